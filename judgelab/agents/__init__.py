@@ -1,0 +1,1 @@
+"""Who answers: recorded responses, rule-based strategies, prompted models."""

@@ -1,0 +1,1 @@
+"""Manipulations of every text of a panel."""

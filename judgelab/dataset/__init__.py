@@ -1,0 +1,1 @@
+"""Where items and responses come from: hub, local files, released data, shipped samples."""

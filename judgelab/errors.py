@@ -1,0 +1,40 @@
+"""Errors a user can mend. Each is one sentence: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class JudgelabError(Exception):
+    """A fault the user can mend; run.py prints the sentence and exits with code 1."""
+
+
+class ConfigError(JudgelabError):
+    """A config key is unknown, missing, of the wrong type, or contradicts another."""
+
+
+class DataError(JudgelabError):
+    """An input file or dataset is not what its description says."""
+
+
+class CapabilityError(JudgelabError):
+    """An evaluation LM cannot do what a mechanism requires."""
+
+
+class MissingExtraError(JudgelabError):
+    """An optional package is not installed."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional package, or say in one sentence how to install it.
+
+    Raises:
+        MissingExtraError: the package is absent; names the extra that holds it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as cause:
+        raise MissingExtraError(
+            f"The package {module!r} is not installed: pip install -e '.[{extra}]'"
+        ) from cause

@@ -1,0 +1,1 @@
+"""Evaluation mechanisms: a panel and an evaluation LM in, scores out."""

@@ -1,0 +1,1 @@
+"""Panel -> Panel steps between the attack and the mechanism."""

@@ -1,0 +1,1 @@
+"""Tables, figures and the HTML page: read from results, never from a model."""

@@ -1,0 +1,65 @@
+"""Labelled score arrays. Unscored is NaN, never 0; the diagonal of a pair array is NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from judgelab.panel import Panel
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a mechanism concluded.
+
+    Attributes:
+        agent: [item, agent]: how good each response is.
+        pair: [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item
+            go together; None where the mechanism has no such notion.
+        diagnostics: named numbers and arrays beside the scores (position bias, ties, ...).
+    """
+
+    agent: xr.DataArray
+    pair: xr.DataArray | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+
+
+def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
+    """Label [item, agent] values with the panel's ids and names."""
+    return xr.DataArray(
+        np.asarray(values, dtype=np.float64),
+        dims=("item", "agent"),
+        coords={
+            "item": [item.id for item in panel.items],
+            "agent": [agent.name for agent in panel.agents],
+        },
+        attrs=dict(attrs),
+    )
+
+
+def pair_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
+    """Label [item, agent, peer] values; the diagonal becomes NaN."""
+    filled = np.array(values, dtype=np.float64)
+    names = [agent.name for agent in panel.agents]
+    diagonal = np.arange(len(names))
+    filled[:, diagonal, diagonal] = np.nan
+    return xr.DataArray(
+        filled,
+        dims=("item", "agent", "peer"),
+        coords={"item": [item.id for item in panel.items], "agent": names, "peer": names},
+        attrs=dict(attrs),
+    )
+
+
+def symmetric(pair: xr.DataArray) -> xr.DataArray:
+    """Mean of the two directions; NaN where either is unscored."""
+    return (pair + transposed(pair)) / 2
+
+
+def transposed(pair: xr.DataArray) -> xr.DataArray:
+    """Swap agent and peer, keeping the labels in place."""
+    return pair.copy(data=np.swapaxes(pair.values, 1, 2))

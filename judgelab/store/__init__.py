@@ -1,0 +1,1 @@
+"""What is kept on disk: run directories, the call cache, the readers of released files."""

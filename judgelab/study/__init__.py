@@ -1,0 +1,1 @@
+"""Studies: what a run does with a panel and a mechanism."""
