@@ -1,0 +1,19 @@
+"""Shared fixtures: where the authors' released data lies, and a small panel."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of released data (never part of the project); skips where it is absent."""
+    folder = Path(os.environ.get("JUDGELAB_SHARED", ROOT.parent / "shared")) / "data"
+    if not folder.is_dir():
+        pytest.skip("no released data: set JUDGELAB_SHARED to the folder that holds data/")
+    return folder
