@@ -1,0 +1,29 @@
+"""Case flipping (TVD-MI paper, section 4.2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgelab.panel import Panel
+
+
+def case_flip(text: str, every: int = 5) -> str:
+    """Swap the case of the characters at index 0, every, 2*every, ..."""
+    return "".join(c.swapcase() if i % every == 0 else c for i, c in enumerate(text))
+
+
+@dataclass(frozen=True)
+class CaseFlip:
+    """Flattens stylistic variation deterministically; every 5th character as released."""
+
+    every: int = 5
+    name: str = "case_flip"
+
+    def apply(self, panel: Panel, *, seed: int) -> Panel:
+        """Flip the case of every text."""
+        return panel.map(
+            lambda text, item, agent, rng: case_flip(text, self.every),
+            seed=seed,
+            salt=self.name,
+            attack=self.name,
+        )

@@ -1,0 +1,35 @@
+"""Format standardisation (TVD-MI paper, section 4.2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgelab.attack.protocol import Tag, marker
+from judgelab.panel import Panel
+
+
+def wrap(text: str, tag: str) -> str:
+    """The text between an opening and a closing marker."""
+    return f"<{tag}> {text} </{tag}>"
+
+
+@dataclass(frozen=True)
+class Format:
+    """Wraps every text in a 6-digit marker.
+
+    The release derives the marker from the source (``tag="source"``), which hands a critic the
+    answer to "do these share a source?"; the default does not.
+    """
+
+    tag: Tag = "constant"
+    name: str = "format"
+
+    def apply(self, panel: Panel, *, seed: int) -> Panel:
+        """Wrap every text."""
+        return panel.map(
+            lambda text, item, agent, rng: wrap(text, marker(self.tag, item, agent, 6)),
+            seed=seed,
+            salt=self.name,
+            attack=self.name,
+            attack_tag=self.tag,
+        )

@@ -1,0 +1,24 @@
+"""Repetition: run by the authors of the TVD-MI paper, but not reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgelab.panel import Panel
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Says everything twice, joined by a phrase."""
+
+    joint: str = " To reiterate: "
+    name: str = "repetition"
+
+    def apply(self, panel: Panel, *, seed: int) -> Panel:
+        """Repeat every text."""
+        return panel.map(
+            lambda text, item, agent, rng: text + self.joint + text,
+            seed=seed,
+            salt=self.name,
+            attack=self.name,
+        )

@@ -1,0 +1,111 @@
+"""The seam of the evaluation-LM axis: two verbs, in batches, and the values they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.capability import Capability
+
+Pairs = Sequence[tuple[int, int]]
+"""(context index, target index) of every log-probability asked for."""
+
+
+@dataclass(frozen=True)
+class LogProbTable:
+    """log P(target | context) for each pair asked.
+
+    Attributes:
+        total: [pairs] sum over the target, nats; NaN where it could not be scored.
+        tokens: [pairs] how many tokens (bytes, for a byte model) that sum runs over.
+    """
+
+    total: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+
+    @property
+    def per_token(self) -> NDArray[np.float64]:
+        """[pairs] mean nats per token; NaN where there is no token."""
+        tokens = np.where(self.tokens > 0, self.tokens, np.nan)
+        return np.asarray(self.total / tokens, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One question to a chat LM.
+
+    Attributes:
+        messages: the conversation.
+        temperature: sampling temperature; 0 is greedy.
+        max_tokens: upper bound on the reply, None for the LM's own.
+        repeat: which of several independent replies to the same question this is.
+        key: what the question is about (mechanism, item, agents), for records and messages; it
+            does not change the answer.
+    """
+
+    messages: tuple[Message, ...]
+    temperature: float = 0.0
+    max_tokens: int | None = None
+    repeat: int = 0
+    key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer, or the reason why there is none.
+
+    Attributes:
+        text: what the LM wrote; None for a refused, filtered or failed call.
+        reason: why text is None.
+        input_tokens, output_tokens: as the LM counted them; None where it does not say.
+    """
+
+    text: str | None
+    reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class EvaluationLM(Protocol):
+    """Whoever measures or judges.
+
+    ``identity`` holds everything that can change an answer (model, revision, adapter, dtype,
+    quantisation, template) and nothing that cannot (batch size, workers, retries): it is the
+    LM's part of every cache key.
+    """
+
+    @property
+    def identity(self) -> str:
+        """One line that names the LM and all that can change its answers."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Which verbs work."""
+        ...
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
+        ...
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order."""
+        ...
+
+    def close(self) -> None:
+        """Give back processes, memory and connections."""
+        ...
