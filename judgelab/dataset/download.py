@@ -1,0 +1,140 @@
+"""The parquet files of one split on the Hugging Face Hub, at one exact commit."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from judgelab.errors import ConfigError, DataError, require
+
+WAIT = 3.0
+"""Seconds to wait for a connection before the Hub counts as out of reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Files of one split, and the commit they were taken from."""
+
+    files: tuple[Path, ...]
+    commit: str
+
+
+def fetch(hub: Mapping[str, Any]) -> Snapshot:
+    """Download the files of ``hub`` (id, config, revision, split, data_files), or find them cached.
+
+    The files, not the rows, are cached: ``huggingface_hub`` keys them by commit, so that a later
+    run without a network reads the same revision, which the row cache of ``datasets`` does not
+    promise; and only the split that was asked for is downloaded. No code of a repository is run.
+
+    Raises:
+        ConfigError: id, revision or split is not set, or a pattern is not for parquet files.
+        DataError: the Hub is out of reach and nothing is cached, or the id, revision or files do
+            not exist there.
+        MissingExtraError: the package ``huggingface_hub`` is absent.
+    """
+    for key in ("id", "revision", "split"):
+        if not hub.get(key):
+            raise ConfigError(f"dataset.source=hub needs dataset.hub.{key}, which is not set.")
+    require("datasets", extra="hub")
+    library = require("huggingface_hub", extra="hub")
+    patterns = split_patterns(hub)
+    endpoint = os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)
+    obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
+    try:
+        folder = library.snapshot_download(
+            hub["id"],
+            repo_type="dataset",
+            revision=hub["revision"],
+            allow_patterns=patterns,
+            endpoint=endpoint,
+            local_files_only=obstacle is not None,
+        )
+    except Exception as cause:  # several libraries' network errors, with no common base
+        raise _refusal(hub, obstacle or _reason(cause)) from cause
+    files = sorted(file for pattern in patterns for file in Path(folder).glob(pattern))
+    if not files:
+        raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
+    return Snapshot(tuple(dict.fromkeys(files)), Path(folder).name)
+
+
+def split_patterns(hub: Mapping[str, Any]) -> list[str]:
+    """Where the parquet files of a split lie inside the repository.
+
+    ``data_files`` if given; else the two layouts the Hub itself writes: one folder per config
+    with ``<split>-*.parquet`` (``data`` for the config ``default``) as ``push_to_hub`` does, and
+    ``<config>/<split>/*.parquet`` as on the branch ``refs/convert/parquet``.
+    """
+    given = hub.get("data_files")
+    if given:
+        patterns = [given] if isinstance(given, str) else [str(one) for one in given]
+        wrong = [one for one in patterns if not one.endswith(".parquet")]
+        if wrong:
+            raise ConfigError(f"dataset.hub.data_files={wrong[0]!r} must name parquet files.")
+        return patterns
+    config, split = hub.get("config") or "default", hub["split"]
+    if str(hub["revision"]).startswith("refs/convert/"):
+        return [f"{config}/{split}/*.parquet"]
+    return [f"{'data' if config == 'default' else config}/{split}-*.parquet"]
+
+
+def why_offline(endpoint: str, offline_mode: bool) -> str | None:
+    """Why the Hub cannot be asked, told within ``WAIT`` seconds; None where it can.
+
+    The libraries' own retries take up to 24 s before they give up. A proxy, where one is
+    configured, is what has to be reachable.
+    """
+    if offline_mode or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
+        return "HF_HUB_OFFLINE is set"
+    url = urlsplit(endpoint)
+    proxy = urllib.request.getproxies().get(url.scheme)
+    if proxy and not urllib.request.proxy_bypass(url.netloc):
+        url = urlsplit(proxy if "//" in proxy else f"//{proxy}", scheme="http")
+    port = url.port or (443 if url.scheme == "https" else 80)
+    if not url.hostname or not _connects(url.hostname, port):
+        return f"{url.hostname}:{port} cannot be reached"
+    return None
+
+
+def _connects(host: str, port: int) -> bool:
+    """Whether a connection opens in time; in a thread, as name look-up has no timeout itself."""
+    opened = threading.Event()
+
+    def attempt() -> None:
+        try:
+            socket.create_connection((host, port), timeout=WAIT).close()
+        except OSError:
+            return
+        opened.set()
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(WAIT)
+    return opened.is_set()
+
+
+def _refusal(hub: Mapping[str, Any], reason: str) -> DataError:
+    return DataError(
+        f"Cannot get split {hub['split']!r} of {hub['id']} (revision {hub['revision']}) from the "
+        f"Hugging Face Hub: {reason}; use dataset.source=sample, or a local copy with "
+        "dataset.source=path dataset.path=FILE."
+    )
+
+
+def _reason(cause: Exception) -> str:
+    known: Sequence[tuple[str, str]] = (
+        ("GatedRepoError", "access must be requested on its page, then `hf auth login`"),
+        ("RepositoryNotFoundError", "there is no such dataset, or it is private"),
+        ("RevisionNotFoundError", "there is no such revision"),
+    )
+    names = {base.__name__ for base in type(cause).__mro__}
+    for name, sentence in known:
+        if name in names:
+            return sentence
+    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"

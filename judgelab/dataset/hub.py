@@ -1,0 +1,158 @@
+"""A public dataset: its shipped sample, the real thing on the Hugging Face Hub, or a local copy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judgelab.dataset.download import fetch
+from judgelab.dataset.rows import Row, read_rows, value_at
+from judgelab.errors import ConfigError, DataError
+from judgelab.panel import Item, Panel
+
+SAMPLES = Path(__file__).parent / "samples"
+SOURCES = ("sample", "hub", "path")
+
+
+class Hub:
+    """Items of one dataset, from one of three sources that share one set of columns.
+
+    Args:
+        name: key of the domain; names the sample file and items without an id.
+        task: summarization, translation or peer_review.
+        task_description: one line for prompts.
+        noun: what a source is called in prompts, e.g. "article".
+        hub: where it lies on the Hub: ``id``, ``config`` (or null), ``revision`` (commit, branch
+            or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
+            layout of that config and split). Parquet files only; no code is ever run.
+        fields: columns that become ``source``, ``reference``, ``id``, ``synopsis`` and ``gloss``;
+            a path like ``translation.de`` reaches into nested columns; null: there is none.
+        source: ``sample`` (items written for this project), ``hub``, or ``path``.
+        path: a local parquet, jsonl, json or csv file with the same columns.
+        limit: the first so many rows; ``load`` may override it.
+
+    Raises:
+        ConfigError: an unknown key or source, a limit below 1, or a path that does not fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        task: str,
+        task_description: str,
+        noun: str,
+        hub: Mapping[str, Any],
+        fields: Mapping[str, str | None],
+        source: str = "sample",
+        path: str | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.name, self.task = name, task
+        self.task_description, self.noun = task_description, noun
+        self.hub = _known(hub, ("id", "config", "revision", "split", "data_files"), "dataset.hub")
+        self.fields = _known(
+            fields, ("source", "reference", "id", "synopsis", "gloss"), "dataset.fields"
+        )
+        if not self.fields.get("source"):
+            raise ConfigError("dataset.fields.source must name the column that holds the source.")
+        if source not in SOURCES:
+            raise ConfigError(f"dataset.source={source!r} must be one of {', '.join(SOURCES)}.")
+        if (source == "path") != bool(path):
+            raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+        self.source, self.path, self.limit = source, path, _positive(limit)
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The items, without agents.
+
+        Args:
+            limit: the first so many rows; None takes the limit of the configuration.
+
+        Returns:
+            A panel whose provenance holds: dataset, source, the hub id, revision asked and commit
+            found or the file, split, rows, and a hash of the content.
+
+        Raises:
+            ConfigError: the limit is below 1.
+            DataError: the data cannot be had, a column is missing, or a row has no source text.
+        """
+        limit = self.limit if limit is None else _positive(limit)
+        files, origin = self._files()
+        rows = read_rows(files, limit)
+        if not rows:
+            raise DataError(f"Dataset {self.name!r} ({self._where(files)}) has no rows.")
+        items = tuple(self._item(i, row, self._where(files)) for i, row in enumerate(rows))
+        panel = Panel(items=items, task=self.task)
+        facts = {"dataset": self.name, "source": self.source, **origin}
+        facts |= {"rows": len(items), "content": panel.digest}
+        return Panel(items=items, task=self.task, provenance=facts)
+
+    def _files(self) -> tuple[Sequence[Path], dict[str, object]]:
+        if self.source == "sample":
+            file = SAMPLES / f"{self.name}.jsonl"
+            return [file], {"file": f"judgelab/dataset/samples/{file.name}"}
+        if self.source == "hub":
+            found = fetch(self.hub)
+            asked = {key: self.hub.get(key) for key in ("id", "config", "revision", "split")}
+            return found.files, {"hub": asked, "commit": found.commit}
+        return [Path(str(self.path)).expanduser()], {"file": str(self.path)}
+
+    def _where(self, files: Sequence[Path]) -> str:
+        return str(self.hub.get("id")) if self.source == "hub" else str(files[0])
+
+    def _item(self, index: int, row: Row, where: str) -> Item:
+        texts = {key: self._cell(key, index, row, where) for key in self.fields}
+        source = texts["source"]
+        if source is None:
+            raise self._bad(index, "source", "is empty", row, where)
+        gloss = texts.get("gloss")
+        return Item(
+            id=texts.get("id") or f"{self.name}-{index}",
+            source=source,
+            reference=texts.get("reference"),
+            synopsis=texts.get("synopsis"),
+            meta={} if gloss is None else {"gloss": gloss},
+        )
+
+    def _cell(self, key: str, index: int, row: Row, where: str) -> str | None:
+        """One text; None where the field is not mapped, null or blank."""
+        field = self.fields[key]
+        if not field:
+            return None
+        try:
+            value = value_at(row, field)
+        except KeyError:
+            if key == "gloss":  # only our own samples carry one
+                return None
+            raise self._bad(index, key, "is missing", row, where) from None
+        if key == "id" and isinstance(value, int):
+            value = str(value)
+        if key == "id" and not value:
+            raise self._bad(index, key, "is empty", row, where)
+        if value is not None and not isinstance(value, str):
+            raise self._bad(index, key, f"is not text but {type(value).__name__}", row, where)
+        return value if value is not None and value.strip() else None
+
+    def _bad(self, index: int, key: str, fault: str, row: Row, where: str) -> DataError:
+        return DataError(
+            f"Row {index} (the first is 0) of dataset {self.name!r} ({where}): column "
+            f"{self.fields[key]!r} {fault}; columns present: {', '.join(map(str, row)) or 'none'}. "
+            f"Mend the row, lower limit, or set dataset.fields.{key}."
+        )
+
+
+def _known(given: Mapping[str, Any], keys: Sequence[str], where: str) -> dict[str, Any]:
+    for key in given:
+        if key not in keys:
+            near = difflib.get_close_matches(str(key), keys, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(keys)}."
+            raise ConfigError(f"Unknown key {where}.{key}: {hint}")
+    return dict(given)
+
+
+def _positive(limit: int | None) -> int | None:
+    if limit is not None and (isinstance(limit, bool) or limit < 1):
+        raise ConfigError(f"limit={limit!r} must be a whole number of items, at least 1.")
+    return limit
