@@ -63,3 +63,27 @@ def symmetric(pair: xr.DataArray) -> xr.DataArray:
 def transposed(pair: xr.DataArray) -> xr.DataArray:
     """Swap agent and peer, keeping the labels in place."""
     return pair.copy(data=np.swapaxes(pair.values, 1, 2))
+
+
+def measured(panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike]) -> xr.Dataset:
+    """A dataset of raw measurements, ``name=(dims, values)``, on the panel's items and agents.
+
+    The coordinate ``reference`` [agent] marks the human text, so that a mechanism can be scored
+    from the measurements alone, without the panel and without a model.
+    """
+    names = [agent.name for agent in panel.agents]
+    return xr.Dataset(
+        {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()},
+        coords={
+            "item": [item.id for item in panel.items],
+            "agent": names,
+            "peer": names,
+            "reference": ("agent", [agent.reference for agent in panel.agents]),
+        },
+    )
+
+
+def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:
+    """Mean of the scored entries along ``dim``; NaN (silently) where there is none."""
+    count = values.notnull().sum(dim)
+    return values.sum(dim, skipna=True) / count.where(count > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.panel import Panel
 
@@ -17,7 +18,7 @@ class CaseFlip:
     """Flattens stylistic variation deterministically; every 5th character as released."""
 
     every: int = 5
-    name: str = "case_flip"
+    name: ClassVar[str] = "case_flip"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Flip the case of every text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.attack.protocol import Tag, marker
 from judgelab.panel import Panel
@@ -22,7 +23,7 @@ class Format:
     """
 
     tag: Tag = "constant"
-    name: str = "format"
+    name: ClassVar[str] = "format"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Wrap every text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.panel import Panel
 
@@ -11,7 +12,7 @@ from judgelab.panel import Panel
 class NoAttack:
     """Leaves the panel as it is; a run then has no attacked half."""
 
-    name: str = "none"
+    name: ClassVar[str] = "none"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """The same panel."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.panel import Panel
 
@@ -13,7 +14,7 @@ class Padding:
 
     symbol: str = "X"
     count: int = 10
-    name: str = "padding"
+    name: ClassVar[str] = "padding"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Pad every text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.attack.protocol import Tag, marker
 from judgelab.panel import Panel
@@ -29,7 +30,7 @@ class Pattern:
     """
 
     tag: Tag = "constant"
-    name: str = "pattern"
+    name: ClassVar[str] = "pattern"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Inject the marker into every text."""

@@ -17,7 +17,8 @@ says anything about the source."""
 class Attack(Protocol):
     """A manipulation of every text of a panel, the human reference included (as released)."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """The attacked panel; items, agents and absent texts stay as they are."""

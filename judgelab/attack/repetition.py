@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from judgelab.panel import Panel
 
@@ -12,7 +13,7 @@ class Repetition:
     """Says everything twice, joined by a phrase."""
 
     joint: str = " To reiterate: "
-    name: str = "repetition"
+    name: ClassVar[str] = "repetition"
 
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Repeat every text."""

@@ -1,0 +1,107 @@
+"""Two critics for "do these texts share a source?": a chat LM, or any log-probability LM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.mechanism.labels import read_label
+from judgelab.mechanism.mi import pointwise_mi
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.scores import measured
+
+GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
+"""Label -> graded test value in [0, 1] (as released)."""
+
+Cell = tuple[int, int, int, int]  # item, agent, peer, 0 for the same item or 1 + draw
+
+
+@dataclass(frozen=True)
+class ChatCritic:
+    """Asks a chat LM for one of three labels, on pairs of one item and of two items.
+
+    Args:
+        prompt: fields task, a, b.
+        temperature: 0 as the authors' code runs it (the paper prints 0.7).
+        max_tokens: bound on a reply.
+    """
+
+    prompt: Prompt
+    temperature: float = 0.0
+    max_tokens: int = 150
+
+    def measure(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
+        """``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread."""
+        n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
+        grades = np.full((n, m, m, 1 + draws), np.nan)
+        for k in range(n):  # one batch an item: what was answered survives an interruption
+            cells, requests = [], []
+            for cell, a, b in _pairs(panel, partner, k):
+                cells.append(cell)
+                messages = self.prompt.messages(task=_task(panel), a=a, b=b)
+                key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
+                requests.append(
+                    ChatRequest(messages, self.temperature, self.max_tokens, key=key)
+                )
+            values = [read_label(reply, GRADES) for reply in lm.chat(requests)]
+            if cells:
+                grades[tuple(np.array(cells).T)] = values
+        return measured(
+            panel,
+            p=(("item", "agent", "peer"), grades[..., 0]),
+            q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
+        )
+
+
+def _task(panel: Panel) -> str:
+    return str(panel.provenance.get("task_description") or panel.task)
+
+
+def _pairs(
+    panel: Panel, partner: NDArray[np.int64], k: int
+) -> Iterator[tuple[Cell, str, str]]:
+    agents = range(len(panel.agents))
+    for source, (i, j) in product(range(1 + partner.shape[1]), product(agents, agents)):
+        other = k if source == 0 else int(partner[k, source - 1])
+        a, b = panel.texts[k][i], panel.texts[other][j]
+        if i != j and a is not None and b is not None:
+            yield (k, i, j, source), a, b
+
+
+def likelihood_grades(
+    data: xr.Dataset, fold: NDArray[np.int64], little: float, significant: float
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Turn pointwise MI into the three grades, with thresholds learnt on *other* items.
+
+    The thresholds for the items of a fold are the ``little`` and ``significant`` quantiles of
+    the pointwise MI (nats per token) between independent sources in the other folds. They do
+    not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the total
+    variation distance in expectation (TVD-MI paper, equation 3), whatever the LM.
+
+    Returns:
+        ``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw], NaN where unscored.
+    """
+    same = pointwise_mi(data, "token")
+    tokens = data["tokens"].where(data["tokens"] > 0)
+    independent = (data["negative"] - data["marginal"]) / tokens
+    independent = independent.transpose("item", "agent", "peer", "draw")
+    p, q = same.copy(deep=True), independent.copy(deep=True)
+    for f in np.unique(fold):
+        null = independent.values[fold != f]
+        low, high = np.nanquantile(null, [little, significant])
+        for grades, values in ((p, same.values), (q, independent.values)):
+            grades.values[fold == f] = _grade(values[fold == f], low, high)
+    return p, q
+
+
+def _grade(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    none, some, much = (GRADES[k] for k in ("no gain", "little gain", "significant gain"))
+    graded = np.where(values > high, much, np.where(values > low, some, none))
+    return np.where(np.isnan(values), np.nan, graded)

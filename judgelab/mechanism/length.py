@@ -1,0 +1,36 @@
+"""A control: the longer text is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.mechanism.protocol import NOTHING, Definition
+from judgelab.mechanism.surface import measure_texts, score_texts
+from judgelab.panel import Panel
+from judgelab.scores import Scores
+
+
+@dataclass(frozen=True)
+class Length:
+    """Words or characters of the text. A mechanism that does not beat this measures length."""
+
+    unit: Literal["words", "characters"] = "words"
+    name: ClassVar[str] = "length"
+    measurement: ClassVar[str] = "text"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent], a count."""
+        return measure_texts(
+            panel,
+            lambda text, item, agent: len(text.split()) if self.unit == "words" else len(text),
+        )
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The value itself."""
+        return score_texts(measured)

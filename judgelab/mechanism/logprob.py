@@ -1,0 +1,92 @@
+"""All ordered log-probabilities of a panel: what MI, GPPM and the likelihood critic share."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.scores import measured
+
+DELIMITERS = {
+    "translation": "Translations:\n",
+    "summarization": "Summaries:\n",
+    "peer_review": "Reviews:\n",
+}
+OTHER_DELIMITER = "Responses:\n"
+
+
+def delimiter_for(task: str, override: str | None) -> str:
+    """The heading that precedes the texts (as released, one per task)."""
+    return DELIMITERS.get(task, OTHER_DELIMITER) if override is None else override
+
+
+def measure_logprob(
+    panel: Panel,
+    lm: EvaluationLM,
+    delimiter: str,
+    partner: NDArray[np.int64] | None = None,
+) -> xr.Dataset:
+    """log P(text i | text j) within items, log P(text i), and across items where asked.
+
+    Args:
+        partner: [items, negatives] indices of the items whose texts stand in for independent
+            sources; None for no such measurement.
+
+    Returns:
+        ``conditional`` [item, agent, peer]: log P(text of agent | text of peer), nats, summed
+        over the text; ``marginal`` [item, agent]: log P(text of agent); ``tokens``
+        [item, agent]; and ``negative`` [item, agent, peer, draw]: log P(text of agent | text of
+        the peer on a partner item). NaN where a text is absent and on the diagonal.
+    """
+    n, m = len(panel.items), len(panel.agents)
+    draws = 0 if partner is None else partner.shape[1]
+    conditional = np.full((n, m, m), np.nan)
+    marginal, tokens = np.full((n, m), np.nan), np.full((n, m), np.nan)
+    negative = np.full((n, m, m, draws), np.nan)
+    for k in range(n):
+        sources = [k, *(partner[k] if partner is not None else [])]
+        block, base, lengths = _item(panel, lm, delimiter, k, sources)
+        conditional[k], marginal[k], tokens[k] = block[0], base, lengths
+        negative[k] = np.moveaxis(block[1:], 0, -1)
+    pair = ("item", "agent", "peer")
+    data = measured(
+        panel,
+        conditional=(pair, conditional),
+        marginal=(("item", "agent"), marginal),
+        tokens=(("item", "agent"), tokens),
+    )
+    if partner is not None:
+        ids = np.array([item.id for item in panel.items])
+        data["negative"] = ((*pair, "draw"), negative)
+        data["partner"] = (("item", "draw"), ids[partner])
+    return data
+
+
+def _item(
+    panel: Panel, lm: EvaluationLM, delimiter: str, k: int, sources: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """One item's [source, agent, peer] conditionals, [agent] marginals and lengths."""
+    m = len(panel.agents)
+    targets = panel.texts[k]
+    present = [i for i in range(m) if targets[i] is not None]
+    contexts, pairs, cells = [delimiter], [(0, i) for i in present], []
+    for s, source in enumerate(sources):
+        for j, text in enumerate(panel.texts[source]):
+            if text is None:
+                continue
+            contexts.append(f"{delimiter}{text}\n")
+            for i in present:
+                if i != j:
+                    pairs.append((len(contexts) - 1, i))
+                    cells.append((s, i, j))
+    table = lm.logprob(contexts, [text or "" for text in targets], pairs)
+    base, lengths = np.full(m, np.nan), np.full(m, np.nan)
+    base[present] = table.total[: len(present)]
+    lengths[present] = table.tokens[: len(present)]
+    block = np.full((len(sources), m, m), np.nan)
+    if cells:
+        block[tuple(np.array(cells).T)] = table.total[len(present) :]
+    return block, base, lengths

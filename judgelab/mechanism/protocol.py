@@ -1,0 +1,48 @@
+"""The seam of the mechanism axis: measuring talks to a model, scoring never does."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.scores import Scores
+
+Definition = Literal["paper", "released", "corrected"]
+"""Whose definition of a quantity: as printed, as the authors' code computes it, or as we hold
+it should be. docs/definitions.md lists every place where the three differ."""
+
+
+class Mechanism(Protocol):
+    """An evaluation mechanism.
+
+    Attributes:
+        name: as on the command line.
+        measurement: which kind of measurement ``measure`` makes; ``replay`` finds recorded
+            measurements by it.
+        requires: sets of capabilities, any one of which is enough.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def measurement(self) -> str: ...
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]: ...
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """Ask the LM everything that is needed, once; NaN where an answer is missing."""
+        ...
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """Pure arithmetic on measurements."""
+        ...
+
+
+NOTHING: tuple[frozenset[Capability], ...] = (frozenset(),)
+"""``requires`` of a mechanism that asks no LM."""

@@ -1,0 +1,35 @@
+"""A control: the text does not matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.mechanism.protocol import NOTHING, Definition
+from judgelab.mechanism.surface import measure_texts, score_texts
+from judgelab.panel import Panel, rng_for
+from judgelab.scores import Scores
+
+
+@dataclass(frozen=True)
+class Random:
+    """A number in [0, 1) drawn from (seed, item, agent). A study must find nothing in it."""
+
+    name: ClassVar[str] = "random"
+    measurement: ClassVar[str] = "text"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent], uniform."""
+        return measure_texts(
+            panel,
+            lambda text, item, agent: float(rng_for(seed, "random", item.id, agent.name).random()),
+        )
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The value itself."""
+        return score_texts(measured)

@@ -1,0 +1,50 @@
+"""Prompts are files: readable, replaceable, and their hash goes into every record."""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from pathlib import Path
+
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import Message
+
+FOLDER = Path(__file__).resolve().parents[1] / "conf" / "prompt"
+
+
+class Prompt:
+    """A user message with ``{fields}``.
+
+    Args:
+        file: a name under conf/prompt, or a path to a text file of the user's own.
+
+    Raises:
+        ConfigError: the file is absent, or is not UTF-8 text.
+    """
+
+    def __init__(self, file: str) -> None:
+        path = Path(file) if Path(file).is_file() else FOLDER / file
+        try:
+            self.template = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as cause:
+            names = ", ".join(sorted(p.name for p in FOLDER.glob("*.txt")))
+            raise ConfigError(
+                f"mechanism.prompt.file={file!r} cannot be read: give a text file, or one of {names}."
+            ) from cause
+        self.file = path.name
+        self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]
+        self.fields = {name for _, name, _, _ in string.Formatter().parse(self.template) if name}
+
+    def messages(self, **values: str) -> tuple[Message, ...]:
+        """One user message; what the values contain is not interpreted.
+
+        Raises:
+            ConfigError: the template asks for a field that the mechanism does not have.
+        """
+        unknown = self.fields - values.keys()
+        if unknown:
+            raise ConfigError(
+                f"The prompt {self.file} asks for {sorted(unknown)}, but this mechanism offers "
+                f"{sorted(values)}: correct the field names in the file."
+            )
+        return (Message("user", self.template.format_map(values)),)

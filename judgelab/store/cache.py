@@ -1,0 +1,90 @@
+"""Every model call, kept once: a content-addressed SQLite file that parallel jobs can share."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from judgelab.errors import DataError
+
+APPLICATION_ID = 0x6A6C6162  # "jlab": tells our files from anybody else's
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
+"""
+BATCH = 500  # below SQLite's limit on variables in one statement
+
+LogProb = tuple[float, int]
+
+
+class CallCache:
+    """Key -> what the LM answered. Keys are made by the caller from all that changes an answer.
+
+    Raises:
+        DataError: the file is damaged or belongs to another program; it is left untouched.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._db = self._open()
+        except sqlite3.DatabaseError as cause:
+            raise DataError(
+                f"The call cache {path} cannot be used ({cause}): move it away, or give another "
+                f"with paths.cache=FILE."
+            ) from cause
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        owner = db.execute("PRAGMA application_id").fetchone()[0]
+        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables and owner != APPLICATION_ID:
+            db.close()
+            raise sqlite3.DatabaseError("it was not written by judgelab")
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        db.executescript(SCHEMA)
+        return db
+
+    def logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
+        """The (total nats, tokens) of those keys that are known."""
+        rows = self._select("SELECT key, total, tokens FROM logprob WHERE key IN", keys)
+        return {key: (float(total), int(tokens)) for key, total, tokens in rows}
+
+    def chats(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """The stored replies (JSON) of those keys that are known."""
+        return dict(self._select("SELECT key, reply FROM chat WHERE key IN", keys))
+
+    def add_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
+        """Store sums and counts, all or none."""
+        self._insert(
+            "INSERT OR IGNORE INTO logprob VALUES (?, ?, ?)",
+            ((key, total, tokens) for key, (total, tokens) in rows.items()),
+        )
+
+    def add_chats(self, rows: Mapping[bytes, str]) -> None:
+        """Store replies (JSON), all or none."""
+        self._insert("INSERT OR IGNORE INTO chat VALUES (?, ?)", rows.items())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _select(self, statement: str, keys: Sequence[bytes]) -> list[tuple]:  # type: ignore[type-arg]
+        found: list[tuple] = []  # type: ignore[type-arg]
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
+            found += self._db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
+        return found
+
+    def _insert(self, statement: str, rows: Iterable[tuple]) -> None:  # type: ignore[type-arg]
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            self._db.executemany(statement, rows)
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
