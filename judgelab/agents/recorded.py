@@ -1,0 +1,32 @@
+"""The responses a dataset came with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.panel import Panel
+
+if TYPE_CHECKING:
+    from judgelab.evaluation_lm.protocol import EvaluationLM
+
+
+class Recorded:
+    """Takes the dataset's own responses as they are."""
+
+    requires: frozenset[Capability] = frozenset()
+
+    def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
+        """The panel itself.
+
+        Raises:
+            ConfigError: the dataset holds sources but no responses.
+        """
+        if panel.agents:
+            return panel
+        named = panel.provenance.get("dataset")
+        dataset = f"The dataset {named!r}" if isinstance(named, str) else "The dataset"
+        raise ConfigError(
+            f"{dataset} has no recorded responses: use agents=rules or agents=prompted."
+        )
