@@ -8,6 +8,7 @@ import threading
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,10 +59,10 @@ def fetch(hub: Mapping[str, Any]) -> Snapshot:
         )
     except Exception as cause:  # several libraries' network errors, with no common base
         raise _refusal(hub, obstacle or _reason(cause)) from cause
-    files = sorted(file for pattern in patterns for file in Path(folder).glob(pattern))
+    files = _matching(Path(folder), patterns)
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
-    return Snapshot(tuple(dict.fromkeys(files)), Path(folder).name)
+    return Snapshot(files, Path(folder).name)
 
 
 def split_patterns(hub: Mapping[str, Any]) -> list[str]:
@@ -82,6 +83,13 @@ def split_patterns(hub: Mapping[str, Any]) -> list[str]:
     if str(hub["revision"]).startswith("refs/convert/"):
         return [f"{config}/{split}/*.parquet"]
     return [f"{'data' if config == 'default' else config}/{split}-*.parquet"]
+
+
+def _matching(folder: Path, patterns: Sequence[str]) -> tuple[Path, ...]:
+    """The files in the order of the patterns, then by name; matched as the Hub matches them."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))
+    chosen = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
+    return tuple(folder / name for name in dict.fromkeys(chosen))
 
 
 def why_offline(endpoint: str, offline_mode: bool) -> str | None:

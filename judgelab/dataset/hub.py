@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.dataset.download import fetch
-from judgelab.dataset.rows import Row, read_rows, value_at
+from judgelab.dataset.rows import Row, read_rows, text_at
 from judgelab.errors import ConfigError, DataError
 from judgelab.panel import Item, Panel
 
 SAMPLES = Path(__file__).parent / "samples"
 SOURCES = ("sample", "hub", "path")
+EMPTY_ROWS = ("error", "skip")
 
 
 class Hub:
@@ -32,6 +33,8 @@ class Hub:
         source: ``sample`` (items written for this project), ``hub``, or ``path``.
         path: a local parquet, jsonl, json or csv file with the same columns.
         limit: the first so many rows; ``load`` may override it.
+        empty_rows: what to do with a row whose source is empty: ``error``, or ``skip`` it and name
+            it in the provenance (the test splits of XSum and Multi-News have one each).
 
     Raises:
         ConfigError: an unknown key or source, a limit below 1, or a path that does not fit.
@@ -49,6 +52,7 @@ class Hub:
         source: str = "sample",
         path: str | None = None,
         limit: int | None = None,
+        empty_rows: str = "error",
     ) -> None:
         self.name, self.task = name, task
         self.task_description, self.noun = task_description, noun
@@ -62,7 +66,10 @@ class Hub:
             raise ConfigError(f"dataset.source={source!r} must be one of {', '.join(SOURCES)}.")
         if (source == "path") != bool(path):
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+        if empty_rows not in EMPTY_ROWS:
+            raise ConfigError(f"dataset.empty_rows={empty_rows!r} must be error or skip.")
         self.source, self.path, self.limit = source, path, _positive(limit)
+        self.empty_rows = empty_rows
 
     def load(self, limit: int | None = None) -> Panel:
         """The items, without agents.
@@ -80,13 +87,15 @@ class Hub:
         """
         limit = self.limit if limit is None else _positive(limit)
         files, origin = self._files()
+        where = self._where(files)
         rows = read_rows(files, limit)
-        if not rows:
-            raise DataError(f"Dataset {self.name!r} ({self._where(files)}) has no rows.")
-        items = tuple(self._item(i, row, self._where(files)) for i, row in enumerate(rows))
-        panel = Panel(items=items, task=self.task)
-        facts = {"dataset": self.name, "source": self.source, **origin}
-        facts |= {"rows": len(items), "content": panel.digest}
+        found = [self._item(index, row, where) for index, row in enumerate(rows)]
+        items = tuple(item for item in found if item is not None)
+        if not items:
+            raise DataError(f"Dataset {self.name!r} ({where}) has no rows with a source.")
+        facts = {"dataset": self.name, "source": self.source, **origin, "rows": len(items)}
+        facts["skipped_rows"] = [index for index, item in enumerate(found) if item is None]
+        facts["content"] = Panel(items=items).digest
         return Panel(items=items, task=self.task, provenance=facts)
 
     def _files(self) -> tuple[Sequence[Path], dict[str, object]]:
@@ -102,11 +111,13 @@ class Hub:
     def _where(self, files: Sequence[Path]) -> str:
         return str(self.hub.get("id")) if self.source == "hub" else str(files[0])
 
-    def _item(self, index: int, row: Row, where: str) -> Item:
+    def _item(self, index: int, row: Row, where: str) -> Item | None:
         texts = {key: self._cell(key, index, row, where) for key in self.fields}
         source = texts["source"]
+        if source is None and self.empty_rows == "skip":
+            return None
         if source is None:
-            raise self._bad(index, "source", "is empty", row, where)
+            raise self._bad(index, "source", "is empty (empty_rows=skip leaves it out)", row, where)
         gloss = texts.get("gloss")
         return Item(
             id=texts.get("id") or f"{self.name}-{index}",
@@ -121,19 +132,23 @@ class Hub:
         field = self.fields[key]
         if not field:
             return None
+        if key == "id" and isinstance(row.get(field), int):
+            return str(row[field])
         try:
-            value = value_at(row, field)
+            text = text_at(row, field)
         except KeyError:
             if key == "gloss":  # only our own samples carry one
                 return None
             raise self._bad(index, key, "is missing", row, where) from None
-        if key == "id" and isinstance(value, int):
-            value = str(value)
-        if key == "id" and not value:
+        except TypeError as cause:
+            raise self._bad(index, key, str(cause), row, where) from None
+        except UnicodeError:
+            raise self._bad(index, key, "is not valid Unicode", row, where) from None
+        if text is not None and text.strip():
+            return text
+        if key == "id":
             raise self._bad(index, key, "is empty", row, where)
-        if value is not None and not isinstance(value, str):
-            raise self._bad(index, key, f"is not text but {type(value).__name__}", row, where)
-        return value if value is not None and value.strip() else None
+        return None
 
     def _bad(self, index: int, key: str, fault: str, row: Row, where: str) -> DataError:
         return DataError(

@@ -13,8 +13,6 @@ from judgelab.errors import ConfigError, DataError, require
 
 Row = Mapping[str, Any]
 
-_ABSENT = object()
-
 
 def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
     """The first ``limit`` rows (all where None) of files of one kind, told by their suffix.
@@ -31,20 +29,57 @@ def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
     return list(itertools.islice(rows, limit))
 
 
-def value_at(row: Row, field: str) -> object:
-    """The value of a column, or of ``a.b`` inside nested columns.
+def text_at(row: Row, field: str) -> str | None:
+    """The text of a column, or at a path such as ``translation.de`` or ``reviews.0.text``.
+
+    A path descends into nested columns, into lists by number, and into columns that hold JSON.
+    A path that ends in ``.*`` takes a whole form (a review form, for instance): every text or
+    number of it, as sections ``Heading:``, blank line, text. A null stays None.
 
     Raises:
-        KeyError: there is no such column.
+        KeyError: there is no such column or path.
+        TypeError: what is there is not text.
+        UnicodeError: the text holds half of a surrogate pair, which no encoding can write.
     """
-    if field in row:
-        return row[field]
     value: object = row
-    for part in field.split("."):
-        value = value.get(part, _ABSENT) if isinstance(value, Mapping) else _ABSENT
-        if value is _ABSENT:
-            raise KeyError(field)
+    if field in row:
+        value = row[field]
+    else:
+        for part in field.removesuffix(".*").split("."):
+            value = _child(_unpacked(value), part)
+        value = _sections(_unpacked(value)) if field.endswith(".*") else value
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"is not text but {type(value).__name__}")
+    if value is not None:
+        value.encode()
     return value
+
+
+def _sections(form: object) -> object:
+    if not isinstance(form, Mapping):
+        return form
+    return "\n\n".join(
+        f"{str(key).replace('_', ' ').title()}:\n\n{str(part).strip()}"
+        for key, part in form.items()
+        if isinstance(part, (str, int, float)) and str(part).strip()
+    )
+
+
+def _unpacked(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def _child(value: object, part: str) -> object:
+    if isinstance(value, Mapping) and part in value:
+        return value[part]
+    if isinstance(value, Sequence) and part.isdecimal() and int(part) < len(value):
+        return value[int(part)]
+    raise KeyError(part)
 
 
 def _rows_of(file: Path) -> Iterator[Row]:
