@@ -1,0 +1,82 @@
+"""Checked arrays and averages that treat NaN as "unscored" without a warning."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def checked(values: ArrayLike, ndim: int, what: str) -> Floats:
+    """``values`` as float64 with ``ndim`` dimensions; NaN allowed, infinities not.
+
+    Raises:
+        ValueError: another number of dimensions, or an infinite entry.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != ndim:
+        raise ValueError(f"{what} needs {ndim} dimensions, but has shape {array.shape}.")
+    if np.isinf(array).any():
+        raise ValueError(f"{what} has infinite entries: mark what could not be scored as NaN.")
+    return array
+
+
+def checked_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floats, Floats]:
+    """Two arrays of one shape, each as by ``checked``.
+
+    Raises:
+        ValueError: the shapes differ, or an array is refused by ``checked``.
+    """
+    first, second = checked(x, ndim, what), checked(y, ndim, what)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"{what}: both arrays must have one shape, got {first.shape} and {second.shape}."
+        )
+    return first, second
+
+
+def group_mask(mask: ArrayLike, agents: int, what: str) -> Mask:
+    """``mask`` as a boolean array [agents].
+
+    Raises:
+        ValueError: it is not boolean (an index array, say) or has another length.
+    """
+    array = np.asarray(mask)
+    if array.dtype != np.bool_ or array.shape != (agents,):
+        raise ValueError(
+            f"{what} must be a boolean mask over {agents} agents, "
+            f"but is {array.dtype} of shape {array.shape}."
+        )
+    return array
+
+
+def disjoint_masks(positive: ArrayLike, negative: ArrayLike, agents: int) -> tuple[Mask, Mask]:
+    """The two groups as boolean masks [agents].
+
+    Raises:
+        ValueError: a mask is refused by ``group_mask``, or an agent is in both groups.
+    """
+    first = group_mask(positive, agents, "The positive group")
+    second = group_mask(negative, agents, "The negative group")
+    if (first & second).any():
+        both = np.flatnonzero(first & second).tolist()
+        raise ValueError(f"Agents {both} are in the positive and in the negative group.")
+    return first, second
+
+
+def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
+    """Elementwise quotient, NaN where the denominator is 0 or either side is NaN."""
+    top, bottom = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    )
+    quotient = np.full(top.shape, np.nan)
+    np.divide(top, bottom, out=quotient, where=bottom != 0)
+    return quotient
+
+
+def row_means(values: Floats) -> Floats:
+    """Mean over the last axis of what is scored; NaN for a row without any score."""
+    scored = ~np.isnan(values)
+    return divide(np.where(scored, values, 0.0).sum(axis=-1), scored.sum(axis=-1))

@@ -1,0 +1,48 @@
+"""A number with its interval: the one shape in which every statistic is handed on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A point estimate with a 95 % interval.
+
+    Attributes:
+        value: the estimate, in the unit of the statistic; NaN where it is undefined.
+        low: lower end of the 95 % interval; NaN where there is none.
+        high: upper end of the 95 % interval; NaN where there is none.
+        n: items used.
+        unscored: items dropped because they hold no score (a function that counts something
+            else, such as cells, says so).
+        p: two-sided p value; NaN where no test was made.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unscored: int = 0
+    p: float = math.nan
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval."""
+        return (self.high - self.low) / 2
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The fields, ready for JSON: NaN and infinities become None."""
+        return {
+            "value": _finite(self.value),
+            "low": _finite(self.low),
+            "high": _finite(self.high),
+            "n": self.n,
+            "unscored": self.unscored,
+            "p": _finite(self.p),
+        }
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
