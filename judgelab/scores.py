@@ -87,3 +87,19 @@ def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:
     """Mean of the scored entries along ``dim``; NaN (silently) where there is none."""
     count = values.notnull().sum(dim)
     return values.sum(dim, skipna=True) / count.where(count > 0)
+
+
+def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
+    """[item, agent, peer] the lower of two agents' qualities: a pair is as good as its worse half.
+
+    How mechanisms that score texts one by one take part in a comparison of pairs.
+    """
+    values = np.minimum(quality.values[:, :, None], quality.values[:, None, :])
+    diagonal = np.arange(quality.sizes["agent"])
+    values[:, diagonal, diagonal] = np.nan
+    names = quality["agent"].values
+    return xr.DataArray(
+        values,
+        dims=("item", "agent", "peer"),
+        coords={"item": quality["item"].values, "agent": names, "peer": names},
+    )

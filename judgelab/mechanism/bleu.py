@@ -30,7 +30,7 @@ class Bleu:
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent] in [0, 1]."""
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)
 

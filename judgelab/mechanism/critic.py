@@ -80,17 +80,17 @@ def likelihood_grades(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Turn pointwise MI into the three grades, with thresholds learnt on *other* items.
 
-    The thresholds for the items of a fold are the ``little`` and ``significant`` quantiles of
-    the pointwise MI (nats per token) between independent sources in the other folds. They do
-    not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the total
+    The statistic is the pointwise MI of the whole text in nats, the log-likelihood ratio of P+ to
+    P- under the LM. The thresholds for the items of a fold are its ``little`` and ``significant``
+    quantiles between independent sources in the other folds: a 5 % and a 1 % level by default.
+    They do not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the total
     variation distance in expectation (TVD-MI paper, equation 3), whatever the LM.
 
     Returns:
         ``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw], NaN where unscored.
     """
-    same = pointwise_mi(data, "token")
-    tokens = data["tokens"].where(data["tokens"] > 0)
-    independent = (data["negative"] - data["marginal"]) / tokens
+    same = pointwise_mi(data, "sum")
+    independent = data["negative"] - data["marginal"]
     independent = independent.transpose("item", "agent", "peer", "draw")
     p, q = same.copy(deep=True), independent.copy(deep=True)
     for f in np.unique(fold):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
@@ -16,7 +17,7 @@ from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.protocol import Definition
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
-from judgelab.scores import Scores, mean_over, measured, transposed
+from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_two
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
@@ -86,16 +87,14 @@ class Judge:
         both = mean_over((first + second) / 2, "peer")
         agent = both if definition == "corrected" else row
         quality = _against_reference(first, second) if definition == "released" else agent
-        pair = xr.where(quality < quality.rename(agent="peer"), quality, quality.rename(agent="peer"))
-        pair = pair.where(quality.notnull() & quality.rename(agent="peer").notnull())
         return Scores(
             agent=agent,
-            pair=pair.transpose("item", "agent", "peer"),
+            pair=weaker_of_two(quality),
             diagnostics=position(first.values),
         )
 
 
-def position(verdict: np.ndarray) -> dict[str, float]:
+def position(verdict: NDArray[np.float64]) -> dict[str, float]:
     """Position bias of verdicts [item, agent, peer].
 
     Returns:

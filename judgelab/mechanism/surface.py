@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from judgelab.panel import Agent, Item, Panel
-from judgelab.scores import Scores, measured
+from judgelab.scores import Scores, measured, weaker_of_two
 
 TextScore = Callable[[str, Item, Agent], float]
 
@@ -28,9 +28,4 @@ def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
 def score_texts(data: xr.Dataset) -> Scores:
     """The value itself; a pair is as good as its weaker text."""
     value = data["value"]
-    peer = value.rename(agent="peer")
-    pair = xr.where(value < peer, value, peer).where(value.notnull() & peer.notnull())
-    pair = pair.transpose("item", "agent", "peer")
-    diagonal = np.arange(value.sizes["agent"])
-    pair.values[:, diagonal, diagonal] = np.nan
-    return Scores(agent=value, pair=pair)
+    return Scores(agent=value, pair=weaker_of_two(value))

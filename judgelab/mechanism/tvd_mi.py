@@ -49,8 +49,8 @@ class TvdMi:
     estimator: Estimator = "graded"
     negatives: int = 1
     folds: int = 2
-    little: float = 0.75
-    significant: float = 0.95
+    little: float = 0.95
+    significant: float = 0.99
     temperature: float = 0.0
     max_tokens: int = 150
     delimiter: str | None = None

@@ -1,0 +1,40 @@
+# Every target sets up what it needs; a second call reuses it.
+PYTHON ?= python3
+BIN := .venv/bin
+CORE := .venv/.core-ready
+DEV := .venv/.dev-ready
+DATA ?= ../shared/data/peer_prediction
+OUT ?= outputs/tables.json
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench tables
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
+	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
+
+test: check ## everything CI runs: lint, types, all tests with coverage
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+check: $(DEV) ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV) ## speed against named peers, measured in the same run (outputs/bench/)
+	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
+
+tables: $(DEV) ## the published tables from released data: make tables DATA=folder
+	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
+
+$(CORE): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(DEV): $(CORE)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@

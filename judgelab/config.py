@@ -1,0 +1,186 @@
+"""From a composed config to objects: every mistake becomes one sentence with its config path."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+
+from hydra.utils import get_object
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import InterpolationKeyError, MissingMandatoryValue, OmegaConfBaseException
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from judgelab.errors import ConfigError, JudgelabError
+
+AXES = (
+    "dataset",
+    "agents",
+    "evaluation_lm",
+    "preprocessor",
+    "attack",
+    "mechanism",
+    "study",
+    "tracker",
+)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where a run keeps things.
+
+    Attributes:
+        root: run directories, sweeps and W&B files lie below it.
+        cache: the SQLite file of model calls, shared by all runs.
+    """
+
+    root: str
+    cache: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What conf/config.yaml holds beside the axes.
+
+    Attributes:
+        seed: every random choice derives from it.
+        limit: use the first so many items; None for all.
+        force: run again although a finished run of this config exists.
+        debug: show tracebacks.
+        on_error: in a sweep, whether later jobs run after one failed.
+        paths: where things are kept.
+    """
+
+    seed: int
+    limit: int | None
+    force: bool
+    debug: bool
+    on_error: str
+    paths: Paths
+
+
+def resolved(cfg: DictConfig) -> dict[str, Any]:
+    """The config as plain values.
+
+    Raises:
+        ConfigError: a mandatory value is missing or an interpolation leads nowhere.
+    """
+    missing = sorted(OmegaConf.missing_keys(cfg))
+    if missing:
+        raise ConfigError(f"{missing[0]} is missing: give {missing[0]}=VALUE.")
+    try:
+        plain = OmegaConf.to_container(cfg, resolve=True)
+    except (InterpolationKeyError, MissingMandatoryValue, OmegaConfBaseException) as cause:
+        key = getattr(cause, "full_key", None) or "the config"
+        raise ConfigError(f"{key}: {_first_line(cause)}.") from cause
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def frame(config: Mapping[str, Any]) -> Frame:
+    """The settings beside the axes, with their types checked.
+
+    Raises:
+        ConfigError: an unknown key, or a value of the wrong type.
+    """
+    rest = {key: value for key, value in config.items() if key not in AXES}
+    known = [f.name for f in fields(Frame)]
+    _unknown_keys("", rest, known + list(AXES))
+    paths = rest["paths"]
+    _unknown_keys("paths", paths, [f.name for f in fields(Paths)])
+    _check_types("paths", paths, get_type_hints(Paths))
+    _check_types("", {k: v for k, v in rest.items() if k != "paths"}, get_type_hints(Frame))
+    if rest["on_error"] not in ("continue", "stop"):
+        raise ConfigError(f"on_error={rest['on_error']!r} must be continue or stop.")
+    if rest["limit"] is not None and rest["limit"] < 1:
+        raise ConfigError(f"limit={rest['limit']} must be at least 1, or null for all items.")
+    return Frame(**{**rest, "paths": Paths(**paths)})
+
+
+def build(node: Mapping[str, Any], path: str) -> Any:
+    """Instantiate ``_target_`` with the other keys, innermost first.
+
+    Args:
+        node: a mapping with ``_target_``.
+        path: where it stands in the config, for messages.
+
+    Raises:
+        ConfigError: unknown or missing keys, or a value of the wrong type.
+        JudgelabError: whatever the class itself refuses.
+    """
+    if "_target_" not in node:
+        raise ConfigError(f"{path} has no _target_: name the class to build.")
+    try:
+        cls = get_object(node["_target_"])
+    except Exception as cause:
+        raise ConfigError(f"{path}._target_={node['_target_']!r} cannot be imported: {cause}") from cause
+    signature = inspect.signature(cls)
+    given = {str(k): v for k, v in node.items() if k != "_target_"}
+    _unknown_keys(path, given, list(signature.parameters))
+    for name, parameter in signature.parameters.items():
+        if parameter.default is inspect.Parameter.empty and name not in given:
+            raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
+    values = {
+        key: build(value, f"{path}.{key}") if _is_node(value) else value
+        for key, value in given.items()
+    }
+    hints = get_type_hints(cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
+    _check_types(path, {k: v for k, v in values.items() if not _is_node(given[k])}, hints)
+    try:
+        return cls(**values)
+    except JudgelabError:
+        raise
+    except (TypeError, ValueError) as cause:
+        raise ConfigError(f"{path}: {cause}") from cause
+
+
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """' Did you mean X?', or the options when nothing is close."""
+    options = sorted(options)
+    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else f" Known are: {', '.join(options)}."
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, Mapping) and "_target_" in value
+
+
+def _unknown_keys(path: str, given: Mapping[str, Any], known: list[str]) -> None:
+    for key in given:
+        if key not in known:
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(f"{where} is not a known key.{did_you_mean(key, known)}")
+
+
+def _check_types(path: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        if key not in hints:
+            continue
+        try:
+            config = ConfigDict(strict=True, arbitrary_types_allowed=True)
+            _adapter(hints[key], config).validate_python(value)
+        except ValidationError as cause:
+            error = cause.errors()[0]
+            inner = "".join(f".{part}" for part in error["loc"] if isinstance(part, str | int))
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(
+                f"{where}={value!r} has the wrong type: {error['msg']} "
+                f"(expected {_type_name(hints[key])}{', at ' + inner if inner else ''})."
+            ) from None
+
+
+def _adapter(hint: Any, config: ConfigDict) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(hint, config=config)
+    except Exception:  # a type that carries its own pydantic config
+        return TypeAdapter(hint)
+
+
+def _type_name(hint: Any) -> str:
+    return getattr(hint, "__name__", None) if isinstance(hint, type) else str(hint).replace("typing.", "")  # type: ignore[return-value]
+
+
+def _first_line(cause: BaseException) -> str:
+    return str(cause).strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,134 @@
+"""Measurements that somebody else's models made, read back instead of asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.capability import Capability
+from judgelab.errors import CapabilityError, DataError
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.panel import Panel
+from judgelab.scores import measured
+from judgelab.store.released import ReleasedDomain, read_domain
+
+PAIR = ("item", "agent", "peer")
+VARIABLE = {
+    "tvd_mi": "p_minus_q",
+    "judge_with_context": "verdict",
+    "judge_without_context": "verdict",
+}
+
+
+class Replay:
+    """The per-item matrices that the authors of the TVD-MI paper released.
+
+    The release stores results, not prompts and replies, so this LM neither scores nor chats: a
+    mechanism's measuring step is skipped and its scoring step works on the recorded matrices.
+
+    Args:
+        path: the release, in either layout (judgelab.store.released).
+        incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
+            zeros that mean 0, and nobody can tell which. ``unscored`` leaves such items out and
+            counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.
+    """
+
+    capabilities = frozenset({Capability.RECORDED})
+
+    def __init__(
+        self, path: str, incomplete: Literal["unscored", "as_recorded"] = "unscored"
+    ) -> None:
+        self.path, self.incomplete = path, incomplete
+
+    @property
+    def identity(self) -> str:
+        """The models behind the release."""
+        return (
+            "replay of Llama-3.3-70B-Instruct-Turbo (log-probabilities) and gpt-4o-mini (critic, "
+            f"judge), incomplete={self.incomplete}"
+        )
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Refused: texts cannot be looked up in the release's matrices."""
+        raise CapabilityError("evaluation_lm=replay holds matrices, not log-probabilities of texts.")
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Refused: the release does not hold replies."""
+        raise CapabilityError("evaluation_lm=replay holds matrices, not replies.")
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def recorded(self, measurement: str, panel: Panel) -> xr.Dataset:
+        """What the mechanism's ``measure`` would have returned on this panel.
+
+        Raises:
+            DataError: the panel is not of the release, or the release lacks this measurement.
+        """
+        domain = self._domain(panel)
+        names = tuple(agent.name for agent in panel.agents)
+        if names != tuple(agent.name for agent in domain.agents):
+            raise DataError(
+                f"evaluation_lm=replay: the panel's agents are not those of {domain.key}: use "
+                "dataset=released with agents=recorded."
+            )
+        if measurement == "logprob":
+            return self._logprob(domain, panel)
+        if measurement not in VARIABLE:
+            raise DataError(f"evaluation_lm=replay records no {measurement!r} measurements.")
+        return self._pairs(domain, panel, measurement)
+
+    def _domain(self, panel: Panel) -> ReleasedDomain:
+        origin = panel.provenance
+        if origin.get("dataset") != "released":
+            raise DataError("evaluation_lm=replay needs dataset=released: its matrices belong to it.")
+        attack = origin.get("attack")
+        if origin.get("attack_tag") not in (None, "source"):
+            raise DataError(
+                f"evaluation_lm=replay: the authors attacked with attack={attack} attack.tag=source;"
+                f" scores under attack.tag={origin['attack_tag']} were never recorded."
+            )
+        return read_domain(self.path, str(origin["domain"]), None if attack is None else str(attack))
+
+    def _logprob(self, domain: ReleasedDomain, panel: Panel) -> xr.Dataset:
+        if domain.logp_cond is None or domain.logp_base is None or domain.tokens is None:
+            raise DataError(f"The release holds no log-probabilities of {domain.key}.")
+        rows = _rows(panel, domain.ids("mi"))
+        tokens = _take(domain.tokens, rows)
+        data = measured(
+            panel,
+            conditional=(PAIR, _take(domain.logp_cond, rows) * tokens[:, :, None]),
+            marginal=(PAIR[:2], _take(domain.logp_base, rows) * tokens),
+            tokens=(PAIR[:2], tokens),
+        )
+        if domain.gppm_released is not None:
+            data["gppm_released"] = (PAIR[:2], _take(domain.gppm_released, rows))
+        return data
+
+    def _pairs(self, domain: ReleasedDomain, panel: Panel, measurement: str) -> xr.Dataset:
+        cells = domain.pairs(measurement)
+        if cells is None:
+            raise DataError(f"The release holds no {measurement} scores of {domain.key}.")
+        values = _take(cells, _rows(panel, domain.ids(measurement)))
+        if self.incomplete == "unscored":
+            complete = _take(domain.complete(measurement), _rows(panel, domain.ids(measurement)))
+            values = np.where((complete == 1)[:, None, None], values, np.nan)
+        return measured(panel, **{VARIABLE[measurement]: (PAIR, values)})
+
+
+def _rows(panel: Panel, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[items] row of each panel item in the recorded arrays; -1 where it was not recorded."""
+    where = {int(item): row for row, item in enumerate(ids)}
+    return np.array([where.get(int(item.id), -1) for item in panel.items], dtype=np.int64)
+
+
+def _take(values: NDArray[np.float64] | NDArray[np.bool_], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    taken = np.asarray(values, dtype=np.float64)[rows]
+    taken[rows < 0] = np.nan
+    return taken

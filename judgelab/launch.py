@@ -1,0 +1,83 @@
+"""What surrounds Hydra: a user's mistake ends in one sentence and exit code 1, not a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
+from omegaconf.errors import OmegaConfBaseException
+
+from judgelab.config import did_you_mean
+from judgelab.errors import JudgelabError
+
+
+def guarded(main: Callable[[], Any]) -> None:
+    """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("Interrupted: the same command continues where this run stopped.")  # exit 1
+    except Exception as cause:
+        if "debug=true" in (arg.lower() for arg in sys.argv):
+            raise
+        print(f"error: {sentence(cause)}", file=sys.stderr)
+        sys.exit(1)
+
+
+def sentence(cause: BaseException) -> str:
+    """One sentence for the user: what is wrong, where, and what to do."""
+    if isinstance(cause, JudgelabError):
+        return str(cause)
+    if isinstance(cause, MissingConfigException) and cause.missing_cfg_file:
+        group, _, name = cause.missing_cfg_file.rpartition("/")
+        if group:
+            options = list(cause.options or [])
+            return f"{group}={name} does not exist.{did_you_mean(name, options)}"
+    if isinstance(cause, HydraException | OmegaConfBaseException):
+        return _compose_sentence(cause)
+    return (
+        f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
+        "(this is a fault of judgelab: debug=true shows where)"
+    )
+
+
+def _compose_sentence(cause: BaseException) -> str:
+    text = str(cause)
+    match = re.search(r"Could not override '([^']+)'", text)
+    if match is None:
+        match = re.search(r"Key '([^']+)' is not in struct", text)
+    if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
+        key = match[1].removesuffix("@")
+        return f"{key} is not a known key.{_near(key)}"
+    reason = cause.__cause__
+    detail = f"{text} {reason}" if reason is not None else text
+    return " ".join(detail.split())
+
+
+def _near(key: str) -> str:
+    """The closest key of the default config: it is composed only now, when something is wrong."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.initialize import initialize_config_dir
+    from omegaconf import OmegaConf
+
+    from judgelab.prompt import FOLDER
+
+    groups = [arg for arg in sys.argv[1:] if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
+        try:
+            cfg = compose("config", overrides=[g for g in groups if not g.startswith(f"{key}=")])
+        except Exception:  # several things are wrong: the defaults will do for a hint
+            cfg = compose("config")
+    parent, _, name = key.rpartition(".")
+    node = OmegaConf.select(cfg, parent) if parent else cfg
+    if node is None or not OmegaConf.is_dict(node):
+        return ""
+    hint = did_you_mean(name, [str(k) for k in node if k != "_target_"])
+    return hint if not parent else hint.replace("Did you mean '", f"Did you mean '{parent}.")

@@ -1,0 +1,60 @@
+"""What a study found: plain values that can be written, read back, and drawn without a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Value = str | int | float | bool | None
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named rows of plain values; NaN stands for "not known" and is written as null."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a study.
+
+    Attributes:
+        summary: flat name -> number or word; what a sweep table and a tracker show.
+        primary: the summary entry that an optimiser should look at.
+        tables: in the order to be read.
+        figures: names of drawings in judgelab.report.figures, made from the tables alone.
+        notes: sentences a reader must see (data, LM, what was left out and why).
+    """
+
+    summary: Mapping[str, Value]
+    primary: str
+    tables: Sequence[Table]
+    figures: Sequence[str] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-ready, with NaN as None."""
+        return {
+            "primary": self.primary,
+            "summary": plain(self.summary),
+            "notes": list(self.notes),
+            "figures": list(self.figures),
+            "tables": [
+                {"name": t.name, "title": t.title, "note": t.note, "rows": [plain(r) for r in t.rows]}
+                for t in self.tables
+            ],
+        }
+
+
+def plain(row: Row) -> dict[str, Value]:
+    """The row with NaN and infinities as None, so that it is valid JSON."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
+    }

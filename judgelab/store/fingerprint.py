@@ -1,0 +1,70 @@
+"""What makes two runs the same: the resolved config, the files it names, and our own code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+VOLATILE = frozenset({"force", "debug", "on_error", "paths", "tracker"})
+NEUTRAL = frozenset({"workers"})  # keys at any depth that cannot change a number
+FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy"})
+
+
+def fingerprint(config: Mapping[str, Any]) -> str:
+    """Twelve hex digits that change whenever a number of the run could change.
+
+    Values of keys called path, file, priming or taxonomy that name a file count by its content
+    (a folder by its files' names, sizes and times). The code counts too: a run made by older
+    code is not taken for the present one's.
+    """
+    kept = {k: v for k, v in config.items() if k not in VOLATILE}
+    parts = {
+        "config": _without(kept, NEUTRAL),
+        "files": {path: _digest(Path(path)) for path in sorted(set(_files(kept)))},
+        "code": code_digest(),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def code_digest() -> str:
+    """Hash of judgelab's sources, samples, prompts and taxonomies."""
+    sha = hashlib.sha256()
+    files = [
+        *(ROOT / "judgelab").rglob("*.py"),
+        *(ROOT / "judgelab").rglob("*.jsonl"),
+        *(ROOT / "conf" / "prompt").glob("*"),
+        *(ROOT / "conf" / "taxonomy").glob("*"),
+    ]
+    for path in sorted(files):
+        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return sha.hexdigest()[:12]
+
+
+def _without(value: Any, keys: frozenset[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _without(v, keys) for k, v in value.items() if k not in keys}
+    return [_without(v, keys) for v in value] if isinstance(value, list) else value
+
+
+def _files(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            if key in FILE_KEYS and isinstance(value, str) and Path(value).exists():
+                yield value
+            else:
+                yield from _files(value)
+
+
+def _digest(path: Path) -> str:
+    sha = hashlib.sha256()
+    if path.is_file():
+        sha.update(path.read_bytes())
+    else:
+        for file in sorted(p for p in path.rglob("*") if p.is_file()):
+            stat = file.stat()
+            sha.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return sha.hexdigest()

@@ -1,0 +1,90 @@
+"""The directory of one run. Every file appears whole or not at all, and DONE comes last."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgelab.errors import JudgelabError
+
+
+class RunDir:
+    """``outputs/runs/<name>``: config.yaml, records, result.json, manifest.json, report, DONE."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def done(self) -> bool:
+        """Whether a run has finished here."""
+        return (self.path / "DONE").is_file()
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the directory for this process.
+
+        Raises:
+            JudgelabError: another process is running the same config.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / ".lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as cause:
+                raise JudgelabError(
+                    f"Another process is running this very config in {self.path}: wait for it."
+                ) from cause
+            yield
+
+    def reopen(self) -> None:
+        """Withdraw DONE, so that a repeated run that is interrupted does not look finished."""
+        (self.path / "DONE").unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Write DONE."""
+        self.write_text("DONE", "")
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a text file."""
+        return self._whole(name, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def write_bytes(self, name: str, data: bytes) -> Path:
+        """Write a binary file."""
+        return self._whole(name, lambda path: path.write_bytes(data))
+
+    def write_json(self, name: str, value: object) -> Path:
+        """Write JSON with sorted keys: equal values give equal bytes."""
+        text = json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
+        return self.write_text(name, text + "\n")
+
+    def write_table(self, name: str, table: pd.DataFrame) -> Path:
+        """Write a parquet file."""
+        return self._whole(name, lambda path: table.to_parquet(path, index=False))
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON file back.
+
+        Raises:
+            JudgelabError: it is missing or damaged.
+        """
+        try:
+            return json.loads((self.path / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as cause:
+            raise JudgelabError(
+                f"{self.path / name} cannot be read ({cause}): run again with force=true."
+            ) from cause
+
+    def _whole(self, name: str, write: Callable[[Path], object]) -> Path:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        write(part)
+        os.replace(part, target)
+        return target

@@ -1,0 +1,49 @@
+"""Long tables of what was measured and scored: the record from which all else can be redone."""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from judgelab.panel import Panel
+from judgelab.scores import Scores
+
+
+def measurement_records(data: xr.Dataset) -> pd.DataFrame:
+    """One row per item, agent (and peer, and draw), one column per measured quantity.
+
+    Quantities that do not depend on every dimension are repeated along the others, so that each
+    row stands on its own. Diagonal rows (agent = peer) carry no measurement and are left out.
+    """
+    dims = [dim for dim in ("item", "agent", "peer", "draw") if dim in data.sizes]
+    table = data.to_dataframe(dim_order=dims).reset_index()
+    if "peer" in table:
+        table = table[table["agent"] != table["peer"]]
+    return table.drop(columns="reference", errors="ignore").reset_index(drop=True)
+
+
+def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
+    """One row per item and agent: category, score (NaN: unscored) and human score."""
+    rows = [
+        {
+            "item": item.id,
+            "agent": agent.name,
+            "category": agent.category,
+            "reference": agent.reference,
+            "score": float(value),
+            "human": item.human.get(agent.name),
+        }
+        for item, values in zip(panel.items, scores.agent.values, strict=True)
+        for agent, value in zip(panel.agents, values, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def text_records(panel: Panel) -> pd.DataFrame:
+    """One row per item and agent: the text as the mechanism saw it. Trackers do not get this."""
+    rows = [
+        {"item": item.id, "agent": agent.name, "text": text}
+        for item, texts in zip(panel.items, panel.texts, strict=True)
+        for agent, text in zip(panel.agents, texts, strict=True)
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,165 @@
+"""One run, start to end: check, recognise, study, write, mirror, DONE. Nothing else knows this."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+import judgelab
+from judgelab.config import Frame, build, frame, resolved
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.launch import sentence
+from judgelab.report import console, page
+from judgelab.result import Result
+from judgelab.store.cache import CallCache
+from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
+from judgelab.store.run_dir import RunDir
+from judgelab.study.lab import Lab, build_parts
+from judgelab.tracker.protocol import FinishedRun
+
+log = logging.getLogger("judgelab")
+
+
+def run(cfg: DictConfig) -> float:
+    """Run one study; returns its primary metric (NaN where it is unscored).
+
+    In a sweep a failed job is reported, marked for the comparison table, and returns NaN.
+
+    Raises:
+        JudgelabError: a fault of the config, the data or the LM, outside a sweep.
+    """
+    if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
+        return _run(cfg, sweep=None)
+    job = Path(HydraConfig.get().runtime.output_dir)
+    overrides = list(HydraConfig.get().overrides.task)
+    try:
+        return _run(cfg, sweep=job)
+    except Exception as cause:
+        if cfg.debug:
+            raise
+        message = sentence(cause)
+        print(f"error in job {job.name} ({' '.join(overrides)}): {message}", file=sys.stderr)
+        _note(job, status="failed", error=message)
+        if cfg.on_error == "stop":
+            raise SystemExit(1) from cause
+        return math.nan
+
+
+def _run(cfg: DictConfig, sweep: Path | None) -> float:
+    config = resolved(cfg)
+    settings = frame(config)
+    parts = build_parts(config)
+    tracker = build(config["tracker"], "tracker")
+    name = f"{_choices(config)}-{fingerprint(config)}"
+    run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
+    with run_dir.lock():
+        if run_dir.done and not settings.force:
+            print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+        else:
+            run_dir.reopen()
+            _execute(config, settings, parts, tracker, run_dir, sweep)
+            run_dir.finish()
+        written = run_dir.read_json("result.json")
+        console.show(written, run_dir.path)
+    if sweep is not None:
+        _note(sweep, status="done", run=str(run_dir.path))
+    value = written["summary"].get(written["primary"])
+    return math.nan if value is None else float(value)
+
+
+def _execute(
+    config: Mapping[str, Any],
+    settings: Frame,
+    parts: dict[str, Any],
+    tracker: Any,
+    run_dir: RunDir,
+    sweep: Path | None,
+) -> None:
+    started = time.time()
+    lm, study = parts.pop("evaluation_lm"), parts.pop("study")
+    cached = lm if isinstance(lm, Replay) else Cached(lm, CallCache(Path(settings.paths.cache)))
+    run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
+    lab = Lab(**parts, evaluation_lm=cached, run_dir=run_dir, seed=settings.seed, limit=settings.limit)
+    try:
+        result: Result = study.run(lab)
+    finally:
+        cached.close()
+    run_dir.write_json("result.json", result.to_json())
+    manifest = _manifest(lm.identity, started)
+    if isinstance(cached, Cached):
+        manifest["calls"] = {"asked": cached.count.asked, "computed": cached.count.computed}
+    run_dir.write_json("manifest.json", manifest)
+    page.write(run_dir)
+    group = None if sweep is None else sweep.parent.name
+    finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
+    manifest["tracker"] = _publish(tracker, finished)
+    run_dir.write_json("manifest.json", manifest)
+
+
+def _publish(tracker: Any, finished: FinishedRun) -> str | None:
+    try:
+        place: str | None = tracker.publish(finished)
+    except Exception as cause:  # a mirror's fault is not the run's
+        print(f"warning: the tracker failed, the run is kept on disk: {cause}", file=sys.stderr)
+        return f"failed: {type(cause).__name__}"
+    if place is not None:
+        print(f"tracker: {place}")
+    return place
+
+
+def _choices(config: Mapping[str, Any]) -> str:
+    """What the run is, in words: mechanism-dataset-attack."""
+    axes = ("mechanism", "dataset", "attack")
+    if HydraConfig.initialized():
+        chosen = HydraConfig.get().runtime.choices
+        return "-".join(str(chosen.get(axis)) for axis in axes)
+    return "-".join(str(config[axis]["_target_"]).split(".")[-2] for axis in axes)
+
+
+def _note(job: Path, **entries: str) -> None:
+    """Leave word for the comparison at the end of the sweep."""
+    job.mkdir(parents=True, exist_ok=True)
+    overrides = list(HydraConfig.get().overrides.task)
+    choices = OmegaConf.to_container(HydraConfig.get().runtime.choices)
+    text = json.dumps({"overrides": overrides, "choices": choices, **entries})
+    (job / "job.json").write_text(text, encoding="utf-8")
+
+
+def _manifest(identity: str, started: float) -> dict[str, Any]:
+    """What is true of this execution but not of its numbers."""
+    names = ("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "torch")
+    versions: dict[str, str | None] = {}
+    for name in names:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    git = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return {
+        "judgelab": judgelab.__version__,
+        "code": code_digest(),
+        "commit": git.stdout.strip() or None,
+        "evaluation_lm": identity,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": versions,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(time.time() - started, 2),
+    }

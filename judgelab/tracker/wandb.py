@@ -1,0 +1,105 @@
+"""Weights & Biases: config, summary, tables, figures and an artifact; a sweep is a group."""
+
+from __future__ import annotations
+
+import netrc
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlparse
+
+from judgelab.errors import require
+from judgelab.result import plain
+from judgelab.tracker.protocol import FinishedRun
+
+
+@dataclass(frozen=True)
+class WandbTracker:
+    """Online where credentials exist, else offline; never asks, never stops a run.
+
+    Args:
+        project, entity: where the run goes.
+        mode: auto looks for WANDB_MODE, then for a key in WANDB_API_KEY or the netrc file.
+        texts: whether the artifact holds the responses too; off, so that no text leaves unasked.
+        timeout: seconds to wait for the server before the run is kept offline instead.
+    """
+
+    project: str = "judgelab"
+    entity: str | None = None
+    mode: Literal["auto", "online", "offline"] = "auto"
+    texts: bool = False
+    timeout: float = 20.0
+
+    def publish(self, run: FinishedRun) -> str | None:
+        """Mirror the run; returns its address, or the folder that ``wandb sync`` takes."""
+        mode = credentials_mode() if self.mode == "auto" else self.mode
+        if mode == "disabled":
+            return None
+        wandb = require("wandb", extra="core")
+        try:
+            return self._publish(wandb, run, mode)
+        except wandb.errors.CommError:
+            if mode == "offline":
+                raise
+            place = self._publish(wandb, run, "offline")
+            return f"{place} (the server did not answer within {self.timeout:g} s)"
+
+    def _publish(self, wandb: Any, run: FinishedRun, mode: str) -> str:
+        folder = run.folder.parent.parent / "wandb"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
+            os.environ.setdefault(name, str(folder.resolve()))
+        settings = wandb.Settings(
+            silent=True,
+            console="off",
+            init_timeout=self.timeout,
+            disable_git=True,
+            save_code=False,
+            x_disable_stats=True,
+        )
+        with wandb.init(
+            project=self.project,
+            entity=self.entity,
+            mode=mode,
+            dir=str(folder),
+            name=run.name,
+            group=run.sweep,
+            job_type=str(run.result.summary.get("study", "run")),
+            config=dict(run.config),
+            settings=settings,
+        ) as mirror:
+            _log(wandb, mirror, run, self.texts)
+            place = mirror.url if mode == "online" else str(Path(mirror.dir).parent)
+        return str(place)
+
+
+def credentials_mode() -> str:
+    """WANDB_MODE if set; online if a key for the server is at hand; else offline."""
+    if os.environ.get("WANDB_MODE"):
+        return os.environ["WANDB_MODE"]
+    if os.environ.get("WANDB_API_KEY"):
+        return "online"
+    host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
+    try:
+        known = netrc.netrc(os.environ.get("NETRC")).authenticators(host)
+    except (OSError, netrc.NetrcParseError):
+        return "offline"
+    return "online" if known else "offline"
+
+
+def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
+    mirror.summary.update(plain(run.result.summary))
+    for table in run.result.tables:
+        columns = list(dict.fromkeys(key for row in table.rows for key in row))
+        rows = [[plain(row).get(column) for column in columns] for row in table.rows]
+        data = wandb.Table(columns=columns, data=rows, allow_mixed_types=True)
+        mirror.log({f"tables/{table.name}": data})
+    for picture in sorted((run.folder / "figures").glob("*.png")):
+        mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
+    artifact = wandb.Artifact(name=run.name, type="run", metadata=plain(run.result.summary))
+    for file in sorted(p for p in run.folder.rglob("*") if p.is_file() and p.name[0] != "."):
+        if file.name.endswith("_texts.parquet") and not texts:
+            continue
+        artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
+    mirror.log_artifact(artifact)
