@@ -1,0 +1,1 @@
+"""Commands that recompute published tables and measure judgelab; not part of the package."""

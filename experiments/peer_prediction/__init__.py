@@ -1,0 +1,1 @@
+"""The TVD-MI paper: its tables from the data its authors released."""

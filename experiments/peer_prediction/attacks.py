@@ -1,0 +1,223 @@
+"""Table 4: what an attack changes in the scores and in the effect size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.peer_prediction.effect_sizes import DRAWS, differences
+from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper, point
+from experiments.peer_prediction.scores import (
+    JUDGES,
+    agent_scores,
+    align,
+    first_wins,
+    one_order_scores,
+)
+from judgelab.stats.arrays import row_means
+from judgelab.stats.attack_delta import effect_size_delta, score_delta
+from judgelab.stats.bootstrap import (
+    bootstrap_p,
+    item_weights,
+    percentile_interval,
+    resampled_means,
+)
+from judgelab.stats.effect_size import effect_size, resampled_effect_sizes
+from judgelab.stats.estimate import Estimate
+from judgelab.store.released_domain import FloatArray, ReleasedDomain
+
+ONE_ORDER = " delta d (one order, complete items)"
+POSITION = " position bias delta"
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One mechanism before and after an attack, on the same items.
+
+    Attributes:
+        scores: clean and attacked u [items, agents].
+        effects: clean and attacked D [items].
+    """
+
+    scores: tuple[FloatArray, FloatArray]
+    effects: tuple[FloatArray, FloatArray]
+
+
+def table4(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) -> Table:
+    """Every attacked domain at hand whose clean scores are there too."""
+    named: str = paper()["attacked_domain"]
+    by_domain = {data.domain: data for data in clean}
+    rows: list[Row] = []
+    notes: list[str] = []
+    pairs = [(by_domain.get(data.domain), data) for data in attacked]
+    for before, after in sorted(pairs, key=lambda pair: pair[1].domain != named):
+        label = str(after.attack) if after.domain == named else f"{after.domain}/{after.attack}"
+        if before is None:
+            notes.append(f"No clean scores of {after.domain} to compare {after.attack} with.")
+        else:
+            rows += _attack_rows(label, before, after)
+    after_named = {str(d.attack): d for d in attacked if d.domain == named}
+    rows += _missing(rows)
+    average, note = _average_rows(by_domain.get(named), after_named)
+    title = f"changes of the score and of d under attack ({named})"
+    return Table("4", title, (*rows, *average), (*notes, *note))
+
+
+def _attack_rows(label: str, clean: ReleasedDomain, attacked: ReleasedDomain) -> list[Row]:
+    rows = []
+    for column, mechanism in MECHANISMS.items():
+        released = _change(clean, attacked, mechanism, corrected=False)
+        corrected = _change(clean, attacked, mechanism, corrected=True)
+        rows += [
+            cell("4", label, f"{column} delta", _score(released), _score(corrected)),
+            cell("4", label, f"{column} delta d", _released_d(released), _corrected_d(corrected)),
+        ]
+        if mechanism in JUDGES:
+            rows += [
+                cell("4", label, column + ONE_ORDER, None, _one_order(clean, attacked, mechanism)),
+                cell("4", label, column + POSITION, None, _position(clean, attacked, mechanism)),
+            ]
+    return rows
+
+
+def _change(
+    clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str, *, corrected: bool
+) -> _Change | None:
+    before = agent_scores(clean, mechanism, corrected=corrected)
+    after = agent_scores(attacked, mechanism, corrected=corrected)
+    if before is None or after is None:
+        return None
+    ids = clean.ids(mechanism), attacked.ids(mechanism)
+    first = differences(clean, before, corrected=corrected)
+    second = differences(attacked, after, corrected=corrected)
+    assert first is not None and second is not None
+    return _Change(
+        scores=align(ids[0], before, ids[1], after),
+        effects=align(ids[0], first, ids[1], second),
+    )
+
+
+def _score(change: _Change | None) -> Estimate | None:
+    return None if change is None else score_delta(*change.scores, draws=DRAWS)
+
+
+def _corrected_d(change: _Change | None) -> Estimate | None:
+    return None if change is None else effect_size_delta(*change.effects, draws=DRAWS)
+
+
+def _released_d(change: _Change | None) -> Estimate | None:
+    """Like the corrected one, but a run whose scores have no spread counts as d = 0."""
+    if change is None:
+        return None
+    estimate = effect_size_delta(*change.effects, draws=DRAWS)
+    if math.isfinite(estimate.value):
+        return estimate
+    before, after = (np.nan_to_num(effect_size(side)) for side in change.effects)
+    return point(float(after - before), estimate.n)
+
+
+def _one_order(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) -> Estimate | None:
+    """The released judge definition on the items whose calls all came back in both runs."""
+    sides = [
+        differences(data, one_order_scores(data, mechanism), corrected=False)
+        for data in (clean, attacked)
+    ]
+    if sides[0] is None or sides[1] is None:
+        return None
+    aligned = align(clean.ids(mechanism), sides[0], attacked.ids(mechanism), sides[1])
+    return effect_size_delta(*aligned, draws=DRAWS)
+
+
+def _position(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) -> Estimate | None:
+    """Change of the share of comparisons that the response shown first wins."""
+    sides = first_wins(clean, mechanism), first_wins(attacked, mechanism)
+    if sides[0] is None or sides[1] is None:
+        return None
+    aligned = align(clean.ids(mechanism), sides[0], attacked.ids(mechanism), sides[1])
+    return score_delta(*aligned, draws=DRAWS)
+
+
+def _missing(rows: Sequence[Row]) -> list[Row]:
+    """Empty rows for the paper's attacks that are not at hand."""
+    shown = {row.row for row in rows}
+    absent = [attack for attack in paper()["attacks"] if attack not in shown]
+    return [cell("4", attack, column) for attack in absent for column in paper()["table4"][attack]]
+
+
+def _average_rows(
+    clean: ReleasedDomain | None, attacked: Mapping[str, ReleasedDomain]
+) -> tuple[list[Row], list[str]]:
+    """The paper's average over its four attacks; empty where one of them is not at hand."""
+    attacks: list[str] = paper()["attacks"]
+    absent = [attack for attack in attacks if attack not in attacked]
+    columns = [f"{column} {what}" for column in MECHANISMS for what in ("delta", "delta d")]
+    if clean is None or absent:
+        lacking = ", ".join(absent) or "the clean run"
+        note = f"No average over the four attacks: this folder lacks {lacking}."
+        return [cell("4", "average", column) for column in columns], [note]
+    rows = []
+    for column, mechanism in MECHANISMS.items():
+        sides = {
+            fixed: [_change(clean, attacked[name], mechanism, corrected=fixed) for name in attacks]
+            for fixed in (False, True)
+        }
+        released, corrected = (
+            [change for change in sides[fixed] if change is not None] for fixed in (False, True)
+        )
+        if min(len(released), len(corrected)) < len(attacks):
+            rows += [cell("4", "average", f"{column} {what}") for what in ("delta", "delta d")]
+            continue
+        deltas = [_score(change) for change in released]
+        effects = [_released_d(change) for change in released]
+        rows += [
+            cell("4", "average", f"{column} delta", _spread(deltas), _mean_score(corrected)),
+            cell("4", "average", f"{column} delta d", _spread(effects), _mean_effect(corrected)),
+        ]
+    return rows, []
+
+
+def _spread(estimates: Sequence[Estimate | None]) -> Estimate:
+    """Mean over attacks; the "interval" is the standard deviation over attacks, as printed."""
+    kept = [estimate for estimate in estimates if estimate is not None]
+    values = np.array([estimate.value for estimate in kept])
+    mean, spread = float(values.mean()), float(values.std())
+    return Estimate(mean, mean - spread, mean + spread, min(each.n for each in kept))
+
+
+def _mean_score(changes: Sequence[_Change]) -> Estimate:
+    per_item = [row_means(change.scores[1] - change.scores[0]) for change in changes]
+    weights = item_weights(len(per_item[0]), DRAWS, 0)
+    values = [float(np.nanmean(each)) if np.isfinite(each).any() else math.nan for each in per_item]
+    return _averaged(values, [resampled_means(each, weights) for each in per_item], per_item)
+
+
+def _mean_effect(changes: Sequence[_Change]) -> Estimate:
+    """Mean over attacks of the change of d; attacks share their resampled items."""
+    values, samples, per_item = [], [], []
+    for change in changes:
+        before, after = change.effects
+        shared = np.isfinite(before) & np.isfinite(after)
+        before, after = np.where(shared, before, np.nan), np.where(shared, after, np.nan)
+        weights = item_weights(len(shared), DRAWS, 0)
+        values.append(effect_size(after) - effect_size(before))
+        samples.append(
+            resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
+        )
+        per_item.append(after - before)
+    return _averaged(values, samples, per_item)
+
+
+def _averaged(
+    values: Sequence[float], samples: Sequence[FloatArray], per_item: Sequence[FloatArray]
+) -> Estimate:
+    """n counts the items scored under every attack; without a value for one there is no mean."""
+    n = int(np.isfinite(np.array(per_item)).all(axis=0).sum())
+    unscored = len(per_item[0]) - n
+    mean = float(np.mean(values))
+    if not math.isfinite(mean):
+        return Estimate(math.nan, math.nan, math.nan, n, unscored)
+    drawn = np.mean(samples, axis=0)
+    return Estimate(mean, *percentile_interval(drawn), n, unscored, bootstrap_p(drawn))

@@ -1,0 +1,82 @@
+"""Appendix B.1: does |d| first rise and then fall with the compression ratio?
+
+Least squares of |d| on the paper's compression ratios, a line against a parabola, F(1, n - 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from experiments.peer_prediction.effect_sizes import effect
+from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper, point
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.regression import QuadraticFit, quadratic_against_linear
+from judgelab.store.released_domain import ReleasedDomain
+
+PRINTED = "Table 2 as printed"
+SUPERSEDED = "Table 2 with the released OPUS run"
+AT_HAND = "domains at hand"
+FITTED = ("MI", "GPPM", "TVD-MI")
+
+Effects = Mapping[str, float]
+
+
+def table_b1(domains: Sequence[ReleasedDomain]) -> Table:
+    """Three fits per mechanism: on the printed d, with the older OPUS row, on what is at hand."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for column in FITTED:
+        printed = {name: float(cells[column][0]) for name, cells in paper()["table2"].items()}
+        released = _effects(domains, column, corrected=False)
+        corrected = _effects(domains, column, corrected=True)
+        rows += _rows(PRINTED, column, _fit(printed), None)
+        if "opus" in released:
+            rows += _rows(SUPERSEDED, column, _fit({**printed, "opus": released["opus"]}), None)
+        rows += _rows(AT_HAND, column, _fit(released), _fit(corrected))
+    if "opus" not in {data.domain for data in domains}:
+        notes.append("No OPUS scores here, whose superseded run B.1's printed fits rest on.")
+    unknown = [d.domain for d in domains if d.domain not in paper()["compression"]]
+    if unknown:
+        notes.append(f"No compression ratio in the paper for {', '.join(unknown)}: left out.")
+    notes.append(
+        "Effective rank (the right half of the paper's figure): the release defines it nowhere."
+    )
+    return Table("B.1", "fits of |d| on compression", tuple(rows), tuple(notes))
+
+
+def _effects(domains: Sequence[ReleasedDomain], column: str, *, corrected: bool) -> Effects:
+    found = {}
+    for data in domains:
+        if data.domain in paper()["compression"]:
+            estimate = effect(data, MECHANISMS[column], corrected=corrected)
+            if estimate is not None:
+                found[data.domain] = estimate.value
+    return found
+
+
+def _fit(effects: Effects) -> QuadraticFit:
+    ratios = [float(paper()["compression"][name]) for name in effects]
+    return quadratic_against_linear(ratios, [abs(value) for value in effects.values()])
+
+
+def _rows(
+    row: str, mechanism: str, released: QuadraticFit, corrected: QuadraticFit | None
+) -> list[Row]:
+    """n counts domains."""
+    shown = []
+    for what in ("R2 linear", "R2 quadratic", "p", "peak"):
+        # What is at hand is another set of domains than the paper's: nothing to compare with.
+        number = None if row == AT_HAND else paper()["tableB1"][mechanism].get(what)
+        fixed = None if corrected is None else _value(corrected, what)
+        shown.append(Row("B.1", row, f"{mechanism} {what}", number, _value(released, what), fixed))
+    return shown
+
+
+def _value(fit: QuadraticFit, what: str) -> Estimate:
+    values = {
+        "R2 linear": fit.r2_linear,
+        "R2 quadratic": fit.r2_quadratic,
+        "p": fit.p,
+        "peak": fit.peak,
+    }
+    return point(values[what], fit.n)

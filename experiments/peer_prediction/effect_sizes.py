@@ -1,0 +1,70 @@
+"""Table 2: effect size d between Good Faith and Problematic agents, by domain and mechanism.
+
+d is paired over items: D_k = mean u of the Good Faith agents of item k - mean u of the
+Problematic ones, d = mean_k D / sd_k D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.peer_prediction import baseline
+from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.scores import GOOD_FAITH, PROBLEMATIC, agent_scores, group_mask
+from judgelab.errors import DataError
+from judgelab.stats.effect_size import group_difference, paired_effect_size
+from judgelab.stats.estimate import Estimate
+from judgelab.store.released_domain import FloatArray, ReleasedDomain
+
+DRAWS = 2000
+"""Bootstrap resamples, as in the released code."""
+
+
+def differences(
+    data: ReleasedDomain, scores: FloatArray | None, *, corrected: bool
+) -> FloatArray | None:
+    """D [items]: Good Faith minus Problematic mean of u; None without scores."""
+    if scores is None:
+        return None
+    good = group_mask(data, GOOD_FAITH, corrected=corrected)
+    bad = group_mask(data, PROBLEMATIC, corrected=corrected)
+    return group_difference(scores, good, bad)
+
+
+def effect(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Estimate | None:
+    """d of one mechanism with its interval and sign-flip p; None where it was not run."""
+    scores = agent_scores(data, mechanism, corrected=corrected)
+    difference = differences(data, scores, corrected=corrected)
+    return None if difference is None else paired_effect_size(difference, draws=DRAWS)
+
+
+def table2(domains: Sequence[ReleasedDomain]) -> Table:
+    """Every clean domain at hand, then those that only the paper has."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for data in domains:
+        released, corrected, note = _baselines(data)
+        rows.append(cell("2", data.domain, "Baseline", released, corrected))
+        notes += note
+        for column, mechanism in MECHANISMS.items():
+            values = [effect(data, mechanism, corrected=fixed) for fixed in (False, True)]
+            rows.append(cell("2", data.domain, column, *values))
+    absent = [name for name in paper()["table2"] if name not in {d.domain for d in domains}]
+    rows += [cell("2", name, column) for name in absent for column in ("Baseline", *MECHANISMS)]
+    if absent:
+        notes.append(f"No recorded scores of {', '.join(absent)} in this folder.")
+    title = "effect size d between Good Faith and Problematic agents"
+    return Table("2", title, tuple(rows), tuple(notes))
+
+
+def _baselines(data: ReleasedDomain) -> tuple[Estimate | None, Estimate | None, list[str]]:
+    try:
+        panel = data.panel()
+    except DataError as cause:
+        return None, None, [f"No baseline for {data.domain}: {cause}"]
+    if not panel.agents:
+        return None, None, [f"No baseline for {data.domain}: the folder has no responses."]
+    good, bad = (group_mask(data, groups, corrected=False) for groups in (GOOD_FAITH, PROBLEMATIC))
+    released = baseline.released_baseline(panel, good, bad)
+    good, bad = (group_mask(data, groups, corrected=True) for groups in (GOOD_FAITH, PROBLEMATIC))
+    return released, baseline.corrected_baseline(panel, good, bad, draws=DRAWS), []

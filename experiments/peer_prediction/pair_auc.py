@@ -1,0 +1,102 @@
+"""Tables 3 and 5: do pairs of two good agents score above pairs of a good and a bad one?
+
+Positives are pairs of Good Faith agents (the paper's text says Faithful, its code Faithful and
+Style), negatives pairs of a Good Faith and a Problematic agent. AUC per item, mean over items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.scores import (
+    GOOD_FAITH,
+    PROBLEMATIC,
+    group_indices,
+    pair_scores,
+)
+from judgelab.stats.auc import macro_auc, pair_auc
+from judgelab.stats.estimate import Estimate
+from judgelab.store.released_domain import ReleasedDomain
+
+DRAWS = 1000
+"""Bootstrap resamples, as in the released code."""
+
+FAITHFUL_ONLY = " (Faithful only)"
+"""Ending of the extra columns whose positives are the Faithful category, as the text says."""
+
+
+def auc(
+    data: ReleasedDomain,
+    mechanism: str,
+    *,
+    corrected: bool,
+    balanced: bool = False,
+    positive: Sequence[str] = GOOD_FAITH,
+) -> Estimate | None:
+    """Mean AUC over items; None where the mechanism was not run.
+
+    ``balanced`` down-samples the larger class of each item, seeded by the item's id.
+    """
+    scores = pair_scores(data, mechanism, corrected=corrected)
+    if scores is None:
+        return None
+    items = pair_auc(
+        scores,
+        group_indices(data, positive),
+        group_indices(data, PROBLEMATIC),
+        balanced=balanced,
+        item_seeds=[int(item) for item in data.ids(mechanism)],
+    )
+    return macro_auc(items, draws=DRAWS)
+
+
+def table3(domains: Sequence[ReleasedDomain]) -> Table:
+    """Every clean domain at hand, then those that only the paper has."""
+    rows: list[Row] = []
+    for data in domains:
+        rows += _cells("3", data.domain, data, balanced=True)
+        for column, mechanism in MECHANISMS.items():
+            literal = [
+                auc(data, mechanism, corrected=fixed, positive=("Faithful",))
+                for fixed in (False, True)
+            ]
+            rows.append(cell("3", data.domain, column + FAITHFUL_ONLY, *literal))
+    absent = [name for name in paper()["table3"] if name not in {d.domain for d in domains}]
+    rows += [cell("3", name, column) for name in absent for column in paper()["table3"][name]]
+    notes = [f"No recorded scores of {', '.join(absent)} in this folder."] if absent else []
+    title = "AUC of Good Faith pairs against Good Faith-Problematic pairs"
+    return Table("3", title, tuple(rows), tuple(notes))
+
+
+def table5(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) -> Table:
+    """The attacked domains at hand: no attack, then every attack."""
+    named: str = paper()["attacked_domain"]
+    rows: list[Row] = []
+    by_domain: Mapping[str, ReleasedDomain] = {data.domain: data for data in clean}
+    for domain in sorted({data.domain for data in attacked}, key=lambda name: name != named):
+        prefix = "" if domain == named else f"{domain}/"
+        if domain in by_domain:
+            # The paper copies this row from Table 3; the attacks' rows are not balanced.
+            rows += _cells("5", f"{prefix}none", by_domain[domain], balanced=True)
+        for data in attacked:
+            if data.domain == domain:
+                rows += _cells("5", f"{prefix}{data.attack}", data, balanced=False)
+    shown = {row.row for row in rows}
+    absent = [attack for attack in paper()["table5"] if attack not in shown]
+    rows += [cell("5", attack, column) for attack in absent for column in paper()["table5"][attack]]
+    notes = [f"No recorded scores of {named} under: {', '.join(absent)}."] if absent else []
+    return Table("5", f"AUC under attack ({named})", tuple(rows), tuple(notes))
+
+
+def _cells(table: str, row: str, data: ReleasedDomain, *, balanced: bool) -> list[Row]:
+    return [
+        cell(
+            table,
+            row,
+            column,
+            auc(data, mechanism, corrected=False, balanced=balanced),
+            auc(data, mechanism, corrected=True),
+        )
+        for column, mechanism in MECHANISMS.items()
+    ]

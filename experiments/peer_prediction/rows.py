@@ -1,0 +1,190 @@
+"""A cell of a published table next to what the released data give, as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judgelab.stats.estimate import Estimate
+
+MECHANISMS = {
+    "MI": "mi",
+    "GPPM": "gppm",
+    "TVD-MI": "tvd_mi",
+    "Judge+ctx": "judge_with_context",
+    "Judge-ctx": "judge_without_context",
+}
+"""Column of the tables -> mechanism of the release."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell.
+
+    Attributes:
+        table: "2", "3", "4", "5", "6" or "B.1".
+        row: domain, attack or agent.
+        column: mechanism, with what of it is meant where the table has more than one number.
+        paper: the printed number, or None.
+        released: by the definition of the released code; ``released.n`` items.
+        corrected: by the corrected definition; ``n`` and ``unscored`` of the row are its.
+        paper_ci: the printed half width, or None.
+    """
+
+    table: str
+    row: str
+    column: str
+    paper: float | None = None
+    released: Estimate | None = None
+    corrected: Estimate | None = None
+    paper_ci: float | None = None
+
+    @property
+    def match(self) -> bool | None:
+        """Whether ``released`` rounds to the printed number; None where either is missing."""
+        value = None if self.released is None else _finite(self.released.value)
+        if self.paper is None or value is None:
+            return None
+        digits = decimals(self.table, self.column)
+        return round(value, digits) == round(self.paper, digits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: numbers are numbers, None where there is none."""
+        released = {} if self.released is None else self.released.as_dict()
+        corrected = {} if self.corrected is None else self.corrected.as_dict()
+        counted = corrected or released
+        return {
+            "table": self.table,
+            "row": self.row,
+            "column": self.column,
+            "paper": self.paper,
+            "released": released.get("value"),
+            "corrected": corrected.get("value"),
+            "n": counted.get("n"),
+            "unscored": counted.get("unscored"),
+            "match": self.match,
+            "paper_ci": self.paper_ci,
+            "released_ci": None if self.released is None else _finite(self.released.half_width),
+            "released_n": released.get("n"),
+            "released_p": released.get("p"),
+            "corrected_low": corrected.get("low"),
+            "corrected_high": corrected.get("high"),
+            "corrected_p": corrected.get("p"),
+        }
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one table, and in one line each what is missing or special about them."""
+
+    number: str
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def text(self) -> str:
+        """Aligned columns: paper | released code's definition | corrected | n | unscored."""
+        head = ("row", "column", "paper", "released", "corrected", "n", "unscored", "match")
+        body = [head, *(_cells(row) for row in self.rows)]
+        widths = [max(len(cells[i]) for cells in body) for i in range(len(head))]
+        lines = [
+            " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body
+        ]
+        lines.insert(1, "-+-".join("-" * width for width in widths))
+        title = f"Table {self.number}: {self.title}"
+        return "\n".join([title, *(line.rstrip() for line in lines), *self.notes])
+
+
+@cache
+def paper() -> Mapping[str, Any]:
+    """The printed figures (paper.yaml)."""
+    text = (Path(__file__).parent / "paper.yaml").read_text(encoding="utf-8")
+    loaded: Mapping[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def printed(table: str, row: str, column: str) -> tuple[float | None, float | None]:
+    """(number, half width) that the paper prints in a cell; None where it prints none."""
+    cell = paper()[f"table{table}"].get(row, {}).get(column)
+    if isinstance(cell, list):
+        return cell[0], cell[1]
+    return cell, None
+
+
+def cell(
+    table: str,
+    row: str,
+    column: str,
+    released: Estimate | None = None,
+    corrected: Estimate | None = None,
+    *,
+    label: str | None = None,
+) -> Row:
+    """A row with the paper's figure looked up under ``row``; shown under ``label`` if given."""
+    number, half = printed(table, row, column)
+    return Row(table, label or row, column, number, released, corrected, half)
+
+
+def point(value: float, n: int) -> Estimate:
+    """A number without an interval."""
+    return Estimate(value, math.nan, math.nan, n)
+
+
+def decimals(table: str, column: str) -> int:
+    """Digits after the point that the paper prints there."""
+    special: Mapping[str, int] = paper()["decimals_by_column"]
+    for ending, digits in special.items():
+        if column.endswith(ending):
+            return digits
+    return int(paper()["decimals"][table])
+
+
+def summary(tables: Iterable[Table]) -> str:
+    """How many released cells round to the printed digit."""
+    matches = [row.match for table in tables for row in table.rows if row.match is not None]
+    return f"{sum(matches)} of {len(matches)} comparable cells round to the printed digit."
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    digits = decimals(row.table, row.column)
+    counted = row.corrected or row.released
+    return (
+        row.row,
+        row.column,
+        _number(row.paper, digits) + _half(row.paper_ci, digits),
+        _interval(row.released, digits, brackets=False),
+        _interval(row.corrected, digits, brackets=True),
+        "" if counted is None else str(counted.n),
+        "" if counted is None else str(counted.unscored),
+        {True: "yes", False: "NO", None: ""}[row.match],
+    )
+
+
+def _interval(estimate: Estimate | None, digits: int, *, brackets: bool) -> str:
+    if estimate is None or _finite(estimate.value) is None:
+        return "-"
+    text = _number(estimate.value, digits)
+    if _finite(estimate.half_width) is None:
+        return text
+    if brackets:
+        return f"{text} [{_number(estimate.low, digits)}, {_number(estimate.high, digits)}]"
+    return text + _half(estimate.half_width, digits)
+
+
+def _number(value: float | None, digits: int) -> str:
+    # Adding 0.0 turns a rounded -0.0 into 0.0.
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _half(value: float | None, digits: int) -> str:
+    return "" if value is None else f"±{value:.{digits}f}"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
