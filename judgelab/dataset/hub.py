@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.dataset.download import fetch
-from judgelab.dataset.rows import Row, read_rows, text_at
+from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
 from judgelab.errors import ConfigError, DataError
 from judgelab.panel import Item, Panel
 
@@ -68,7 +68,7 @@ class Hub:
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
         if empty_rows not in EMPTY_ROWS:
             raise ConfigError(f"dataset.empty_rows={empty_rows!r} must be error or skip.")
-        self.source, self.path, self.limit = source, path, _positive(limit)
+        self.source, self.path, self.limit = source, path, at_least_one(limit)
         self.empty_rows = empty_rows
 
     def load(self, limit: int | None = None) -> Panel:
@@ -85,7 +85,7 @@ class Hub:
             ConfigError: the limit is below 1.
             DataError: the data cannot be had, a column is missing, or a row has no source text.
         """
-        limit = self.limit if limit is None else _positive(limit)
+        limit = self.limit if limit is None else at_least_one(limit)
         files, origin = self._files()
         where = self._where(files)
         rows = read_rows(files, limit)
@@ -165,9 +165,3 @@ def _known(given: Mapping[str, Any], keys: Sequence[str], where: str) -> dict[st
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(keys)}."
             raise ConfigError(f"Unknown key {where}.{key}: {hint}")
     return dict(given)
-
-
-def _positive(limit: int | None) -> int | None:
-    if limit is not None and (isinstance(limit, bool) or limit < 1):
-        raise ConfigError(f"limit={limit!r} must be a whole number of items, at least 1.")
-    return limit

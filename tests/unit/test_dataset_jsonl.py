@@ -1,0 +1,202 @@
+"""A user's own panel: what is read, and how every fault is reported."""
+
+from __future__ import annotations
+
+import json
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from judgelab.dataset.jsonl import Jsonl
+from judgelab.errors import ConfigError, DataError
+
+GOOD = {"id": "a", "source": "The sky.", "responses": {"A": "blue", "B": "grey"}, "human": {"A": 4}}
+
+
+def written(folder: Path, *lines: Any) -> str:
+    """The path of a file with these lines; what is not text or bytes is written as JSON."""
+    raw = [
+        line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line))
+        for line in lines
+    ]
+    encoded = [line if isinstance(line, bytes) else line.encode() for line in raw]
+    file = folder / "panel.jsonl"
+    file.write_bytes(b"\n".join(encoded) + b"\n")
+    return str(file)
+
+
+def refusal(folder: Path, *lines: Any, **options: Any) -> str:
+    """The message with which a file of these lines is refused."""
+    with pytest.raises(DataError) as caught:
+        Jsonl(path=written(folder, *lines), **options).load()
+    return str(caught.value)
+
+
+def test_a_panel_is_read_as_written(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {**GOOD, "reference": "It is blue.", "synopsis": "colours"},
+        {"id": 7, "source": "The sea.", "responses": {"B": "wet"}, "reference": "  "},
+    )
+    panel = Jsonl(
+        path=path,
+        task="review",
+        agents={"B": "Low Effort", "A": "Faithful"},
+        reference_agent="A",
+    ).load()
+    assert [item.id for item in panel.items] == ["a", "7"]
+    assert panel.items[0].reference == "It is blue." and panel.items[0].synopsis == "colours"
+    assert panel.items[1].reference is None and panel.items[1].synopsis is None
+    assert panel.items[0].human == {"A": 4.0}
+    assert [(a.name, a.category, a.reference) for a in panel.agents] == [
+        ("B", "Low Effort", False),
+        ("A", "Faithful", True),
+    ]
+    assert panel.texts == (("grey", "blue"), ("wet", None))
+    assert panel.task == "review"
+    assert panel.provenance["rows"] == 2 and panel.provenance["dataset"] == "panel"
+
+
+def test_without_declared_agents_all_are_found_in_order(tmp_path: Path) -> None:
+    path = written(tmp_path, {"id": 1, "source": "x"}, {**GOOD, "responses": {"Z": "z", "A": "a"}})
+    panel = Jsonl(path=path).load()
+    assert [agent.name for agent in panel.agents] == ["Z", "A"]
+    assert panel.texts == ((None, None), ("z", "a"))
+
+
+def test_byte_order_mark_crlf_and_blank_lines_are_tolerated(tmp_path: Path) -> None:
+    line = json.dumps(GOOD, ensure_ascii=False).encode()
+    path = written(tmp_path, b"\xef\xbb\xbf" + line + b"\r", b"\r", b"", b"   ")
+    assert Jsonl(path=path).load().texts == (("blue", "grey"),)
+
+
+def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
+    rows = [{"id": i, "source": "x", "responses": {"A": "t"}} for i in range(5)]
+    panel = Jsonl(path=written(tmp_path, *rows), limit=4).load(2)
+    assert len(panel.items) == 2 and panel.provenance["rows"] == 2
+    with pytest.raises(DataError, match="line 6: source is missing"):
+        Jsonl(path=written(tmp_path, *rows, {"id": 9})).load(2)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{bad", "not valid JSON"),
+        (b'{"id": "\xff"}', "not valid UTF-8 (byte 9 of the line)"),
+        ("[1]", "not a JSON object"),
+        ("[" * 100_000, "not "),
+        ({**GOOD, "id": "first"}, "the id 'first' was used in line 1"),
+        ({"id": "b"}, "source is missing"),
+        ({"source": "x"}, "id is missing"),
+        ({"id": " ", "source": "x"}, "id is empty"),
+        ({"id": True, "source": "x"}, "id is not text but true/false"),
+        ({"id": "b", "source": " \n"}, "source is empty"),
+        ({"id": "b", "source": ["x"]}, "source is not text but a list"),
+        ({"id": "b", "source": 5}, "source is not text but a number"),
+        ('{"id": "b", "source": "\\ud800"}', "source is not valid Unicode"),
+        ({**GOOD, "id": "b", "reference": 3}, "reference is not text"),
+        ({**GOOD, "id": "b", "synopsis": {}}, "synopsis is not text but an object"),
+        ({**GOOD, "id": "b", "responses": {"A": ""}}, "the response of 'A' is empty"),
+        ({**GOOD, "id": "b", "responses": {"A": 1}}, "the response of 'A' is not text"),
+        ({**GOOD, "id": "b", "responses": {" ": "x"}}, "unusable name"),
+        ({**GOOD, "id": "b", "responses": []}, "responses is not an object"),
+        ({**GOOD, "id": "b", "human": "good"}, "human is not an object"),
+        ({**GOOD, "id": "b", "human": {"A": "4"}}, "of 'A' is not a number but text"),
+        ({**GOOD, "id": "b", "human": {"A": True}}, "of 'A' is not a number"),
+        ({**GOOD, "id": "b", "human": {"A": float("nan")}}, "of 'A' is not finite"),
+        ({**GOOD, "id": "b", "human": {"A": float("inf")}}, "of 'A' is not finite"),
+        ({**GOOD, "id": "b", "human": {"A": 10**400}}, "of 'A' is not finite"),
+        ({**GOOD, "id": "b", "human": {"C": 1}}, "human scores 'C', who has no response"),
+        ({**GOOD, "id": "b", "respones": {}}, "unknown key 'respones', did you mean 'responses'?"),
+        ({**GOOD, "id": "b", "xyz": {}}, "unknown key 'xyz', known are id, source"),
+        ('{"id": "b", "source": "x", "source": "y"}', "'source' occurs twice"),
+        ('{"id": "b", "source": "x", "responses": {"A": "1", "A": "2"}}', "'A' occurs twice"),
+    ],
+)
+def test_a_bad_line_is_reported_with_number_and_reason(
+    tmp_path: Path, line: Any, reason: str
+) -> None:
+    message = refusal(tmp_path, {**GOOD, "id": "first"}, "", line)
+    assert "has 1 problem;" in message
+    assert "  line 3: " in message and reason in message
+
+
+def test_all_faults_come_in_one_error_and_the_first_twenty_are_shown(tmp_path: Path) -> None:
+    message = refusal(tmp_path, *[{"id": i} for i in range(30)])
+    assert "has 30 problems" in message and "first 20" in message
+    assert message.count("source is missing") == 20
+
+
+def test_agents_must_agree_with_the_declaration(tmp_path: Path) -> None:
+    message = refusal(tmp_path, GOOD, agents={"A": None, "BB": "Style"})
+    assert "line 1: agent 'B' is not declared in dataset.agents, did you mean 'BB'?" in message
+    assert "dataset.agents: 'BB' has no response in this file" in message
+
+
+def test_one_fault_does_not_bring_forth_others(tmp_path: Path) -> None:
+    bad = {"id": "b", "source": "", "responses": {"C": "text"}}
+    message = refusal(tmp_path, GOOD, bad, agents={"A": None, "B": None, "C": None})
+    assert "has 1 problem;" in message and "line 2: source is empty" in message
+
+
+def test_lenient_files_list_the_keys_they_ignore(tmp_path: Path) -> None:
+    panel = Jsonl(path=written(tmp_path, {**GOOD, "note": 1, "date": 2}), strict=False).load()
+    assert panel.provenance["ignored_keys"] == ["date", "note"]
+
+
+def test_wrong_settings_are_told_apart_from_wrong_data(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    with pytest.raises(ConfigError, match="did you mean 'Faithful'"):
+        Jsonl(path=path, agents={"A": "Faithfull"})
+    with pytest.raises(ConfigError, match="reference_agent='a' is not an agent"):
+        Jsonl(path=path, reference_agent="a").load()
+    with pytest.raises(ConfigError, match="at least 1"):
+        Jsonl(path=path).load(0)
+    with pytest.raises(ConfigError, match=r"dataset\.path"):
+        Jsonl(path="")
+    with pytest.raises(DataError, match="no file"):
+        Jsonl(path=str(tmp_path / "other.jsonl")).load()
+    with pytest.raises(DataError, match="no rows"):
+        Jsonl(path=written(tmp_path, "", "  ")).load()
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+FULL = TEXT.filter(lambda text: bool(text.strip()))
+SCORE = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**6), 10**6)
+NAME = st.text(string.ascii_letters, min_size=1, max_size=6)
+
+
+def rows() -> SearchStrategy[list[dict[str, Any]]]:
+    row = st.fixed_dictionaries(
+        {"source": FULL, "responses": st.dictionaries(NAME, FULL | st.none(), max_size=4)},
+        optional={"reference": TEXT | st.none(), "synopsis": TEXT | st.none()},
+    )
+    return st.lists(row, min_size=1, max_size=5)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows(), st.booleans(), st.data())
+def test_what_is_written_is_what_is_loaded(
+    tmp_path: Path, lines: list[dict[str, Any]], ascii_only: bool, data: st.DataObject
+) -> None:
+    names = sorted({k for line in lines for k, v in line["responses"].items() if v is not None})
+    for number, line in enumerate(lines):
+        line["id"] = f"row {number}"
+        if names:
+            line["human"] = data.draw(st.dictionaries(st.sampled_from(names), SCORE))
+    path = written(tmp_path, *[json.dumps(line, ensure_ascii=ascii_only) for line in lines])
+    panel = Jsonl(path=path).load()
+    assert sorted(agent.name for agent in panel.agents) == names
+    for line, item, texts in zip(lines, panel.items, panel.texts, strict=True):
+        assert item.id == line["id"] and item.source == line["source"]
+        for key, value in (("reference", item.reference), ("synopsis", item.synopsis)):
+            given_text = line.get(key)
+            assert value == (given_text if given_text and given_text.strip() else None)
+        assert item.human == {k: float(v) for k, v in line.get("human", {}).items()}
+        answers = dict(zip([agent.name for agent in panel.agents], texts, strict=True))
+        assert answers == {name: line["responses"].get(name) for name in names}
