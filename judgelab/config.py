@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
-from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationKeyError, MissingMandatoryValue, OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from judgelab.errors import ConfigError, JudgelabError
+from judgelab.errors import ConfigError, JudgelabError, did_you_mean
 
 AXES = (
     "dataset",
@@ -112,10 +111,7 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     """
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
-    try:
-        cls = get_object(node["_target_"])
-    except Exception as cause:
-        raise ConfigError(f"{path}._target_={node['_target_']!r} cannot be imported: {cause}") from cause
+    cls = _locate(node["_target_"], path)
     signature = inspect.signature(cls)
     given = {str(k): v for k, v in node.items() if k != "_target_"}
     _unknown_keys(path, given, list(signature.parameters))
@@ -136,11 +132,12 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         raise ConfigError(f"{path}: {cause}") from cause
 
 
-def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """' Did you mean X?', or the options when nothing is close."""
-    options = sorted(options)
-    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
-    return f" Did you mean {close[0]!r}?" if close else f" Known are: {', '.join(options)}."
+def _locate(target: str, path: str) -> Any:
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as cause:
+        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
 
 
 def _is_node(value: object) -> bool:
@@ -179,7 +176,7 @@ def _adapter(hint: Any, config: ConfigDict) -> TypeAdapter[Any]:
 
 
 def _type_name(hint: Any) -> str:
-    return getattr(hint, "__name__", None) if isinstance(hint, type) else str(hint).replace("typing.", "")  # type: ignore[return-value]
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
 
 
 def _first_line(cause: BaseException) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+from collections.abc import Iterable
 from types import ModuleType
 
 
@@ -38,3 +40,10 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"The package {module!r} is not installed: pip install -e '.[{extra}]'"
         ) from cause
+
+
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """' Did you mean X?', or the options when nothing is close."""
+    options = sorted(options)
+    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else f" Known are: {', '.join(options)}."

@@ -11,8 +11,7 @@ from typing import Any
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config import did_you_mean
-from judgelab.errors import JudgelabError
+from judgelab.errors import JudgelabError, did_you_mean
 
 
 def guarded(main: Callable[[], Any]) -> None:
@@ -73,8 +72,8 @@ def _near(key: str) -> str:
     with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
         try:
             cfg = compose("config", overrides=[g for g in groups if not g.startswith(f"{key}=")])
-        except Exception:  # several things are wrong: the defaults will do for a hint
-            cfg = compose("config")
+        except Exception:  # several things are wrong at once: then without a hint
+            return ""
     parent, _, name = key.rpartition(".")
     node = OmegaConf.select(cfg, parent) if parent else cfg
     if node is None or not OmegaConf.is_dict(node):

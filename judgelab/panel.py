@@ -126,7 +126,9 @@ class Panel:
             return self
         return replace(self, items=self.items[:limit], texts=self.texts[:limit])
 
-    def in_category(self, categories: Iterable[str], *, reference: bool = False) -> NDArray[np.bool_]:
+    def in_category(
+        self, categories: Iterable[str], *, reference: bool = False
+    ) -> NDArray[np.bool_]:
         """Mask [agents] of those in ``categories``; reference agents only on request."""
         wanted = frozenset(categories)
         return np.array(

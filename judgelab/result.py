@@ -46,7 +46,12 @@ class Result:
             "notes": list(self.notes),
             "figures": list(self.figures),
             "tables": [
-                {"name": t.name, "title": t.title, "note": t.note, "rows": [plain(r) for r in t.rows]}
+                {
+                    "name": t.name,
+                    "title": t.title,
+                    "note": t.note,
+                    "rows": [plain(r) for r in t.rows],
+                }
                 for t in self.tables
             ],
         }

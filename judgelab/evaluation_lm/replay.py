@@ -56,7 +56,9 @@ class Replay:
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """Refused: texts cannot be looked up in the release's matrices."""
-        raise CapabilityError("evaluation_lm=replay holds matrices, not log-probabilities of texts.")
+        raise CapabilityError(
+            "evaluation_lm=replay holds matrices, not log-probabilities of texts."
+        )
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Refused: the release does not hold replies."""
@@ -87,14 +89,18 @@ class Replay:
     def _domain(self, panel: Panel) -> ReleasedDomain:
         origin = panel.provenance
         if origin.get("dataset") != "released":
-            raise DataError("evaluation_lm=replay needs dataset=released: its matrices belong to it.")
+            raise DataError(
+                "evaluation_lm=replay needs dataset=released: its matrices belong to it."
+            )
         attack = origin.get("attack")
         if origin.get("attack_tag") not in (None, "source"):
             raise DataError(
                 f"evaluation_lm=replay: the authors attacked with attack={attack} attack.tag=source;"
                 f" scores under attack.tag={origin['attack_tag']} were never recorded."
             )
-        return read_domain(self.path, str(origin["domain"]), None if attack is None else str(attack))
+        return read_domain(
+            self.path, str(origin["domain"]), None if attack is None else str(attack)
+        )
 
     def _logprob(self, domain: ReleasedDomain, panel: Panel) -> xr.Dataset:
         if domain.logp_cond is None or domain.logp_base is None or domain.tokens is None:
@@ -128,7 +134,9 @@ def _rows(panel: Panel, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([where.get(int(item.id), -1) for item in panel.items], dtype=np.int64)
 
 
-def _take(values: NDArray[np.float64] | NDArray[np.bool_], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _take(
+    values: NDArray[np.float64] | NDArray[np.bool_], rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
     taken = np.asarray(values, dtype=np.float64)[rows]
     taken[rows < 0] = np.nan
     return taken

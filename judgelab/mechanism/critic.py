@@ -47,9 +47,7 @@ class ChatCritic:
                 cells.append(cell)
                 messages = self.prompt.messages(task=_task(panel), a=a, b=b)
                 key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
-                requests.append(
-                    ChatRequest(messages, self.temperature, self.max_tokens, key=key)
-                )
+                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
             values = [read_label(reply, GRADES) for reply in lm.chat(requests)]
             if cells:
                 grades[tuple(np.array(cells).T)] = values
@@ -64,9 +62,7 @@ def _task(panel: Panel) -> str:
     return str(panel.provenance.get("task_description") or panel.task)
 
 
-def _pairs(
-    panel: Panel, partner: NDArray[np.int64], k: int
-) -> Iterator[tuple[Cell, str, str]]:
+def _pairs(panel: Panel, partner: NDArray[np.int64], k: int) -> Iterator[tuple[Cell, str, str]]:
     agents = range(len(panel.agents))
     for source, (i, j) in product(range(1 + partner.shape[1]), product(agents, agents)):
         other = k if source == 0 else int(partner[k, source - 1])

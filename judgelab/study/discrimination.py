@@ -231,5 +231,3 @@ def _notes(lab: Lab, states: Mapping[str, State], known: bool) -> tuple[str, ...
             "attack is information the attack added, not robustness."
         )
     return tuple(notes)
-
-

@@ -66,7 +66,9 @@ def agents_table(states: States, definition: Definition, draws: int, seed: int) 
             values = part.scores.agent.values[:, column]
             rows.append(_estimate(head, bootstrap_mean(values, draws, seed)))
     rows.sort(key=lambda row: (row["panel"] != "clean", -_number(row["value"])))
-    return Table("agents", "Mean score of each agent", rows, "Higher is better; intervals over items.")
+    return Table(
+        "agents", "Mean score of each agent", rows, "Higher is better; intervals over items."
+    )
 
 
 def categories_table(states: States, definition: Definition, draws: int, seed: int) -> Table:

@@ -36,31 +36,37 @@ log = logging.getLogger("judgelab")
 
 
 def run(cfg: DictConfig) -> float:
-    """Run one study; returns its primary metric (NaN where it is unscored).
+    """Run the study of a Hydra job and return its primary metric (NaN where it is unscored).
 
-    In a sweep a failed job is reported, marked for the comparison table, and returns NaN.
-
-    Raises:
-        JudgelabError: a fault of the config, the data or the LM, outside a sweep.
+    A fault ends the process with one sentence and exit code 1; in a sweep it is noted for the
+    comparison table instead, and the job returns NaN (``on_error=stop`` ends the sweep).
     """
-    if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
-        return _run(cfg, sweep=None)
-    job = Path(HydraConfig.get().runtime.output_dir)
-    overrides = list(HydraConfig.get().overrides.task)
+    hydra = HydraConfig.get()
+    job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
     try:
-        return _run(cfg, sweep=job)
+        return execute(cfg, sweep=job)
     except Exception as cause:
-        if cfg.debug:
+        if cfg.get("debug") is True:
             raise
         message = sentence(cause)
-        print(f"error in job {job.name} ({' '.join(overrides)}): {message}", file=sys.stderr)
-        _note(job, status="failed", error=message)
-        if cfg.on_error == "stop":
+        overrides = " ".join(hydra.overrides.task)
+        print(f"error{f' in {overrides}' if job else ''}: {message}", file=sys.stderr)
+        if job is None or cfg.on_error == "stop":
             raise SystemExit(1) from cause
+        _note(job, status="failed", error=message)
         return math.nan
 
 
-def _run(cfg: DictConfig, sweep: Path | None) -> float:
+def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
+    """The run itself, for Hydra jobs and for Python callers.
+
+    Args:
+        cfg: a composed config.
+        sweep: the job's folder within a multirun, or None.
+
+    Raises:
+        JudgelabError: a fault of the config, the data or the LM.
+    """
     config = resolved(cfg)
     settings = frame(config)
     parts = build_parts(config)
@@ -94,7 +100,9 @@ def _execute(
     lm, study = parts.pop("evaluation_lm"), parts.pop("study")
     cached = lm if isinstance(lm, Replay) else Cached(lm, CallCache(Path(settings.paths.cache)))
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    lab = Lab(**parts, evaluation_lm=cached, run_dir=run_dir, seed=settings.seed, limit=settings.limit)
+    lab = Lab(
+        **parts, evaluation_lm=cached, run_dir=run_dir, seed=settings.seed, limit=settings.limit
+    )
     try:
         result: Result = study.run(lab)
     finally:

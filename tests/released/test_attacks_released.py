@@ -1,0 +1,38 @@
+"""Our attacks against the released attacked runs, whose texts are known by their lengths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgelab.attack.case_flip import CaseFlip
+from judgelab.attack.format import Format
+from judgelab.attack.padding import Padding
+from judgelab.attack.pattern import Pattern
+from judgelab.attack.repetition import Repetition
+from judgelab.dataset.released import Released
+
+ATTACKS = {
+    "case_flip": CaseFlip(),
+    "format": Format(tag="source"),
+    "padding": Padding(),
+    "pattern": Pattern(tag="source"),
+    "repetition": Repetition(),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_lengths_of_all_attacked_responses(shared_data: Path, name: str) -> None:
+    folder = shared_data / "peer_prediction"
+    if not (folder / "matrices" / f"reddit_tifu__{name}.npz").is_file():
+        pytest.skip(f"no released run under {name} at hand")
+    clean = Released(str(folder), "reddit_tifu").load()
+    attacked = ATTACKS[name].apply(clean, seed=0)
+    with np.load(folder / "matrices" / f"reddit_tifu__{name}.npz") as recorded:
+        lengths, ids = recorded["response_chars"], recorded["item_ids_tvd"]
+    mine = {item.id: row for item, row in zip(attacked.items, attacked.texts, strict=True)}
+    ours = np.array([[len(text or "") for text in mine[str(i)]] for i in ids])
+    assert ours.shape == (200, 30)
+    np.testing.assert_array_equal(ours, lengths)

@@ -1,0 +1,107 @@
+"""Every question is asked once, and no LM ever reads another's answers."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgelab.capability import Capability
+from judgelab.errors import DataError
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.store.cache import CallCache
+
+
+class Counting:
+    """Answers by a rule and remembers what it was asked."""
+
+    capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+
+    def __init__(self, identity: str, refuse: bool = False) -> None:
+        self.identity, self.refuse = identity, refuse
+        self.seen: list[object] = []
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        asked = [(contexts[c], targets[t]) for c, t in pairs]
+        self.seen += asked
+        total = [math.nan if self.refuse else -float(len(c) + len(t)) for c, t in asked]
+        return LogProbTable(np.array(total), np.array([len(t) for _, t in asked]))
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.seen += requests
+        if self.refuse:
+            return [Reply(None, "refused") for _ in requests]
+        return [Reply(f"{self.identity}: {r.messages[0].content} #{r.repeat}") for r in requests]
+
+    def close(self) -> None: ...
+
+
+def ask(text: str, repeat: int = 0, temperature: float = 0.0, key: tuple[str, ...] = ()) -> ChatRequest:
+    return ChatRequest((Message("user", text),), temperature, repeat=repeat, key=key)
+
+
+def test_pairs_are_computed_once_across_batches_and_processes(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    first = lm.logprob(["a", "b"], ["x", "y"], [(0, 0), (1, 1), (0, 0)])
+    again = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    second = again.logprob(["b", "a"], ["y", "x"], [(1, 1), (0, 0), (0, 1)])
+    assert inner.seen == [("a", "x"), ("b", "y"), ("b", "x")]
+    assert first.total.tolist() == [-2.0, -2.0, -2.0]
+    assert second.total.tolist() == [-2.0, -2.0, -2.0]
+    assert (again.count.asked, again.count.computed) == (3, 1)
+
+
+def test_two_identities_never_share(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "c.sqlite")
+    a, b = Counting("model-a"), Counting("model-b")
+    assert Cached(a, cache).chat([ask("hi")])[0].text == "model-a: hi #0"
+    assert Cached(b, cache).chat([ask("hi")])[0].text == "model-b: hi #0"
+    Cached(a, cache).logprob(["c"], ["t"], [(0, 0)])
+    Cached(b, cache).logprob(["c"], ["t"], [(0, 0)])
+    assert len(b.seen) == 2
+
+
+def test_sampling_and_repeat_change_the_key_and_labels_do_not(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    lm.chat([ask("q"), ask("q", repeat=1), ask("q", temperature=0.7), ask("q", key=("other",))])
+    assert len(inner.seen) == 3
+
+
+def test_context_and_target_do_not_run_together(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    Cached(inner, CallCache(tmp_path / "c.sqlite")).logprob(["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)])
+    assert len(inner.seen) == 2
+
+
+def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "c.sqlite")
+    failing = Cached(Counting("lm", refuse=True), cache)
+    assert failing.chat([ask("q")])[0] == Reply(None, "refused")
+    assert np.isnan(failing.logprob(["c"], ["t"], [(0, 0)]).total[0])
+    working = Cached(Counting("lm"), cache)
+    assert working.chat([ask("q")])[0].text == "lm: q #0"
+    assert working.logprob(["c"], ["t"], [(0, 0)]).total[0] == -2.0
+    assert working.count.computed == 2
+
+
+def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(b"not a database, by any means" * 50)
+    for path in (foreign, broken):
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="cannot be used"):
+            CallCache(path)
+        assert path.read_bytes() == before

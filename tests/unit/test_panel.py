@@ -1,0 +1,57 @@
+"""Panels refuse what does not fit, and rewrite texts independently of order."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgelab.errors import DataError
+from judgelab.panel import Agent, Item, Panel, rng_for
+
+
+def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
+    items = [Item(f"i{k}", f"source {k}") for k in order]
+    return Panel(
+        tuple(items), (Agent("x", "Faithful"), Agent("y", "Style")), tuple(("p", "q") for _ in order)
+    )
+
+
+def test_order_of_items_does_not_change_what_an_item_gets() -> None:
+    def draw(panel: Panel) -> dict[str, tuple[str | None, ...]]:
+        mapped = panel.map(lambda t, i, a, rng: str(rng.random()), seed=3, salt="test")
+        return {item.id: row for item, row in zip(mapped.items, mapped.texts, strict=True)}
+
+    assert draw(make()) == draw(make((2, 0, 1)))
+
+
+def test_seed_salt_item_and_agent_each_change_the_stream() -> None:
+    base = rng_for(0, "s", "i", "a").random()
+    others = [
+        rng_for(*key).random()
+        for key in ((1, "s", "i", "a"), (0, "t", "i", "a"), (0, "s", "j", "a"), (0, "s", "i", "b"))
+    ]
+    assert base not in others
+    assert rng_for(0, "s", "i", "a").random() == base
+
+
+def test_repeated_ids_names_and_wrong_shapes_are_refused() -> None:
+    with pytest.raises(DataError, match="item id 'i' occurs twice"):
+        Panel((Item("i", "a"), Item("i", "b")))
+    with pytest.raises(DataError, match="agent name 'x' occurs twice"):
+        Panel((Item("i", "a"),), (Agent("x"), Agent("x")), (("1", "2"),))
+    with pytest.raises(DataError, match="1 items x 1 agents"):
+        Panel((Item("i", "a"),), (Agent("x"),), (("1", "2"),))
+
+
+def test_digest_sees_texts_names_and_absence() -> None:
+    base = make()
+    changed = base.map(lambda t, i, a, rng: "other", seed=0, salt="")
+    absent = base.map(lambda t, i, a, rng: None, seed=0, salt="")
+    empty = base.map(lambda t, i, a, rng: "", seed=0, salt="")
+    assert len({base.digest, changed.digest, absent.digest, empty.digest}) == 4
+    assert make().digest == base.digest
+
+
+def test_reference_agents_are_in_no_category_unless_asked() -> None:
+    panel = Panel((), (Agent("r", "Faithful", reference=True), Agent("f", "Faithful")))
+    assert panel.in_category({"Faithful"}).tolist() == [False, True]
+    assert panel.in_category({"Faithful"}, reference=True).tolist() == [True, True]
