@@ -1,0 +1,65 @@
+"""Evaluation LMs that answer by a rule, behind the same seam as real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.panel import Agent, Item, Panel
+
+
+@dataclass
+class ScriptedChat:
+    """Replies by ``rule(request)``; a string is a reply, None a refusal."""
+
+    rule: Callable[[ChatRequest], str | None]
+    seen: list[ChatRequest] = field(default_factory=list)
+    identity: str = "scripted chat"
+    capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
+
+    def logprob(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> LogProbTable:
+        raise AssertionError("a chat LM was asked for log-probabilities")
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.seen += requests
+        texts = [self.rule(request) for request in requests]
+        return [Reply(t) if t is not None else Reply(None, "refused") for t in texts]
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class ScriptedLogProb:
+    """log P(target | context) by ``rule(context, target)``; tokens are words."""
+
+    rule: Callable[[str, str], float]
+    seen: list[tuple[str, str]] = field(default_factory=list)
+    identity: str = "scripted logprob"
+    capabilities: frozenset[Capability] = frozenset({Capability.LOGPROB})
+
+    def logprob(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> LogProbTable:
+        asked = [(contexts[c], targets[t]) for c, t in pairs]
+        self.seen += asked
+        total = np.array([self.rule(c, t) for c, t in asked], dtype=np.float64)
+        tokens = np.array([len(t.split()) for _, t in asked], dtype=np.int64)
+        return LogProbTable(total, tokens)
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        raise AssertionError("a log-probability LM was asked to chat")
+
+    def close(self) -> None: ...
+
+
+def panel_of(texts: Sequence[Sequence[str | None]], categories: Sequence[str | None] = ()) -> Panel:
+    """A panel with agents a0, a1, ... and items i0, i1, ..."""
+    width = len(texts[0])
+    labels = list(categories) or [None] * width
+    return Panel(
+        tuple(Item(f"i{k}", f"source {k}") for k in range(len(texts))),
+        tuple(Agent(f"a{j}", labels[j], reference=labels[j] == "Other") for j in range(width)),
+        tuple(tuple(row) for row in texts),
+    )
