@@ -71,10 +71,12 @@ def pair_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Flo
         symmetric = (pairs + np.swapaxes(pairs, 1, 2)) / 2
         return _only_complete(symmetric, data, mechanism) if corrected else symmetric
     if corrected:
-        quality = agent_scores(data, mechanism, corrected=True)
+        both_orders = agent_scores(data, mechanism, corrected=True)
+        assert both_orders is not None
+        # Equal win rates reached by other sums differ in the last bit: ties must stay ties.
+        quality = np.round(both_orders, 12)
     else:
         quality = _against_reference(data, pairs)
-    assert quality is not None
     return np.minimum(quality[:, :, None], quality[:, None, :])
 
 

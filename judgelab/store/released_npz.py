@@ -190,7 +190,8 @@ def _load(file: Path) -> Mapping[str, np.ndarray[Any, Any]]:
             "list_domains names those that have."
         )
     try:
-        with np.load(file, allow_pickle=False) as stored:
+        # numpy leaves a file open that it cannot read, so it is opened here.
+        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as cause:
         raise DataError(f"{file} is damaged ({cause}): fetch it again.") from cause
