@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 import urllib.request
@@ -17,6 +18,9 @@ from judgelab.errors import ConfigError, DataError, require
 
 WAIT = 3.0
 """Seconds to wait for a connection before the Hub counts as out of reach."""
+
+SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
+"""How the Hub numbers the files of a split, so that a missing one can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def fetch(hub: Mapping[str, Any]) -> Snapshot:
     require("datasets", extra="hub")
     library = require("huggingface_hub", extra="hub")
     patterns = split_patterns(hub)
-    endpoint = os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)
+    endpoint = (os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)).rstrip("/")
     obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
     try:
         folder = library.snapshot_download(
@@ -62,6 +66,8 @@ def fetch(hub: Mapping[str, Any]) -> Snapshot:
     files = _matching(Path(folder), patterns)
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
+    if obstacle and _lacks_some(files, patterns):
+        raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
     return Snapshot(files, Path(folder).name)
 
 
@@ -90,6 +96,15 @@ def _matching(folder: Path, patterns: Sequence[str]) -> tuple[Path, ...]:
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))
     chosen = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
     return tuple(folder / name for name in dict.fromkeys(chosen))
+
+
+def _lacks_some(files: Sequence[Path], patterns: Sequence[str]) -> bool:
+    """Whether numbered files are missing where a pattern asks for all of them."""
+    totals = {}
+    for file in files:
+        if match := SHARD.search(file.name):
+            totals[str(file)[: -len(match[0])]] = int(match[1])
+    return any("*" in one for one in patterns) and 0 < len(files) < sum(totals.values())
 
 
 def why_offline(endpoint: str, offline_mode: bool) -> str | None:

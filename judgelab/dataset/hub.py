@@ -33,8 +33,8 @@ class Hub:
         source: ``sample`` (items written for this project), ``hub``, or ``path``.
         path: a local parquet, jsonl, json or csv file with the same columns.
         limit: the first so many rows; ``load`` may override it.
-        empty_rows: what to do with a row whose source is empty: ``error``, or ``skip`` it and name
-            it in the provenance (the test splits of XSum and Multi-News have one each).
+        empty_rows: what to do with a row whose source is empty: ``error``, or ``skip`` it and list
+            it in the provenance.
 
     Raises:
         ConfigError: an unknown key or source, a limit below 1, or a path that does not fit.
