@@ -17,4 +17,4 @@ def write(run_dir: RunDir) -> Path:
     """
     result = run_dir.read_json("result.json")
     text = html.escape(json.dumps(result, indent=1))
-    return run_dir.write_text("report.html", f"<!doctype html><meta charset=utf-8><pre>{text}</pre>")
+    return run_dir.write_text("report.html", f"<!doctype html><pre>{text}</pre>")

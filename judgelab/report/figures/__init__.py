@@ -1,0 +1,77 @@
+"""Drawings by name: from the tables of a result alone, so that a page needs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgelab.errors import DataError
+from judgelab.report.figures import agents, discrimination, position, sweeps
+from judgelab.report.figures.style import look
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+Tables = dict[str, "DataFrame"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A title, how to draw it, and how to read it."""
+
+    title: str
+    figure: Callable[[Tables], Figure]
+    caption: Callable[[Tables], str]
+
+
+DRAWINGS = {
+    "discrimination": Drawing(
+        "Good faith against problematic agents", discrimination.figure, discrimination.caption
+    ),
+    "agent_scores": Drawing("Score of each agent", agents.figure, agents.caption),
+    "position_bias": Drawing("Position bias of the judge", position.figure, position.caption),
+    "effect_sizes_by_mechanism": Drawing(
+        "Effect sizes, clean and attacked", sweeps.effect_sizes, sweeps.caption
+    ),
+    "auc_under_attack": Drawing("AUC under attack", sweeps.auc, sweeps.caption),
+}
+
+
+def draw(name: str, tables: Tables) -> Figure:
+    """Draw a figure.
+
+    Args:
+        name: a key of DRAWINGS.
+        tables: name -> rows, as judgelab.report.tables.frame makes them.
+
+    Raises:
+        DataError: there is no such drawing, or the tables lack what it shows.
+    """
+    drawing = _drawing(name)
+    try:
+        with look():
+            return drawing.figure(tables)
+    except KeyError as cause:
+        raise DataError(
+            f"The figure {name} needs {cause}, which the result lacks: run again with force=true."
+        ) from cause
+
+
+def caption(name: str, tables: Tables) -> str:
+    """One or two sentences: what the marks mean, and n."""
+    return _drawing(name).caption(tables)
+
+
+def title(name: str) -> str:
+    """The heading of a drawing."""
+    return _drawing(name).title
+
+
+def _drawing(name: str) -> Drawing:
+    if name not in DRAWINGS:
+        raise DataError(
+            f"There is no drawing called {name!r}: known are {', '.join(sorted(DRAWINGS))}."
+        )
+    return DRAWINGS[name]

@@ -1,0 +1,82 @@
+"""How numbers and names are written, on the console and on the page alike."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+_CAPITALS = {"auc": "AUC", "mi": "MI", "tvd": "TVD", "lm": "LM", "gppm": "GPPM", "id": "ID"}
+
+
+def number(value: object) -> str:
+    """Three significant digits; whole numbers stay whole, "–" stands for not known."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if not isinstance(value, float) or not math.isfinite(value):
+        return NOTHING
+    if value == int(value) and abs(value) >= 1000:
+        return number(int(value))
+    return _fixed(value, _decimals(value))
+
+
+def estimate(value: object, low: object, high: object) -> str:
+    """``0.632 [0.583, 0.684]``: three parts with the same number of decimals."""
+    centre = _real(value)
+    if centre is None:
+        return NOTHING
+    ends = [end for end in (_real(low), _real(high)) if end is not None]
+    if len(ends) < 2:
+        return number(centre)
+    decimals = _decimals(max(abs(part) for part in (centre, *ends)))
+    shown = [_fixed(part, decimals) for part in (centre, *ends)]
+    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def p_value(value: object) -> str:
+    """``.024``, or ``<.001`` where three decimals would show nothing."""
+    p = _real(value)
+    if p is None:
+        return NOTHING
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def words(name: str) -> str:
+    """A key as a reader would say it: ``clean/pair_auc`` is "clean pair AUC"."""
+    parts = name.replace("/", " ").replace("_", " ").split()
+    return " ".join(_CAPITALS.get(part.lower(), part) for part in parts)
+
+
+def text(value: object) -> str:
+    """One line without control characters, whatever a user's names and messages hold."""
+    if value is None:
+        return NOTHING
+    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+
+
+def shorten(value: str, length: int) -> str:
+    """At most ``length`` characters, the last an ellipsis if something was cut."""
+    return value if len(value) <= length else value[: length - 1].rstrip() + "…"
+
+
+def _real(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _decimals(value: float) -> int:
+    """Decimals that leave three significant digits; 1 counts as 0.999 would."""
+    size = abs(value)
+    if size == 0:
+        return 2
+    return min(max(3 - math.ceil(math.log10(size)), 0), 12)
+
+
+def _fixed(value: float, decimals: int) -> str:
+    """Fixed-point, or scientific where the number is too small to be read that way."""
+    if decimals > 6:
+        return f"{value:.2e}"
+    shown = f"{value:.{decimals}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown

@@ -1,0 +1,115 @@
+"""A table of a result as columns of readable cells: the console and the page print the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judgelab.report import format
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = Mapping[str, Any]
+
+FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
+LAST = ("value", "low", "high", "n", "unscored", "p")
+INTERVAL = "value [95 % interval]"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, ready to print.
+
+    Attributes:
+        key: the name in the rows; "value" stands for value, low and high together.
+        heading: the name for readers.
+        numeric: whether it is to be aligned right.
+        cells: the texts, one per row.
+        sort: what the rows are to be sorted by, one per row; None goes last.
+    """
+
+    key: str
+    heading: str
+    numeric: bool
+    cells: tuple[str, ...]
+    sort: tuple[Any, ...]
+
+
+def columns(rows: Sequence[Row], order: Iterable[str] = ()) -> list[Column]:
+    """The columns of a table without those that say nothing, interval merged into the value.
+
+    Args:
+        rows: plain values, None for not known.
+        order: the columns in the author's order where it is known; else names, texts, numbers,
+            and the parts of an estimate last.
+    """
+    keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
+    merged = {"value", "low", "high"} <= set(keys)
+    made = []
+    for key in keys:
+        if merged and key in ("low", "high"):
+            continue
+        values = tuple(row.get(key) for row in rows)
+        if merged and key == "value":
+            cells = tuple(format.estimate(r["value"], r.get("low"), r.get("high")) for r in rows)
+            made.append(Column(key, INTERVAL, True, cells, values))
+        else:
+            made.append(_column(key, values))
+    return made
+
+
+def frame(table: Mapping[str, Any]) -> pd.DataFrame:
+    """The table with all its columns in reading order; None is NaN in columns of numbers."""
+    import pandas as pd
+
+    rows: Sequence[Row] = table["rows"]
+    keys = _ordered(rows, table.get("columns", ()))
+    made = pd.DataFrame([[row.get(key) for key in keys] for row in rows], columns=keys)
+    for key in keys:
+        if all(_is_number(row.get(key)) or row.get(key) is None for row in rows):
+            made[key] = pd.to_numeric(made[key])
+    return made
+
+
+def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], int]:
+    """The rows for a screen and how many were left out: first and last of the first panel."""
+    if len(rows) <= most:
+        return list(rows), 0
+    first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
+    kept = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
+    return list(kept), len(rows) - len(kept)
+
+
+def _column(key: str, values: tuple[Any, ...]) -> Column:
+    numeric = all(_is_number(value) or value is None for value in values)
+    if key == "p":
+        cells = tuple(format.p_value(value) for value in values)
+    elif numeric:
+        cells = tuple(format.number(value) for value in values)
+    else:
+        cells = tuple(_cell(key, value) for value in values)
+    return Column(key, format.words(key), numeric, cells, values)
+
+
+def _cell(key: str, value: Any) -> str:
+    if _is_number(value) or isinstance(value, bool):
+        return format.number(value)
+    shown = format.text(value)
+    return format.words(shown) if key in ("statistic", "diagnostic") else shown
+
+
+def _ordered(rows: Sequence[Row], order: Iterable[str]) -> list[str]:
+    present = list(dict.fromkeys(key for row in rows for key in row))
+    order = [key for key in order if key in present]
+    if order:
+        return [*order, *(key for key in present if key not in order)]
+    rest = [key for key in present if key not in FIRST + LAST]
+    names = [key for key in rest if any(isinstance(row.get(key), str) for row in rows)]
+    middle = [*names, *(key for key in rest if key not in names)]
+    return [k for k in (*FIRST, *middle, *LAST) if k in present]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
