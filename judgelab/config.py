@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import InterpolationKeyError, MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.errors import ConfigError, JudgelabError, did_you_mean
@@ -66,14 +66,13 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     Raises:
         ConfigError: a mandatory value is missing or an interpolation leads nowhere.
     """
-    missing = sorted(OmegaConf.missing_keys(cfg))
-    if missing:
-        raise ConfigError(f"{missing[0]} is missing: give {missing[0]}=VALUE.")
     try:
+        missing = sorted(OmegaConf.missing_keys(cfg))
+        if missing:
+            raise ConfigError(f"{missing[0]} is missing: give {missing[0]}=VALUE.")
         plain = OmegaConf.to_container(cfg, resolve=True)
-    except (InterpolationKeyError, MissingMandatoryValue, OmegaConfBaseException) as cause:
-        key = getattr(cause, "full_key", None) or "the config"
-        raise ConfigError(f"{key}: {_first_line(cause)}.") from cause
+    except OmegaConfBaseException as cause:
+        raise ConfigError(f"{cause.full_key or 'config'}: {_first_line(cause)}.") from cause
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
 

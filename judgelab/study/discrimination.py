@@ -211,8 +211,9 @@ def _drawings(known: bool, attacked: bool, scores: Scores) -> tuple[str, ...]:
 def _notes(lab: Lab, states: Mapping[str, State], known: bool) -> tuple[str, ...]:
     clean = states["clean"]
     origin = clean.panel.provenance
+    where = origin.get("source") or origin.get("domain") or "as given"
     notes = [
-        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source', 'as given')}), "
+        f"Data: {origin.get('dataset', 'unnamed')} ({where}), "
         f"{len(clean.panel.items)} items x {len(clean.panel.agents)} agents "
         f"({origin.get('agents', 'as recorded')}).",
         f"Evaluation LM: {lab.evaluation_lm.identity}.",

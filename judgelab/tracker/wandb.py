@@ -46,7 +46,8 @@ class WandbTracker:
             return f"{place} (the server did not answer within {self.timeout:g} s)"
 
     def _publish(self, wandb: Any, run: FinishedRun, mode: str) -> str:
-        folder = run.folder.parent.parent / "wandb"
+        root = run.folder.parent.parent  # W&B adds a folder "wandb" of its own
+        folder = root / "wandb"
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
             os.environ.setdefault(name, str(folder.resolve()))
@@ -62,7 +63,7 @@ class WandbTracker:
             project=self.project,
             entity=self.entity,
             mode=mode,
-            dir=str(folder),
+            dir=str(root),
             name=run.name,
             group=run.sweep,
             job_type=str(run.result.summary.get("study", "run")),

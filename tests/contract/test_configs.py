@@ -1,0 +1,102 @@
+"""Every YAML composes, builds what it names, and lies where the mirror rule says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+
+from judgelab.capability import Capability
+from judgelab.config import AXES, build, frame, resolved
+from judgelab.errors import MissingExtraError
+
+ROOT = Path(__file__).resolve().parents[2]
+CONF = ROOT / "conf"
+OPTIONS = sorted(
+    (path.parent.name, path.stem) for axis in AXES for path in (CONF / axis).glob("*.yaml")
+)
+NEEDS = {  # what a user must give, and what else has to be chosen with it
+    ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
+    ("dataset", "released"): ["dataset.path=release"],
+    ("evaluation_lm", "replay"): ["dataset=released", "dataset.path=release"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _composer() -> Iterator[None]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+@pytest.mark.parametrize(("axis", "name"), OPTIONS)
+def test_option_composes_and_builds(axis: str, name: str) -> None:
+    overrides = [*NEEDS.get((axis, name), []), f"{axis}={name}"]
+    config = resolved(compose("config", overrides=overrides))
+    frame(config)
+    built = build(config[axis], axis)
+    module = type(built).__module__
+    assert module.startswith(f"judgelab.{axis}."), "mirror rule: conf/<axis> -> judgelab/<axis>"
+
+
+@pytest.mark.parametrize(("axis", "name"), OPTIONS)
+def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
+    """A user finds every knob in the YAML: nothing is configurable that is not shown."""
+    import inspect
+
+    from judgelab.config import _locate
+
+    node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+    parameters = set(inspect.signature(_locate(node["_target_"], axis)).parameters)
+    assert parameters == set(node) - {"_target_", "defaults"}
+
+
+def test_every_class_behind_an_axis_has_a_yaml() -> None:
+    """No mechanism, attack, ... is reachable only from Python."""
+    targets = set()
+    for axis, name in OPTIONS:
+        node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+        targets.add(node["_target_"].rsplit(".", 1)[0])
+    helpers = {
+        "mechanism": {"critic", "labels", "logprob", "negatives", "surface"},
+        "dataset": {"download", "records", "rows"},
+        "evaluation_lm": {"cached"},
+        "agents": {"taxonomy"},
+        "study": {"run", "lab", "groups", "records", "discrimination_tables"},
+    }
+    for axis in AXES:
+        modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {"__init__", "protocol"}
+        unreachable = {
+            m for m in modules - helpers.get(axis, set()) if f"judgelab.{axis}.{m}" not in targets
+        }
+        assert not unreachable
+
+
+def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
+    for axis, name in OPTIONS:
+        if axis == "mechanism":
+            config = resolved(compose("config", overrides=[f"mechanism={name}"]))
+            mechanism = build(config["mechanism"], "mechanism")
+            assert mechanism.name == name
+            assert all(needed <= set(Capability) for needed in mechanism.requires)
+
+
+def test_floors_are_kept() -> None:
+    """stats imports nothing of ours; no mechanism imports a dataset or a tracker."""
+    for path in (ROOT / "judgelab" / "stats").glob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith(("import judgelab", "from judgelab")):
+                assert line.startswith("from judgelab.stats"), f"{path.name}: {line}"
+    for path in (ROOT / "judgelab" / "mechanism").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for axis in ("dataset", "tracker", "study", "report", "agents", "attack"):
+            assert f"judgelab.{axis}" not in text, path.name
+
+
+def test_missing_extra_is_one_sentence() -> None:
+    from judgelab.errors import require
+
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[local\]'"):
+        require("a_package_nobody_has", extra="local")

@@ -1,0 +1,63 @@
+"""Run directories and fingerprints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judgelab.errors import JudgelabError
+from judgelab.store.fingerprint import fingerprint
+from judgelab.store.run_dir import RunDir
+
+CONFIG = {"seed": 0, "mechanism": {"_target_": "x", "per": "token"}, "paths": {"root": "a"}}
+
+
+def test_what_cannot_change_a_number_does_not_change_the_fingerprint() -> None:
+    base = fingerprint(CONFIG)
+    same = {**CONFIG, "paths": {"root": "b"}, "force": True, "tracker": {"mode": "online"}}
+    workers = {**CONFIG, "mechanism": {**CONFIG["mechanism"], "workers": 7}}  # type: ignore[dict-item]
+    assert fingerprint(same) == fingerprint(workers) == base
+    assert fingerprint({**CONFIG, "seed": 1}) != base
+
+
+def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:
+    data = tmp_path / "panel.jsonl"
+    config = {"dataset": {"path": str(data)}}
+    data.write_text("one")
+    first = fingerprint(config)
+    data.write_text("two")
+    assert fingerprint(config) != first
+
+
+def test_json_is_written_whole_sorted_and_without_nan(tmp_path: Path) -> None:
+    run = RunDir(tmp_path / "run")
+    path = run.write_json("r.json", {"b": 1, "a": "ü"})
+    assert path.read_text(encoding="utf-8") == '{\n "a": "ü",\n "b": 1\n}\n'
+    with pytest.raises(ValueError, match="Out of range"):
+        run.write_json("r.json", {"a": float("nan")})
+    assert run.read_json("r.json") == {"b": 1, "a": "ü"}  # the old file survives the fault
+    assert [p.name for p in (tmp_path / "run").iterdir()] == ["r.json"]
+
+
+def test_done_comes_and_goes(tmp_path: Path) -> None:
+    run = RunDir(tmp_path)
+    assert not run.done
+    run.finish()
+    assert run.done
+    run.reopen()
+    assert not run.done
+
+
+def test_a_directory_is_held_by_one_run_at_a_time(tmp_path: Path) -> None:
+    run = RunDir(tmp_path / "run")
+    with run.lock(), pytest.raises(JudgelabError, match="Another process"), run.lock():
+        pass
+    with run.lock():
+        pass
+
+
+def test_damaged_results_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text("{")
+    with pytest.raises(JudgelabError, match="force=true"):
+        RunDir(tmp_path).read_json("result.json")

@@ -1,0 +1,79 @@
+"""The W&B tracker, in real offline runs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from judgelab.result import Result, Table
+from judgelab.tracker.protocol import FinishedRun
+from judgelab.tracker.wandb import WandbTracker, credentials_mode
+
+KEY = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> FinishedRun:
+    folder = tmp_path / "runs" / "mi-xsum-none-abc"
+    (folder / "records").mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+    (folder / "records" / "clean_texts.parquet").write_text("a private text")
+    table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
+    result = Result({"clean/auc": 0.7, "study": "discrimination"}, "clean/auc", [table])
+    return FinishedRun("mi-xsum-none-abc", folder, {"seed": 0}, result, "sweep-1")
+
+
+def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    for name in ("WANDB_MODE", "WANDB_API_KEY", "WANDB_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("NETRC", str(home / ".netrc"))
+    for name in ("DATA", "CACHE", "CONFIG", "ARTIFACT"):
+        monkeypatch.delenv(f"WANDB_{name}_DIR", raising=False)
+
+
+@pytest.mark.slow
+def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
+    finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear(monkeypatch, tmp_path)
+    place = WandbTracker().publish(finished)
+    assert place is not None
+    until = time.monotonic() + 30  # W&B's service writes behind our back
+    written = b""
+    while not (b"clean/auc" in written and b"sweep-1" in written) and time.monotonic() < until:
+        time.sleep(0.1)
+        written = b"".join(p.read_bytes() for p in Path(place).rglob("*.wandb"))
+    assert b"clean/auc" in written
+    assert b"sweep-1" in written
+    assert list(Path(place).rglob("*.table.json"))
+    everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
+    assert b"a private text" not in everything
+
+
+@pytest.mark.slow
+def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
+    finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear(monkeypatch, tmp_path)
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody listens there
+    assert credentials_mode() == "online"
+    place = WandbTracker(timeout=3).publish(finished)
+    assert place is not None
+    assert "did not answer" in place
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes()
+
+
+def test_mode_follows_environment_and_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clear(monkeypatch, tmp_path)
+    assert credentials_mode() == "offline"
+    (tmp_path / ".netrc").write_text(f"machine api.wandb.ai login user password {KEY}\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    assert credentials_mode() == "online"
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    assert credentials_mode() == "disabled"
