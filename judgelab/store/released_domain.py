@@ -101,7 +101,7 @@ class ReleasedDomain:
 
     @property
     def mi(self) -> FloatArray | None:
-        """Difference of entropies [items, agents, agents]: log P(i|j) - log P(i), nats per token."""
+        """Difference of entropies, pair array: log P(i|j) - log P(i), nats per token."""
         if self.logp_cond is None or self.logp_base is None:
             return None
         return self.logp_cond - self.logp_base[:, :, None]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from release_files import arrays, dump, write_clone, write_export
 
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.dataset.released import Released
 from judgelab.errors import DataError
 from judgelab.panel import Panel
 from judgelab.store.released import MECHANISMS, ReleasedDomain, list_domains, read_domain
+from tests.released.release_files import arrays, dump, write_clone, write_export
 
 ITEMS = 12
 """Enough for "10" to sort before "2" among file names."""
@@ -275,6 +275,40 @@ def test_a_clone_without_sources_says_so(broken_clone: Path) -> None:
     data = read_domain(broken_clone, "reddit_tifu")
     with pytest.raises(DataError, match=r"No source text for item 0 .*data/reddit_tifu_200.json"):
         data.panel()
+
+
+def _generation_run(panel: Panel, name: str) -> dict[str, object]:
+    names = [agent.name for agent in panel.agents]
+    return {
+        "agent_perspectives": [{"condition": name} for name in names],
+        "tasks": [
+            {"context": f"{name} {item.source}", "responses": list(row)}
+            for item, row in zip(panel.items, panel.texts, strict=True)
+        ],
+    }
+
+
+def test_unscored_items_come_from_the_generation_run(
+    broken_clone: Path, panels: dict[str, Panel]
+) -> None:
+    folder = broken_clone / "eval_results" / "opus_translation_results"
+    dump(folder / "run_1_mi_gppm.json", {"num_examples": ITEMS})
+    dump(broken_clone / "data" / "agents" / "run_1.json", _generation_run(panels["opus"], "Text"))
+    data = read_domain(broken_clone, "opus")
+    panel = data.panel()
+    assert 2 not in data.ids("mi")
+    assert [item.id for item in panel.items] == [str(item) for item in range(ITEMS)]
+    assert panel.items[2].source.startswith("Text ")
+    assert panel.texts == panels["opus"].texts
+
+
+def test_another_generation_run_is_left_alone(broken_clone: Path, panels: dict[str, Panel]) -> None:
+    folder = broken_clone / "eval_results" / "opus_translation_results"
+    other = CaseFlip().apply(panels["opus"], seed=0)
+    dump(folder / "run_2.json", _generation_run(other, "Text"))
+    panel = read_domain(broken_clone, "opus").panel()
+    assert "2" not in [item.id for item in panel.items]
+    assert panel.texts[0] == panels["opus"].texts[0]
 
 
 def test_a_clone_without_configs_still_tells_task_and_categories(broken_clone: Path) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from release_files import dump, write_clone, write_export
 from rouge_score.rouge_scorer import RougeScorer
 from sklearn.metrics import roc_auc_score
 
@@ -25,6 +24,7 @@ from experiments.peer_prediction.rows import paper
 from experiments.peer_prediction.tables import compute, main
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.store.released import list_domains, read_domain
+from tests.released.release_files import dump, write_clone, write_export
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
