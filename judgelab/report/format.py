@@ -34,6 +34,18 @@ def estimate(value: object, low: object, high: object) -> str:
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
+def stacked(value: object, low: object, high: object) -> str:
+    """The same in two short lines, two decimals: ``0.63`` above ``[.58,.68]``."""
+    centre, bottom, top = _real(value), _real(low), _real(high)
+    if centre is None:
+        return NOTHING
+    if bottom is None or top is None:
+        return _fixed(centre, 2)
+    ends = (_fixed(end, 2).replace("0.", ".", 1) for end in (bottom, top) if abs(end) < 1)
+    shown = [_fixed(end, 2) if abs(end) >= 1 else next(ends) for end in (bottom, top)]
+    return f"{_fixed(centre, 2)}\n[{shown[0]},{shown[1]}]"
+
+
 def p_value(value: object) -> str:
     """``.024``, or ``<.001`` where three decimals would show nothing."""
     p = _real(value)

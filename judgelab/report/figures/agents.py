@@ -101,4 +101,4 @@ def _legend(drawn: Figure, frame: DataFrame, hues: dict[str, str], panels: list[
     if len(panels) > 1:
         entries.append(style.key(style.Mark(style.MUTED), "clean"))
         entries.append(style.key(style.Mark(style.MUTED, hollow=True), "attacked"))
-    drawn.legend(handles=entries, loc="outside upper left", ncols=min(len(entries), 4))
+    style.legend(drawn, entries)

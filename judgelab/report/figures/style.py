@@ -65,6 +65,9 @@ _SETTINGS: Any = {
 }
 
 
+_ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
+
+
 @dataclass(frozen=True)
 class Mark:
     """How a point looks; hollow marks are for attacked panels."""
@@ -123,7 +126,7 @@ def interval(axes: Axes, y: float, row: Mapping[str, Any], mark: Mark) -> None:
     if value != value:
         return
     if low == low and high == high:
-        axes.plot([low, high], [y, y], color=mark.colour, lw=1.4, alpha=0.75, zorder=2)
+        axes.plot([low, high], [y, y], color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
     face = PAPER if mark.hollow else mark.colour
     axes.plot([value], [y], marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
 
@@ -153,6 +156,14 @@ def key(mark: Mark, label: str) -> Any:
     return Line2D(
         [], [], ls="", marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, label=label
     )
+
+
+def legend(figure: Figure, entries: list[Any]) -> None:
+    """A legend above the axes, in as few rows as the width allows."""
+    longest = max(len(str(entry.get_label())) for entry in entries)
+    columns = max(1, int((WIDTH - 0.2) / (0.5 + 0.078 * longest)))
+    rows = -(-len(entries) // columns)
+    figure.legend(handles=entries, loc="outside upper left", ncols=-(-len(entries) // rows))
 
 
 def counted(frame: DataFrame, what: str = "items") -> str:
