@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import Job, axes, jobs
 from judgelab.report.matrix import LEGEND, points, shown, table
+from judgelab.report.tables import Column
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import RenderableType
 
+UNBROKEN = 1000  # columns: such a line is left to the terminal to break
 FIGURES = ("effect_sizes_by_mechanism", "auc_under_attack")
 
 
@@ -48,7 +51,7 @@ def write(folder: Path) -> Path:
     found, into = jobs(folder), RunDir(folder)
     into.write_text("comparison.csv", table(found).to_csv(index=False, lineterminator="\n"))
     into.write_json("comparison.json", [_entry(job) for job in found])
-    name = f"Comparison of {len(found)} runs"
+    name = f"{len(found)} runs: {' × '.join(axes(found))}"
     return into.write_text(
         "report.html", html.document(name, [html.tag("h1", name), *_body(found, into)])
     )
@@ -60,10 +63,11 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
 
     parts: list[RenderableType] = ["", *(Text(note) for note in common_notes(found))]
     parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
-    for job in found:
-        if job.error is not None:
-            parts += ["", Text(f"job {job.number} failed: {format.text(job.error)}", style="red")]
-            parts += [f"  {job.command}"] if job.overrides else []
+    for error, failed in _failures(found).items():
+        numbers = ", ".join(str(job.number) for job in failed)
+        said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
+        parts += ["", Text(said, style="red")]
+        parts += [f"  {job.command}" for job in failed if job.overrides]
     return [
         *parts,
         "",
@@ -88,13 +92,31 @@ def _fitting(found: Sequence[Job]) -> list[RenderableType]:
         grid = terminal.grid(shown(found, estimate), gap)
         if terminal.fits(grid, terminal.width()):
             return [grid]
-    bare = terminal.grid(shown(found, lambda value, low, high: format.number(value)), gap=2)
-    return [bare, Text("95 % intervals: in comparison.csv and the report", style="dim")]
+    bare = terminal.grid(
+        _narrow(shown(found, lambda *parts: format.stacked(parts[0], None, None))), gap=1
+    )
+    whole = bare if terminal.fits(bare, terminal.width()) else terminal.rendered([bare], UNBROKEN)
+    return [whole, Text("95 % intervals: in comparison.csv and the report", style="dim")]
+
+
+def _narrow(columns: Sequence[Column]) -> list[Column]:
+    return [replace(column, heading=column.heading.replace(" ", "\n")) for column in columns]
+
+
+def _two_lines(value: object, low: object, high: object) -> str:
+    return format.estimate(value, low, high).replace(" ", "\n", 1)
+
+
+def _fixed(found: Sequence[Job]) -> str:
+    """What all jobs were given alike."""
+    keys = found[0].settings
+    return " ".join(f"{key}={value}" for key, value in keys.items() if key not in axes(found))
 
 
 def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
     settled = [job for job in found if job.error is None]
-    yield html.tag("p", f"{len(settled)} finished, {len(found) - len(settled)} failed", "sub")
+    counts = f"{len(settled)} finished, {len(found) - len(settled)} failed"
+    yield html.tag("p", " · ".join(part for part in (counts, _fixed(found)) if part), "sub")
     yield html.notes(
         dict.fromkeys(note for job in settled if job.result for note in job.result["notes"])
     )
@@ -105,19 +127,28 @@ def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
         for place, job in enumerate(found)
         if job.error is not None
     }
-    yield html.table(shown(found, format.estimate), spans)
+    yield html.table(shown(found, _two_lines), spans)
     yield html.tag("p", f"{LEGEND} comparison.csv, comparison.json", "note")
-    yield from _failures(found)
+    yield from _repeats(found)
     yield from _figures({"points": points(found)}, into)
     yield html.tag("h2", "The runs")
     yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"
 
 
-def _failures(found: Sequence[Job]) -> Iterator[str]:
+def _failures(found: Sequence[Job]) -> dict[str, list[Job]]:
+    """Error -> the jobs that failed with it."""
+    errors: dict[str, list[Job]] = {}
+    for job in found:
+        if job.error is not None:
+            errors.setdefault(job.error, []).append(job)
+    return errors
+
+
+def _repeats(found: Sequence[Job]) -> Iterator[str]:
     commands = [job.command for job in found if job.error is not None and job.overrides]
     if commands:
         yield html.tag("h2", "Repeat what failed")
-        yield html.code("\n".join(commands))
+        yield html.code("\n".join(commands), "command")
 
 
 def _figures(tables: dict[str, DataFrame], into: RunDir) -> Iterator[str]:

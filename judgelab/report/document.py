@@ -11,6 +11,8 @@ from judgelab.report.figures.style import INK, MUTED, PAPER, RULE
 from judgelab.report.look import SCRIPT, STYLE
 from judgelab.report.tables import Column
 
+TALL = 40  # rows; a longer table scrolls in a frame of its own
+
 _SVG_ROOT = re.compile(r"<svg.*?>", re.DOTALL)
 _SVG_NAMES = re.compile(r'(id="|href="#|url\(#)')
 _COLOURS = {INK: "--ink", MUTED: "--muted", RULE: "--rule", PAPER: "--paper"}
@@ -41,9 +43,9 @@ def tag(name: str, content: str, kind: str = "") -> str:
     return f"<{name}{attribute}>{escape(format.text(content))}</{name}>"
 
 
-def code(content: str) -> str:
-    """Preformatted text, line breaks kept."""
-    return f"<pre><code>{escape(content)}</code></pre>"
+def code(content: str, kind: str = "") -> str:
+    """Preformatted text; lines are broken only where ``kind`` is "command"."""
+    return f'<pre class="{kind}"><code>{escape(content)}</code></pre>'
 
 
 def details(title: str, content: str) -> str:
@@ -72,8 +74,9 @@ def table(shown: Sequence[Column], spans: Mapping[int, tuple[int, str]] | None =
     rows = "\n".join(
         f"<tr>{_row(shown, place, (spans or {}).get(place))}</tr>" for place in range(count)
     )
+    kind = "scroll tall" if count > TALL else "scroll"
     return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="{kind}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>\n{rows}\n</tbody></table></div>"
     )
 
@@ -91,10 +94,17 @@ def _row(shown: Sequence[Column], place: int, span: tuple[int, str] | None) -> s
     for column in shown[: span[0]] if span else shown:
         value = column.sort[place]
         key = "" if value is None else escape(format.text(value))
-        cells.append(f'<td{_numeric(column)} data-v="{key}">{escape(column.cells[place])}</td>')
+        cells.append(f'<td{_numeric(column)} data-v="{key}">{_lines(column.cells[place])}</td>')
     if span:
-        cells.append(f'<td colspan="{len(shown) - span[0]}">{escape(format.text(span[1]))}</td>')
+        words = escape(format.text(span[1]))
+        cells.append(f'<td class="span" colspan="{len(shown) - span[0]}">{words}</td>')
     return "".join(cells)
+
+
+def _lines(cell: str) -> str:
+    """A cell's first line, and a second one in small."""
+    first, _, second = cell.partition("\n")
+    return escape(first) + (f"<small>{escape(second)}</small>" if second else "")
 
 
 def _numeric(column: Column) -> str:

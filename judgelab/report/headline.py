@@ -8,7 +8,7 @@ from typing import Any
 from judgelab.report import document as html
 from judgelab.report import format
 
-MOST = 12  # cards
+MOST = 8  # cards
 
 
 def heading(result: Mapping[str, Any]) -> str:
@@ -24,33 +24,26 @@ def heading(result: Mapping[str, Any]) -> str:
 
 
 def cards(result: Mapping[str, Any]) -> str:
-    """The estimates of the summary as large numbers, one row for each panel, primary marked."""
-    groups: dict[str, list[str]] = {}
-    for key in headline(result):
-        group = key.rpartition("/")[0]
-        groups.setdefault(group, []).append(_card(key, result))
-    return "".join(f'<div class="cards">{"".join(group)}</div>' for group in groups.values())
+    """One card for each statistic that has an interval: its value on every panel."""
+    made = [_card(statistic, keys, result) for statistic, keys in headline(result).items()]
+    return f'<div class="cards">{"".join(made)}</div>' if made else ""
 
 
-def headline(result: Mapping[str, Any]) -> list[str]:
-    """The summary entries that have an interval, and the primary one; twelve at most.
+def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Statistic -> its summary entries (clean, attacked, change), the primary's first.
 
-    JSON has its keys sorted; the order of the tables' rows decides which comes first.
+    An entry counts that is a number and has an interval, and the primary one in any case.
     """
     summary, primary = result["summary"], result["primary"]
     keys = [key for key in summary if f"{key}_low" in summary and summary[key] is not None]
-    order = [
-        f"{row.get('panel')}/{row.get('statistic')}" for t in result["tables"] for row in t["rows"]
-    ]
-    group = primary.rpartition("/")[0]
-
-    def rank(key: str) -> tuple[bool, bool, int]:
-        return key.rpartition("/")[0] != group, key not in order, _place(order, key)
-
-    keys.sort(key=rank)
     if primary in summary and primary not in keys:
-        keys.insert(0, primary)
-    return keys[:MOST]
+        keys.append(primary)
+    first, _, best = primary.rpartition("/")
+    keys.sort(key=lambda key: (not key.startswith(f"{first}/"), key.startswith("change/"), key))
+    groups: dict[str, list[str]] = {}
+    for key in sorted(keys, key=lambda key: key.rpartition("/")[2] != best):
+        groups.setdefault(key.rpartition("/")[2], []).append(key)
+    return dict(list(groups.items())[:MOST])
 
 
 def unscored(result: Mapping[str, Any]) -> Iterator[str]:
@@ -61,18 +54,15 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
             continue
         panel = key.rpartition("/")[0]
         yield f"{format.number(value)} texts of the {panel} panel have no score."
-    for key in headline(result):
+    groups: dict[tuple[int, int], list[str]] = {}
+    for key in (key for keys in headline(result).values() for key in keys):
         left_out = summary.get(f"{key}_unscored")
         if left_out:
             total = left_out + (summary.get(f"{key}_n") or 0)
-            yield (
-                f"{_name(key)}: {format.number(left_out)} of {format.number(total)} items "
-                "say nothing and are left out."
-            )
-
-
-def _place(order: list[str], key: str) -> int:
-    return order.index(key) if key in order else len(order)
+            groups.setdefault((left_out, total), []).append(_name(key))
+    for (left_out, total), names in groups.items():
+        counts = f"{format.number(left_out)} of {format.number(total)} items"
+        yield f"{counts} have nothing to say on {' · '.join(names)} and are left out."
 
 
 def _name(key: str) -> str:
@@ -82,24 +72,29 @@ def _name(key: str) -> str:
     return f"{name}, {format.words(panel)}" if panel else name
 
 
-def _card(key: str, result: Mapping[str, Any]) -> str:
-    summary = result["summary"]
-    value = summary.get(key)
-    shown = format.estimate(value, summary.get(f"{key}_low"), summary.get(f"{key}_high"))
-    number, _, interval = shown.partition(" ")
+def _card(statistic: str, keys: list[str], result: Mapping[str, Any]) -> str:
+    lines = [html.tag("span", format.words(statistic), "name")]
+    for place, key in enumerate(keys):
+        number, interval, facts = _said(key, result["summary"])
+        panel = format.words(key.rpartition("/")[0])
+        lines.append(html.tag("b" if place == 0 else "i", number))
+        lines.append(html.tag("span", " ".join(part for part in (panel, interval) if part)))
+        if facts:
+            lines.append(html.tag("span", facts))
+    kind = "card first" if result["primary"] in keys else "card"
+    return f'<div class="{kind}">{"".join(lines)}</div>'
+
+
+def _said(key: str, summary: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The number, its interval, and n, unscored and p in words."""
+    value, low, high = (summary.get(f"{key}{part}") for part in ("", "_low", "_high"))
+    number, _, interval = format.estimate(value, low, high).partition(" ")
     facts = [f"n = {format.number(n)}"] if (n := summary.get(f"{key}_n")) is not None else []
     if summary.get(f"{key}_unscored"):
         facts.append(f"{format.number(summary[f'{key}_unscored'])} unscored")
     if summary.get(f"{key}_p") is not None:
         facts.append(f"p {_relation(format.p_value(summary[f'{key}_p']))}")
-    lines = [
-        html.tag("span", _name(key), "name"),
-        html.tag("b", number),
-        html.tag("span", f"95 % {interval}") if interval else "",
-        html.tag("span", ", ".join(facts)) if facts else "",
-    ]
-    first = " first" if key == result["primary"] else ""
-    return f'<div class="card{first}">{"".join(lines)}</div>'
+    return number, interval, ", ".join(facts)
 
 
 def _relation(p: str) -> str:

@@ -94,7 +94,7 @@ def _reproduce(
     config: Mapping[str, Any], text: str, manifest: Mapping[str, Any], name: str
 ) -> Iterator[str]:
     yield html.tag("h2", "How to reproduce")
-    yield html.code(command(config))
+    yield html.code(command(config), "command")
     yield html.tag(
         "p",
         f"Run {name}; report again without a model: python -m judgelab.report RUN_DIR. "

@@ -172,6 +172,6 @@ def counted(frame: DataFrame, what: str = "items") -> str:
     if not numbers:
         return ""
     low, high = min(numbers), max(numbers)
-    said = f"n = {low} {what}" if low == high else f"n = {low} to {high} {what}"
+    said = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
     missing = int(frame["unscored"].max()) if "unscored" in frame and len(frame) else 0
     return f"{said}, {'up to ' if low != high else ''}{missing} unscored" if missing else said
