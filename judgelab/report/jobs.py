@@ -87,5 +87,11 @@ def _job(path: Path, number: int) -> Job:
     overrides = tuple(word["overrides"])
     if word["status"] == "failed":
         return Job(number, overrides, choices, None, None, word["error"])
-    run = Path(word["run"])
+    run = _found(Path(word["run"]), path)
     return Job(number, overrides, choices, run, RunDir(run).read_json("result.json"), None)
+
+
+def _found(run: Path, job: Path) -> Path:
+    """The run where it was written; or beside its sweep, if all results were moved together."""
+    moved = job.parents[2] / "runs" / run.name
+    return moved if moved.is_dir() and not run.is_dir() else run

@@ -10,7 +10,7 @@ STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
-main { max-width: 64rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+main { max-width: 68rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 2.75rem 0 .75rem; }
 h3 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
@@ -42,7 +42,7 @@ th, td { padding: .32rem .7rem; text-align: left; vertical-align: top; }
 td { overflow-wrap: break-word; max-width: 28rem; }
 td small { display: block; color: var(--muted); font-size: .82em; }
 td.span { max-width: 36rem; white-space: normal; color: var(--warn); }
-th { position: sticky; top: 0; background: var(--soft); font-weight: 600; white-space: pre;
+th { position: sticky; top: 0; background: var(--soft); font-weight: 600;
   vertical-align: bottom;
   box-shadow: inset 0 -1px 0 var(--rule); padding: 0; }
 th button { all: unset; cursor: pointer; padding: .4rem .7rem;
@@ -52,6 +52,7 @@ th.num button { text-align: right; }
 th[aria-sort=ascending] button::after { content: " \\2191"; }
 th[aria-sort=descending] button::after { content: " \\2193"; }
 .num { text-align: right; white-space: nowrap; }
+th, th.num { white-space: pre; }
 tbody tr:nth-child(even) { background: var(--zebra); }
 pre { background: var(--soft); border: 1px solid var(--rule); border-radius: 8px;
   padding: .75rem 1rem; overflow-x: auto; font-size: .85rem; line-height: 1.45; }

@@ -109,6 +109,8 @@ def _facts(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every entry of the manifest as a row, one level of nesting flattened."""
     rows = []
     for key, value in manifest.items():
+        if key == "tracker":  # publishes the page, so it is not known when the page is first made
+            continue
         entries = value.items() if isinstance(value, dict) else [("", value)]
         for inner, part in entries:
             shown = "not installed" if key == "versions" and part is None else format.text(part)
