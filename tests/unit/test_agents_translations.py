@@ -106,6 +106,11 @@ def test_misleading_changes_numbers_names_and_statements() -> None:
         assert "three" not in text
 
 
+def test_misleading_alters_even_what_has_no_details() -> None:
+    for seed in SEEDS:
+        assert "had ordered" in write("Misleading", "Rain is here.", seed)
+
+
 def test_contradictory_denies_each_sentence() -> None:
     for seed in SEEDS:
         first, second = re.split(r"(?<=\.)\s+", write("Contradictory", seed=seed))

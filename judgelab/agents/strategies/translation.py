@@ -135,19 +135,22 @@ def sarcastic(source: Source, rng: np.random.Generator) -> str:
 
 
 def misleading(source: Source, rng: np.random.Generator) -> str:
-    """Other numbers and names, turned details, and every second statement denied."""
+    """Other numbers, names and details; of several statements, every second one is denied."""
     lines = _lines(source, rng)
     swapped = {
         **misattribution(mentioned(source.people, lines), INVENTED_NAMES, rng),
         **misattribution(mentioned(source.places, lines), INVENTED_PLACES, rng),
     }
     forbidden = frozenset(numbers(source.text))
-    denied = int(rng.integers(2))
     turned = []
-    for i, line in enumerate(lines):
-        said = contradict(line.rstrip(" ."), source) if i % 2 == denied else line
-        changed = falsify_numbers(exchange(said, swapped), forbidden, rng)
+    for line in lines:
+        changed = falsify_numbers(exchange(line, swapped), forbidden, rng)
         turned.append(ANTONYMS.rewrite(OUTCOMES.rewrite(changed, rng), rng))
+    if turned == lines:  # nothing in it could be altered: a false detail is added
+        turned[0] = f"{turned[0].rstrip(' .!')}, as {choose(rng, INVENTED_NAMES)} had ordered"
+    for i in range(int(rng.integers(2)), len(lines), 2):
+        if len(lines) > 1:
+            turned[i] = contradict(turned[i].rstrip(" ."), source)
     return _join(turned)
 
 
