@@ -70,6 +70,8 @@ def _chosen_by_dataset(axis: str, config: Mapping[str, Any]) -> bool:
 def _resolved(axis: str, path: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     """An option as it would read in this config, its interpolations filled in."""
     option = _read(path)
+    if "${" not in json.dumps(option):
+        return option
     whole = OmegaConf.create({**config, axis: option})
     try:
         node = OmegaConf.to_container(whole[axis], resolve=True)
@@ -94,7 +96,7 @@ def _overrides(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -
 def _value(value: Any) -> str:
     """A value in Hydra's grammar."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_value(k)}:{_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{_key(k)}:{_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(_value(part) for part in value) + "]"
     if isinstance(value, str):
@@ -107,6 +109,11 @@ def _value(value: Any) -> str:
         )
         return value if word else QuotedString(value, Quote.double).with_quotes()
     return json.dumps(value)
+
+
+def _key(key: object) -> str:
+    """A key within a mapping: Hydra lets it be escaped, but not quoted."""
+    return re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(key))
 
 
 def _read(path: Path) -> dict[str, Any]:

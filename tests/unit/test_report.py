@@ -310,6 +310,16 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
         ["dataset=released", "dataset.path=some/where", "evaluation_lm=replay"],
         ["dataset=released", "dataset.path=some/where", "agents=rules"],
         ["dataset=xsum", "dataset.hub.revision=main", 'evaluation_lm.priming="it\'s {x}, [y].txt"'],
+        [
+            "dataset=jsonl",
+            "dataset.path=p.jsonl",
+            "dataset.agents={careful: Faithful, My Agent: Low Effort}",
+        ],
+        [
+            "mechanism.prompt.file=null",
+            "evaluation_lm.order='6'",
+            "++mechanism.extra=[1, x y, true]",
+        ],
         ["study.definition=paper", "study.bootstrap=100", "force=true", "tracker=none"],
     ],
 )

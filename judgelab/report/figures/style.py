@@ -110,6 +110,7 @@ def saved(figure: Figure, kind: str) -> bytes:
     buffer = io.BytesIO()
     with look():
         figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
+        figure.set_layout_engine("none")  # settled by now: not computed again for a second format
     return buffer.getvalue()
 
 
