@@ -61,7 +61,9 @@ def attacked_panel(data: str, items: int) -> Panel:
 def table(panel: Panel, lm: EvaluationLM) -> Table:
     """Change of mean score and of the agent-level AUC under each attack and marker."""
     attacks: list[tuple[str, Attack]] = [
-        (f"{kind.name} tag={tag}", kind(tag=tag)) for kind in (Format, Pattern) for tag in get_args(Tag)
+        (f"{kind.name} tag={tag}", kind(tag=tag))
+        for kind in (Format, Pattern)
+        for tag in get_args(Tag)
     ]
     mechanisms: dict[str, Mechanism] = {
         "MI (sum)": Mi(per="sum"),
@@ -81,7 +83,9 @@ def table(panel: Panel, lm: EvaluationLM) -> Table:
         "TVD-MI rises only where the marker tells which texts share a source, which the texts do "
         "not tell. MI rises with any shared marker: the marginal pays for it, the conditional not."
     )
-    return Table("tags", "the same attack with markers that do and do not leak", tuple(rows), (note,))
+    return Table(
+        "tags", "the same attack with markers that do and do not leak", tuple(rows), (note,)
+    )
 
 
 def _scores(mechanism: Mechanism, panel: Panel, lm: EvaluationLM) -> tuple[Floats, Floats]:
