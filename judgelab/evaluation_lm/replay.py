@@ -103,8 +103,8 @@ class Replay:
         attack = origin.get("attack")
         if origin.get("attack_tag") not in (None, "source"):
             raise DataError(
-                f"evaluation_lm=replay: the authors attacked with attack={attack} attack.tag=source;"
-                f" scores under attack.tag={origin['attack_tag']} were never recorded."
+                f"evaluation_lm=replay: the authors attacked with attack={attack} "
+                f"attack.tag=source; attack.tag={origin['attack_tag']} was never recorded."
             )
         return read_domain(
             self.path, str(origin["domain"]), None if attack is None else str(attack)

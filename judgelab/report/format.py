@@ -41,9 +41,7 @@ def stacked(value: object, low: object, high: object) -> str:
         return NOTHING
     if bottom is None or top is None:
         return _fixed(centre, 2)
-    ends = (_fixed(end, 2).replace("0.", ".", 1) for end in (bottom, top) if abs(end) < 1)
-    shown = [_fixed(end, 2) if abs(end) >= 1 else next(ends) for end in (bottom, top)]
-    return f"{_fixed(centre, 2)}\n[{shown[0]},{shown[1]}]"
+    return f"{_fixed(centre, 2)}\n[{_short(bottom)},{_short(top)}]"
 
 
 def p_value(value: object) -> str:
@@ -92,3 +90,9 @@ def _fixed(value: float, decimals: int) -> str:
         return f"{value:.2e}"
     shown = f"{value:.{decimals}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown
+
+
+def _short(value: float) -> str:
+    """``.58``, ``1.90``, ``12.3``: as few characters as two or three digits need."""
+    shown = _fixed(value, 2 if abs(value) < 10 else 1)
+    return shown.replace("0.", ".", 1) if abs(float(shown)) < 1 else shown

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-PLAIN_WIDTH = 100
+PLAIN_WIDTH = 120
 
 
 def page(parts: Iterable[RenderableType]) -> None:
@@ -25,7 +25,7 @@ def page(parts: Iterable[RenderableType]) -> None:
 
 
 def width() -> int:
-    """Columns of the terminal (or of COLUMNS); 100 where there is none."""
+    """Columns of the terminal (or of COLUMNS); 120 where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 

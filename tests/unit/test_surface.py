@@ -55,4 +55,6 @@ def test_random_depends_on_seed_item_and_agent_only() -> None:
     other = Random().measure(panel_of([["x", "y"], ["z", "w"]]), NOBODY, seed=1)["value"].values
     np.testing.assert_array_equal(first, other)
     assert len(set(first.ravel())) == 4
-    assert (Random().measure(panel_of([["a", "b"]]), NOBODY, seed=2)["value"].values != first[0]).all()
+    assert (
+        Random().measure(panel_of([["a", "b"]]), NOBODY, seed=2)["value"].values != first[0]
+    ).all()
