@@ -64,6 +64,10 @@ __all__ = [
 ]
 
 
+NEGLIGIBLE = 1e-300
+"""Expected mass below which a cell is left out: its ratio, at most 1e150 above, may be squared."""
+
+
 def ceiling(f: Generator, k: int, n: int) -> float:
     """Theorem 3.3: no distribution-free lower bound on f-MI from n samples certifies more.
 
@@ -105,14 +109,14 @@ def f_mutual_information(joint: ArrayLike, f: Generator) -> float:
 
     Args:
         joint: [a, b] probabilities or counts (normalised to sum 1). Rows and columns without
-            mass contribute nothing.
+            mass contribute nothing, nor do cells expected less than once in 1e300.
         f: the generator, applied to arrays of t >= 0.
 
     Raises:
         ValueError: not a two-dimensional table of non-negative numbers with some mass.
     """
     table, product = _joint_and_product(joint)
-    present = product > 0
+    present = product > NEGLIGIBLE
     ratio = table[present] / product[present]
     return float((product[present] * np.asarray(f(ratio), dtype=np.float64)).sum())
 

@@ -130,6 +130,18 @@ def test_the_sign_follows_the_sign() -> None:
         assert there.low > 0 and there.p == back.p == pytest.approx(2 / 401)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e150])
+def test_extreme_scales_do_not_matter(scale: float) -> None:
+    x, y = np.random.default_rng(2).normal(size=(2, 8, 5))
+    for method in ORACLE:
+        small = clustered_correlation(scale * x, y, method, draws=50)
+        plain = clustered_correlation(x, y, method, draws=50)
+        assert (small.value, small.low) == pytest.approx((plain.value, plain.low))
+        assert item_correlations(scale * x, y, method) == pytest.approx(
+            item_correlations(x, y, method)
+        )
+
+
 def test_undefined_correlations_are_nan() -> None:
     constant = clustered_correlation(np.ones((4, 3)), np.arange(12.0).reshape(4, 3))
     assert math.isnan(constant.value) and math.isnan(constant.p)

@@ -148,6 +148,16 @@ def test_pooled_d_and_welch_agree_with_scipy(x: list[float], y: list[float]) -> 
     assert welch_p([*x, math.nan], y) == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e150, 1e290])
+def test_extreme_scales_neither_vanish_nor_overflow(scale: float) -> None:
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.5, 7.0, 3.0])
+    assert effect_size(scale * x) == pytest.approx(effect_size(x))
+    found, plain = paired_effect_size(scale * x), paired_effect_size(x)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+    assert pooled_cohens_d(scale * x, scale * y) == pytest.approx(pooled_cohens_d(x, y))
+    assert welch_p(scale * x, scale * y) == pytest.approx(welch_p(x, y))
+
+
 def test_samples_without_spread_have_no_d_and_no_p() -> None:
     for x, y in (([1.0], [1.0, 2.0]), ([5.0, 5.0], [4.0, 4.0]), ([], [1.0, 2.0])):
         assert math.isnan(pooled_cohens_d(x, y))

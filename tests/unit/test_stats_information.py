@@ -137,6 +137,15 @@ def test_renaming_reports_loses_nothing(
     )
 
 
+@every_generator
+@pytest.mark.parametrize("mass", [1e-12, 1e-140, 1e-160, 1e-310])
+def test_a_vanishing_outcome_neither_overflows_nor_makes_information_negative(
+    f: Generator, mass: float
+) -> None:
+    found = f_mutual_information(np.diag([1.0, mass]), f)
+    assert -1e-12 <= found <= f_mutual_information(np.eye(2), f) + 1e-12
+
+
 @pytest.mark.parametrize("bad", [[[1.0, -1.0]], [[0.0, 0.0]], [1.0, 2.0], [[math.nan, 1.0]]])
 def test_what_is_no_distribution_is_refused(bad: list[list[float]]) -> None:
     for call in (tvd, lambda joint: f_mutual_information(joint, kl_generator), kappa):

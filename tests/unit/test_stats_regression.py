@@ -72,6 +72,15 @@ def test_far_from_zero_the_fit_keeps_its_digits() -> None:
     assert far.peak - 1e5 == pytest.approx(near.peak, abs=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e-290, 1e-100, 1e100, 1e290])
+def test_the_height_of_y_only_scales_the_curvature(scale: float) -> None:
+    x = np.arange(7.0)
+    y = np.array([0.0, 2.0, 3.0, 3.5, 2.0, 1.5, -1.0])
+    plain, scaled = quadratic_against_linear(x, y), quadratic_against_linear(x, scale * y)
+    assert (scaled.f, scaled.peak) == pytest.approx((plain.f, plain.peak))
+    assert scaled.curvature / scale == pytest.approx(plain.curvature)
+
+
 def test_nan_points_are_left_out() -> None:
     x = [1.0, 2.0, 3.0, 4.0, 5.0, math.nan, 7.0]
     y = [1.0, 3.0, 4.0, 3.0, 1.5, 9.0, math.nan]
