@@ -83,15 +83,25 @@ def frame(config: Mapping[str, Any]) -> Frame:
     Raises:
         ConfigError: an unknown key, or a value of the wrong type.
     """
+    for axis in AXES:
+        if not isinstance(config.get(axis), Mapping):
+            raise ConfigError(f"{axis} is missing: give {axis}=OPTION (python run.py --help).")
     rest = {key: value for key, value in config.items() if key not in AXES}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, known + list(AXES))
+    absent = sorted(set(known) - rest.keys())
+    if absent:
+        raise ConfigError(f"{absent[0]} is missing: give {absent[0]}=VALUE.")
     paths = rest["paths"]
+    if not isinstance(paths, Mapping) or paths.keys() < {f.name for f in fields(Paths)}:
+        raise ConfigError("paths needs a root and a cache: give paths.root=FOLDER.")
     _unknown_keys("paths", paths, [f.name for f in fields(Paths)])
     _check_types("paths", paths, get_type_hints(Paths))
     _check_types("", {k: v for k, v in rest.items() if k != "paths"}, get_type_hints(Frame))
     if rest["on_error"] not in ("continue", "stop"):
         raise ConfigError(f"on_error={rest['on_error']!r} must be continue or stop.")
+    if rest["seed"] < 0:
+        raise ConfigError(f"seed={rest['seed']} must not be negative.")
     if rest["limit"] is not None and rest["limit"] < 1:
         raise ConfigError(f"limit={rest['limit']} must be at least 1, or null for all items.")
     return Frame(**{**rest, "paths": Paths(**paths)})

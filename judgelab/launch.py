@@ -8,7 +8,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
+from hydra.errors import (
+    ConfigCompositionException,
+    HydraException,
+    MissingConfigException,
+    OverrideParseException,
+)
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.errors import JudgelabError, did_you_mean
@@ -20,7 +25,8 @@ def guarded(main: Callable[[], Any]) -> None:
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("Interrupted: the same command continues where this run stopped.")  # exit 1
+        print("Interrupted: the same command continues where this run stopped.", file=sys.stderr)
+        sys.exit(130)
     except Exception as cause:
         if "debug=true" in (arg.lower() for arg in sys.argv):
             raise
@@ -37,6 +43,16 @@ def sentence(cause: BaseException) -> str:
         if group:
             options = list(cause.options or [])
             return f"{group}={name} does not exist.{did_you_mean(name, options)}"
+    if isinstance(cause, OSError) and cause.filename:
+        return (
+            f"{cause.filename}: {cause.strerror}. Check paths.root, paths.cache and the files that "
+            "the config names."
+        )
+    if isinstance(cause, OverrideParseException):
+        return (
+            f"The override {cause.override!r} cannot be read: write key=value, and quote values "
+            "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
+        )
     if isinstance(cause, HydraException | OmegaConfBaseException):
         return _compose_sentence(cause)
     return (
@@ -53,6 +69,8 @@ def _compose_sentence(cause: BaseException) -> str:
     if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
         key = match[1].removesuffix("@")
         return f"{key} is not a known key.{_near(key)}"
+    if "Ambiguous value" in text:
+        return "A value with a comma is a sweep: add -m, or quote the value."
     reason = cause.__cause__
     detail = f"{text} {reason}" if reason is not None else text
     return " ".join(detail.split())
@@ -76,7 +94,11 @@ def _near(key: str) -> str:
             return ""
     parent, _, name = key.rpartition(".")
     node = OmegaConf.select(cfg, parent) if parent else cfg
-    if node is None or not OmegaConf.is_dict(node):
-        return ""
-    hint = did_you_mean(name, [str(k) for k in node if k != "_target_"])
+    while parent and not OmegaConf.is_dict(node):  # the mistake is further up
+        parent, _, name = parent.rpartition(".")
+        node = OmegaConf.select(cfg, parent) if parent else cfg
+    options = [str(k) for k in node if k != "_target_"] if OmegaConf.is_dict(node) else []
+    if not options:
+        return f" {parent} has no settings."
+    hint = did_you_mean(name, options)
     return hint if not parent else hint.replace("Did you mean '", f"Did you mean '{parent}.")

@@ -73,7 +73,7 @@ class Panel:
         provenance: how the panel was made; copied into every result.
 
     Raises:
-        DataError: ids or names repeat, or the texts have another shape.
+        DataError: ids or names repeat, the texts have another shape, or are not Unicode.
     """
 
     items: tuple[Item, ...]
@@ -93,6 +93,14 @@ class Panel:
                 f"A panel of {len(self.items)} items x {len(self.agents)} agents needs texts of "
                 f"that shape, but got {len(self.texts)} rows of width {sorted(widths)}."
             )
+
+        for item, row in zip(self.items, self.texts, strict=True):
+            for text in (item.source, item.reference, *row):
+                if text is not None and not _encodable(text):
+                    raise DataError(
+                        f"A text of item {item.id!r} holds half a character (a lone surrogate), "
+                        "which is not Unicode text: repair it at its source."
+                    )
 
     def with_agents(self, agents: Iterable[Agent], texts: Texts, **provenance: object) -> Panel:
         """The same items answered by these agents."""
@@ -152,6 +160,14 @@ def rng_for(seed: int, *parts: str) -> np.random.Generator:
     """A generator that depends on the seed and the names given, and on nothing else."""
     digest = hashlib.sha256("\x1f".join((str(seed), *parts)).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unique(what: str, names: Iterable[str]) -> None:

@@ -36,6 +36,11 @@ class Prompt:
         self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]
         self.fields = {name for _, name, _, _ in string.Formatter().parse(self.template) if name}
 
+    @property
+    def identity(self) -> str:
+        """File name and hash: goes into the result."""
+        return f"{self.file} sha256:{self.sha}"
+
     def messages(self, **values: str) -> tuple[Message, ...]:
         """One user message; what the values contain is not interpreted.
 

@@ -30,6 +30,7 @@ class Result:
         tables: in the order to be read.
         figures: names of drawings in judgelab.report.figures, made from the tables alone.
         notes: sentences a reader must see (data, LM, what was left out and why).
+        provenance: how each panel and its measurements were made (commit, hashes, prompt).
     """
 
     summary: Mapping[str, Value]
@@ -37,6 +38,7 @@ class Result:
     tables: Sequence[Table]
     figures: Sequence[str] = ()
     notes: Sequence[str] = field(default_factory=tuple)
+    provenance: Mapping[str, object] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None."""
@@ -44,6 +46,7 @@ class Result:
             "primary": self.primary,
             "summary": plain(self.summary),
             "notes": list(self.notes),
+            "provenance": dict(self.provenance),
             "figures": list(self.figures),
             "tables": [_table(table) for table in self.tables],
         }

@@ -20,7 +20,6 @@ from experiments.peer_prediction.scores import (
 from judgelab.stats.arrays import row_means
 from judgelab.stats.attack_delta import effect_size_delta, score_delta
 from judgelab.stats.bootstrap import (
-    bootstrap_p,
     item_weights,
     percentile_interval,
     resampled_means,
@@ -220,4 +219,4 @@ def _averaged(
     if not math.isfinite(mean):
         return Estimate(math.nan, math.nan, math.nan, n, unscored)
     drawn = np.mean(samples, axis=0)
-    return Estimate(mean, *percentile_interval(drawn), n, unscored, bootstrap_p(drawn))
+    return Estimate(mean, *percentile_interval(drawn), n, unscored)

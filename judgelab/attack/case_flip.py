@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from judgelab.errors import ConfigError
 from judgelab.panel import Panel
 
 
@@ -20,6 +21,10 @@ class CaseFlip:
     every: int = 5
     name: ClassVar[str] = "case_flip"
 
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise ConfigError(f"attack.every={self.every} must be at least 1.")
+
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Flip the case of every text."""
         return panel.map(
@@ -27,4 +32,5 @@ class CaseFlip:
             seed=seed,
             salt=self.name,
             attack=self.name,
+            attack_settings=asdict(self),
         )

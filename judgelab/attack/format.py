@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import Tag, marker
@@ -32,5 +32,5 @@ class Format:
             seed=seed,
             salt=self.name,
             attack=self.name,
-            attack_tag=self.tag,
+            attack_settings=asdict(self),
         )

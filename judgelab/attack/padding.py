@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from judgelab.errors import ConfigError
 from judgelab.panel import Panel
 
 
@@ -16,6 +17,10 @@ class Padding:
     count: int = 10
     name: ClassVar[str] = "padding"
 
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise ConfigError(f"attack.count={self.count} must not be negative.")
+
     def apply(self, panel: Panel, *, seed: int) -> Panel:
         """Pad every text."""
         return panel.map(
@@ -23,4 +28,5 @@ class Padding:
             seed=seed,
             salt=self.name,
             attack=self.name,
+            attack_settings=asdict(self),
         )

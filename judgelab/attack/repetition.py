@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from judgelab.panel import Panel
@@ -22,4 +22,5 @@ class Repetition:
             seed=seed,
             salt=self.name,
             attack=self.name,
+            attack_settings=asdict(self),
         )

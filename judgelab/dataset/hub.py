@@ -94,6 +94,7 @@ class Hub:
         if not items:
             raise DataError(f"Dataset {self.name!r} ({where}) has no rows with a source.")
         facts = {"dataset": self.name, "source": self.source, **origin, "rows": len(items)}
+        facts["task_description"] = self.task_description
         facts["skipped_rows"] = [index for index, item in enumerate(found) if item is None]
         facts["content"] = Panel(items=items).digest
         return Panel(items=items, task=self.task, provenance=facts)

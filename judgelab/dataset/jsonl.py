@@ -92,7 +92,7 @@ class Jsonl:
             raise DataError(f"{self.path!r} has no rows.")
         facts: dict[str, object] = {"dataset": file.stem, "source": "path", "file": self.path}
         facts |= {"rows": len(found), "sha256": hashlib.sha256(raw).hexdigest()}
-        facts |= {"ignored_keys": sorted(ignored)}
+        facts |= {"ignored_keys": sorted(ignored), "task_description": self.task_description}
         return self._panel(found, names, facts)
 
     def _names(self, listed: Listing, problems: Problems) -> list[str]:

@@ -120,6 +120,8 @@ def _parsed(text: bytes) -> Mapping[str, Any]:
         raise Fault(f"not valid JSON ({cause.msg}, character {cause.pos + 1})") from cause
     except RecursionError as cause:
         raise Fault("not usable JSON (nested too deeply)") from cause
+    except ValueError as cause:  # Python refuses whole numbers of thousands of digits
+        raise Fault("not usable JSON (a number with too many digits)") from cause
     if not isinstance(row, dict):
         raise Fault("not a JSON object")
     return row

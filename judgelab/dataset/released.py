@@ -11,15 +11,14 @@ from judgelab.store.released import read_domain
 
 
 class Released:
-    """One domain of the release: items with the responses of all its agents.
+    """One domain of the release: items with the clean responses of all its agents.
+
+    The attack axis attacks them anew; the authors' scores of their attacked texts are found by
+    ``evaluation_lm=replay`` from the attack's name.
 
     Args:
         path: a clone of github.com/zrobertson466920/llm-peer-prediction, or its parquet export.
         domain: e.g. xsum, reddit_tifu, opus, peer_review; whatever the folder holds.
-        attack: an attacked run of the release, e.g. case_flip. A clone holds its attacked texts;
-            the export holds clean texts only, and these are loaded: the provenance says which
-            under ``texts``. To attack texts in the run itself leave this null and set the attack
-            axis.
         limit: the first so many items; ``load`` may override it.
 
     Raises:
@@ -30,12 +29,11 @@ class Released:
         self,
         path: str,
         domain: str = "xsum",
-        attack: str | None = None,
         limit: int | None = None,
     ) -> None:
         if limit is not None and limit < 1:
             raise ConfigError(f"dataset.limit={limit} must be at least 1, or null for all.")
-        self.path, self.domain, self.attack, self.limit = path, domain, attack, limit
+        self.path, self.domain, self.limit = path, domain, limit
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel with agents, their categories, references and provenance.
@@ -43,7 +41,7 @@ class Released:
         Raises:
             DataError: the folder holds no release or not this domain, or a file is damaged.
         """
-        data = read_domain(self.path, self.domain, self.attack)
+        data = read_domain(self.path, self.domain)
         panel = data.panel(self.limit if limit is None else limit)
         found = str(Path(self.path).expanduser())
         return replace(panel, provenance={**panel.provenance, "path": found})

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from contextlib import contextmanager
+from importlib import metadata
+from multiprocessing import get_context, get_start_method, parent_process
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +49,7 @@ class Compression:
         workers: processes; None means one per available core.
 
     Raises:
-        ConfigError: the priming file cannot be read.
+        ConfigError: order or memory out of range, or the priming file cannot be read.
     """
 
     capabilities = frozenset({Capability.LOGPROB})
@@ -57,7 +61,14 @@ class Compression:
         priming: str | None = None,
         workers: int | None = None,
     ) -> None:
+        if not 2 <= order <= 64 or not 1 << 20 <= memory <= 1 << 30:
+            raise ConfigError(
+                f"evaluation_lm.order={order} must lie in 2..64 and evaluation_lm.memory={memory} "
+                "between 1 MiB and 1 GiB: with less memory the model forgets the context."
+            )
         self.order, self.memory = order, memory
+        if workers is not None and workers < 1:
+            raise ConfigError(f"evaluation_lm.workers={workers} must be at least 1, or null.")
         self.workers = workers or len(os.sched_getaffinity(0))
         self._priming = b"" if priming is None else _read(priming)
         self._pool: ProcessPoolExecutor | None = None
@@ -66,7 +77,11 @@ class Compression:
     def identity(self) -> str:
         """Predictor, its settings, and the hash of the priming text."""
         primed = hashlib.sha256(self._priming).hexdigest()[:12] if self._priming else "none"
-        return f"compression ppmd7 order={self.order} memory={self.memory} priming={primed}"
+        version = metadata.version("pyppmd")
+        return (
+            f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory} "
+            f"priming={primed}"
+        )
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -96,13 +111,32 @@ class Compression:
             self._pool = None
 
     def _sizes(self, texts: list[bytes]) -> list[int]:
-        if self.workers == 1 or len(texts) < PARALLEL_FROM:
+        if self.workers == 1 or len(texts) < PARALLEL_FROM or _is_worker():
             return sizes(texts, self.order, self.memory)
         if self._pool is None:  # spawn: a fork would copy the locks of W&B's threads
             self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
         chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
-        futures = [self._pool.submit(sizes, chunk, self.order, self.memory) for chunk in chunks]
+        with _interrupts_ignored():  # workers start at the first submit and inherit this
+            futures = [self._pool.submit(sizes, chunk, self.order, self.memory) for chunk in chunks]
         return [size for future in futures for size in future.result()]
+
+
+def _is_worker() -> bool:
+    """Whether this process is a job of a parallel sweep: then the cores are taken already."""
+    return parent_process() is not None or get_start_method(allow_none=True) == "loky"
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ctrl-C is for the main process, which stops its workers; theirs would only print."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _read(path: str) -> bytes:

@@ -22,6 +22,14 @@ VARIABLE = {
     "judge_with_context": "verdict",
     "judge_without_context": "verdict",
 }
+AS_RELEASED: dict[str, dict[str, object]] = {
+    "case_flip": {"every": 5},
+    "format": {"tag": "source"},
+    "padding": {"symbol": "X", "count": 10},
+    "pattern": {"tag": "source"},
+    "repetition": {"joint": " To reiterate: "},
+}
+"""Settings under which the authors attacked."""
 
 
 class Replay:
@@ -101,10 +109,11 @@ class Replay:
                 "evaluation_lm=replay needs dataset=released: its matrices belong to it."
             )
         attack = origin.get("attack")
-        if origin.get("attack_tag") not in (None, "source"):
+        settings = origin.get("attack_settings")
+        if attack is not None and settings != AS_RELEASED.get(str(attack)):
             raise DataError(
-                f"evaluation_lm=replay: the authors attacked with attack={attack} "
-                f"attack.tag=source; attack.tag={origin['attack_tag']} was never recorded."
+                f"evaluation_lm=replay: no scores were recorded under attack={attack} with "
+                f"{settings}; the authors ran {AS_RELEASED.get(str(attack), 'no such attack')}."
             )
         return read_domain(
             self.path, str(origin["domain"]), None if attack is None else str(attack)

@@ -51,11 +51,12 @@ class ChatCritic:
             values = [read_label(reply, GRADES) for reply in lm.chat(requests)]
             if cells:
                 grades[tuple(np.array(cells).T)] = values
-        return measured(
+        data = measured(
             panel,
             p=(("item", "agent", "peer"), grades[..., 0]),
             q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
         )
+        return data.assign_attrs(prompt=self.prompt.identity)
 
 
 def _task(panel: Panel) -> str:
@@ -91,7 +92,8 @@ def likelihood_grades(
     p, q = same.copy(deep=True), independent.copy(deep=True)
     for f in np.unique(fold):
         null = independent.values[fold != f]
-        low, high = np.nanquantile(null, [little, significant])
+        known = null[~np.isnan(null)]
+        low, high = np.quantile(known, [little, significant]) if known.size else (np.nan, np.nan)
         for grades, values in ((p, same.values), (q, independent.values)):
             grades.values[fold == f] = _grade(values[fold == f], low, high)
     return p, q
@@ -100,4 +102,4 @@ def likelihood_grades(
 def _grade(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
     none, some, much = (GRADES[k] for k in ("no gain", "little gain", "significant gain"))
     graded = np.where(values > high, much, np.where(values > low, some, none))
-    return np.where(np.isnan(values), np.nan, graded)
+    return np.where(np.isnan(values) | np.isnan(low), np.nan, graded)  # no threshold, no grade

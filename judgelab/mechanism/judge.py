@@ -77,7 +77,8 @@ class Judge:
             if cells:
                 replies = lm.chat(requests)
                 verdict[tuple(np.array(cells).T)] = [read_label(r, VERDICTS) for r in replies]
-        return measured(panel, verdict=(("item", "agent", "peer"), verdict))
+        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+        return data.assign_attrs(prompt=self.prompt.identity)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""

@@ -9,22 +9,30 @@ import numpy as np
 
 from judgelab.evaluation_lm.protocol import Reply
 
+LABEL = re.compile(r"\[\[\s*([^\[\]]+?)\s*\]\]")
+
 
 def read_label(reply: Reply, values: Mapping[str, float]) -> float:
-    """The value of the one label in double brackets; NaN for none, or for two different ones.
+    """The value of the label in double brackets; NaN where the reply does not say which.
 
-    Case and spaces inside the brackets do not matter. A reply that quotes several labels counts
-    by its last one only if that closes the reply: models restate the options before they answer.
+    Case and spaces inside the brackets do not matter. One label, wherever it stands, is read. A
+    reply with different labels (models restate the options before they answer) is read only if
+    its last line holds a single one and nothing after it, alone or behind a colon: "Verdict:
+    [[B]]". Prose such as "[[A]] is better than [[B]]" is unscored.
     """
     if reply.text is None:
         return np.nan
-    found = list(re.finditer(r"\[\[\s*([^\[\]]+?)\s*\]\]", reply.text))
-    known = [m for m in found if " ".join(m[1].lower().split()) in values]
-    if not known:
-        return np.nan
-    last = known[-1]
-    distinct = {" ".join(m[1].lower().split()) for m in known}
-    closes = not re.search(r"\w", reply.text[last.end() :])
-    if len(distinct) > 1 and not closes:
-        return np.nan
-    return values[" ".join(last[1].lower().split())]
+    known = _labels(reply.text, values)
+    if len(set(known)) > 1:
+        last = reply.text.strip().splitlines()[-1]
+        known = _labels(last, values)
+        before = LABEL.split(last)[0].strip(" *_#>`-")
+        after = last[last.rfind("]]") + 2 :].strip(" *_`.")
+        if len(known) != 1 or after or not (before == "" or before.endswith(":")):
+            return np.nan
+    return values[known[0]] if known else np.nan
+
+
+def _labels(text: str, values: Mapping[str, float]) -> list[str]:
+    names = (" ".join(found.lower().split()) for found in LABEL.findall(text))
+    return [name for name in names if name in values]

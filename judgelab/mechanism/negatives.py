@@ -12,8 +12,8 @@ from judgelab.panel import rng_for
 
 
 def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
-    """[items] fold of each item: a seeded shuffle, dealt out in turn."""
-    order = rng_for(seed, "folds").permutation(len(item_ids))
+    """[items] fold of each item: shuffled by seed and id, whatever their order, and dealt out."""
+    order = np.argsort([rng_for(seed, "folds", item_id).random() for item_id in item_ids])
     result = np.empty(len(item_ids), dtype=np.int64)
     result[order] = np.arange(len(item_ids)) % count
     return result
@@ -31,8 +31,9 @@ def partners(
         ConfigError: a fold is too small for ``count`` distinct partners.
     """
     rows = []
+    by_id = np.argsort(np.array(item_ids))  # so that the order of the items changes no draw
     for k, item_id in enumerate(item_ids):
-        others = np.flatnonzero((fold == fold[k]) & (np.arange(len(fold)) != k))
+        others = by_id[(fold[by_id] == fold[k]) & (by_id != k)]
         if len(others) < count:
             raise ConfigError(
                 f"mechanism.negatives={count} needs at least {count + 1} items in each of the "

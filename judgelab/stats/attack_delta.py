@@ -10,13 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgelab.stats.arrays import Floats, checked_pair, row_means
-from judgelab.stats.bootstrap import (
-    bootstrap_mean,
-    bootstrap_p,
-    item_weights,
-    percentile_interval,
-)
+from judgelab.stats.arrays import Floats, checked_pair, divide, row_means
+from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.effect_size import effect_size, resampled_effect_sizes
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.sign_flip import sign_flip_p
@@ -71,16 +66,18 @@ def effect_size_delta(
     """d(attacked) - d(clean), paired effect sizes on the items scored in both.
 
     The interval subtracts the two d of one resample, so it is the interval of the change and
-    not the sum of two intervals. p: two-sided, by inversion of that interval (``bootstrap_p``).
+    not the sum of two intervals. p: two-sided, from swapping the clean and the attacked value of
+    whole items at random, which is exact where the attack changes nothing.
 
     Args:
         clean_difference: [items] from ``group_difference``; NaN is unscored.
         attacked_difference: [items], the same items.
-        draws: bootstrap resamples.
-        seed: of the resamples.
+        draws: bootstrap resamples, and swaps of the p value.
+        seed: of both.
 
     Returns:
-        NaN where either d is undefined (fewer than two shared items, or no spread).
+        NaN where either d is undefined (fewer than two shared items, or no spread); no interval
+        with fewer than three shared items.
 
     Raises:
         ValueError: shapes differ, or infinities.
@@ -94,8 +91,25 @@ def effect_size_delta(
         return Estimate(value, value, value, n, len(shared) - n)
     weights = item_weights(len(shared), draws, seed)
     samples = resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
-    low, high = percentile_interval(samples)
-    return Estimate(value, low, high, n, len(shared) - n, bootstrap_p(samples))
+    low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
+    p = _swap_p(before[shared], after[shared], draws, seed)
+    return Estimate(value, low, high, n, len(shared) - n, p)
+
+
+def _swap_p(before: Floats, after: Floats, permutations: int, seed: int) -> float:
+    """Share of random swaps whose change of d is at least the observed one (which counts)."""
+    swap = np.random.default_rng((seed, 2)).random((permutations, len(before))) < 0.5
+    swap[0] = False  # the observed assignment is one of those that could have been
+    changes = _row_effect_sizes(np.where(swap, before, after)) - _row_effect_sizes(
+        np.where(swap, after, before)
+    )
+    bar = abs(changes[0]) * (1 - 1e-12)
+    return float(np.mean(~(np.abs(changes) < bar)))  # an undefined d counts against the finding
+
+
+def _row_effect_sizes(values: Floats) -> Floats:
+    spread = values.std(axis=1, ddof=1)
+    return divide(values.mean(axis=1), np.where(spread > 0, spread, np.nan))
 
 
 def _mean_change(change: Floats, draws: int, seed: int) -> Estimate:

@@ -67,20 +67,6 @@ def percentile_interval(samples: ArrayLike, level: float = 0.95) -> tuple[float,
     return float(low), float(high)
 
 
-def bootstrap_p(samples: ArrayLike, null: float = 0.0) -> float:
-    """Two-sided p of ``null``: the level at which the percentile interval just reaches it.
-
-    Twice the smaller tail share of the samples on either side of ``null``, each tail counted
-    with one added so that p is never 0; NaN where every sample is NaN.
-    """
-    drawn = np.asarray(samples, dtype=np.float64).ravel()
-    drawn = drawn[~np.isnan(drawn)]
-    if drawn.size == 0:
-        return float("nan")
-    tail = min(np.count_nonzero(drawn <= null), np.count_nonzero(drawn >= null))
-    return float(min(1.0, 2 * (1 + tail) / (1 + drawn.size)))
-
-
 def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
     """Mean over items with a percentile interval from resampled items.
 
@@ -90,8 +76,8 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
         seed: the same seed draws the same items for every array of the same length.
 
     Returns:
-        n scored items, the rest as ``unscored``. With a single scored item there is a value
-        but no interval: one item says nothing about the spread between items.
+        n scored items, the rest as ``unscored``. With one or two scored items there is a value
+        but no interval: they say too little about the spread between items.
 
     Raises:
         ValueError: ``values`` is not one-dimensional or holds infinities.
@@ -100,7 +86,7 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
     scored = ~np.isnan(items)
     n = int(np.count_nonzero(scored))
     low = high = float("nan")
-    if n > 1:
+    if n > 2:
         samples = resampled_means(items, item_weights(len(items), draws, seed))
         low, high = percentile_interval(samples)
     value = float(items[scored].mean()) if n else float("nan")

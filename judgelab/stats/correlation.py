@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from judgelab.stats.arrays import Floats, checked_pair, divide
 from judgelab.stats.bootstrap import (
     bootstrap_mean,
-    bootstrap_p,
     item_weights,
     percentile_interval,
 )
@@ -46,8 +45,9 @@ def clustered_correlation(
 
     Returns:
         n: items with at least one cell scored in both; unscored: *cells* left out because x or
-        y is NaN. p: two-sided, by inversion of the interval. Value NaN with fewer than two
-        cells or where x or y is constant; no interval and no p with fewer than two items.
+        y is NaN. Value NaN with fewer than two cells or where x or y is constant; no interval
+        with fewer than three items. No p: cells of an item are dependent, so a test of the
+        pooled value would have to say what varies; ``mean_item_correlation`` has one.
 
     Raises:
         ValueError: shapes differ, infinities, or an unknown method.
@@ -60,11 +60,11 @@ def clustered_correlation(
         return Estimate(float("nan"), float("nan"), float("nan"), n, unscored)
     evaluate = METHODS[method](first, second)
     value = float(evaluate(np.ones((1, len(first))))[0])
-    if n < 2 or np.isnan(value):
+    if n < 3 or np.isnan(value):
         return Estimate(value, float("nan"), float("nan"), n, unscored)
     samples = evaluate(item_weights(len(first), draws, seed))
     low, high = percentile_interval(samples)
-    return Estimate(value, low, high, n, unscored, bootstrap_p(samples))
+    return Estimate(value, low, high, n, unscored)
 
 
 def mean_item_correlation(

@@ -82,7 +82,8 @@ def paired_effect_size(
     """d_z over items with a percentile bootstrap interval and a two-sided sign-flip p.
 
     The interval resamples items; resamples without spread have no d and are left out. The
-    percentile interval is the released code's; it is biased away from 0 for few items.
+    percentile interval is the released code's; for few items it is biased away from 0 and too
+    narrow (on normal data it covers .86 of the time at 12 items and .90 at 30, not .95).
 
     Args:
         difference: [items] from ``group_difference``, NaN where unscored.
@@ -92,7 +93,8 @@ def paired_effect_size(
 
     Returns:
         An estimate of NaN (interval and p too) with fewer than two scored items, or where the
-        scored items all have the same difference; n and unscored are always set.
+        scored items all have the same difference; with two there is no interval. n and unscored
+        are always set.
 
     Raises:
         ValueError: ``difference`` is not one-dimensional or holds infinities.
@@ -103,7 +105,7 @@ def paired_effect_size(
     if np.isnan(value):
         return Estimate(value, value, value, n, len(items) - n)
     samples = resampled_effect_sizes(items, item_weights(len(items), draws, seed))
-    low, high = percentile_interval(samples)
+    low, high = percentile_interval(samples) if n > 2 else (float("nan"), float("nan"))
     p = sign_flip_p(items, permutations, seed)
     return Estimate(value, low, high, n, len(items) - n, p)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from judgelab.errors import DataError
 
 APPLICATION_ID = 0x6A6C6162  # "jlab": tells our files from anybody else's
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
-"""
+SCHEMA = (
+    "CREATE TABLE logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
+    "CREATE TABLE chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
+)
 BATCH = 500  # below SQLite's limit on variables in one statement
 
 LogProb = tuple[float, int]
@@ -30,6 +30,11 @@ class CallCache:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._db = self._open()
+        except sqlite3.OperationalError as cause:
+            raise DataError(
+                f"The call cache {path} cannot be opened ({cause}): check that the folder can be "
+                f"written, or give another file with paths.cache=FILE."
+            ) from cause
         except sqlite3.DatabaseError as cause:
             raise DataError(
                 f"The call cache {path} cannot be used ({cause}): move it away, or give another "
@@ -38,15 +43,20 @@ class CallCache:
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        # Look and claim in one transaction: jobs of a sweep may all find a file that is not there.
+        db.execute("BEGIN IMMEDIATE")
         owner = db.execute("PRAGMA application_id").fetchone()[0]
         tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and owner != APPLICATION_ID:
             db.close()
             raise sqlite3.DatabaseError("it was not written by judgelab")
+        if not tables:
+            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            for statement in SCHEMA:
+                db.execute(statement)
+        db.execute("COMMIT")
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
-        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        db.executescript(SCHEMA)
         return db
 
     def logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:

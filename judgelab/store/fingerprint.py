@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VOLATILE = frozenset({"force", "debug", "on_error", "paths", "tracker"})
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers"})  # keys at any depth that cannot change a number
+SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy"})
 
 
@@ -19,14 +21,15 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     """Twelve hex digits that change whenever a number of the run could change.
 
     Values of keys called path, file, priming or taxonomy that name a file count by its content
-    (a folder by its files' names, sizes and times). The code counts too: a run made by older
-    code is not taken for the present one's.
+    (a folder by its files' names, sizes and times). The code and the packages that score count too:
+    a run made by older ones is not taken for the present one's.
     """
     kept = {k: v for k, v in config.items() if k not in VOLATILE}
     parts = {
         "config": _without(kept, NEUTRAL),
-        "files": {path: _digest(Path(path)) for path in sorted(set(_files(kept)))},
+        "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(kept)))},
         "code": code_digest(),
+        "packages": {name: metadata.version(name) for name in SCORING},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -55,7 +58,7 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 def _files(node: Any) -> Iterator[str]:
     if isinstance(node, Mapping):
         for key, value in node.items():
-            if key in FILE_KEYS and isinstance(value, str) and Path(value).exists():
+            if key in FILE_KEYS and isinstance(value, str) and Path(value).expanduser().exists():
                 yield value
             else:
                 yield from _files(value)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.errors import DataError
 from judgelab.panel import Agent, Item, Panel, Texts
+from judgelab.store.released_taxonomy import TAXONOMY
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -162,7 +163,7 @@ class ReleasedDomain:
         answered = any(texts.responses)
         panel = Panel(
             items=texts.items,
-            agents=self.agents if answered else (),
+            agents=self._ranked() if answered else (),
             texts=texts.responses,
             task=self.task,
             provenance={
@@ -176,6 +177,16 @@ class ReleasedDomain:
             },
         )
         return panel.head(limit)
+
+    def _ranked(self) -> tuple[Agent, ...]:
+        """The agents, each with its place in the list from which the release draws pairs."""
+        names = [n for group in TAXONOMY.get(self.task, {}).values() for n in group]
+        rank = {name: str(place) for place, name in enumerate(names)}
+        last = str(len(names))
+        return tuple(
+            replace(agent, meta={**agent.meta, "pairing_rank": rank.get(agent.name, last)})
+            for agent in self.agents
+        )
 
 
 def without_diagonal(pairs: FloatArray) -> FloatArray:

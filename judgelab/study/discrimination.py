@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.errors import ConfigError
 from judgelab.mechanism.protocol import Definition
 from judgelab.panel import Panel
 from judgelab.result import Result, Table, Value
@@ -19,7 +21,8 @@ from judgelab.stats.auc import item_auc, macro_auc, pair_auc
 from judgelab.stats.effect_size import group_difference, paired_effect_size
 from judgelab.stats.estimate import Estimate
 from judgelab.study import discrimination_tables as tables
-from judgelab.study.groups import Groups, groups
+from judgelab.study.discrimination_notes import notes as _notes
+from judgelab.study.groups import Groups, groups, in_pairing_order
 from judgelab.study.lab import Lab
 from judgelab.study.records import measurement_records, score_records, text_records
 
@@ -61,21 +64,25 @@ class Discrimination:
     permutations: int = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
 
+    def __post_init__(self) -> None:
+        if self.bootstrap < 1 or self.permutations < 1:
+            raise ConfigError("study.bootstrap and study.permutations must be at least 1.")
+
     def run(self, lab: Lab) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
         states = {name: self._state(lab, panel) for name, panel in lab.panels().items()}
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
-        figures = {name: self._figures(state, lab.seed) for name, state in states.items()}
-        change = self._change(states, lab.seed) if len(states) > 1 else {}
-        for name, state in states.items():
+        for name, state in states.items():  # before anything that could fail on odd numbers
             scores = score_records(state.panel, state.scores)
             lab.run_dir.write_table(f"records/{name}_scores.parquet", scores)
             measurements = measurement_records(state.measured)
             lab.run_dir.write_table(f"records/{name}_measurements.parquet", measurements)
             lab.run_dir.write_table(f"records/{name}_texts.parquet", text_records(state.panel))
+        figures = {name: self._figures(state, lab.seed) for name, state in states.items()}
+        change = self._change(states, lab.seed) if len(states) > 1 else {}
         made = [
-            tables.figures_table(figures),
+            *([tables.figures_table(figures)] if known else []),
             *([tables.change_table(change)] if change else []),
             tables.agents_table(states, self.definition, self.bootstrap, lab.seed),
             *(
@@ -92,7 +99,8 @@ class Discrimination:
             primary=f"clean/{self.primary}",
             tables=made,
             figures=_drawings(known, bool(change), clean.scores),
-            notes=_notes(lab, states, known),
+            notes=_notes(lab, states, known, self.definition),
+            provenance={name: _origin(state) for name, state in states.items()},
         )
 
     def _state(self, lab: Lab, panel: Panel) -> State:
@@ -118,8 +126,8 @@ class Discrimination:
             return np.full(len(panel.items), np.nan)
         return pair_auc(
             pair.values,
-            np.flatnonzero(group.pair_good),
-            np.flatnonzero(group.bad),
+            in_pairing_order(panel, group.pair_good),
+            in_pairing_order(panel, group.bad),
             balanced=balanced,
             item_seeds=_example_numbers(panel) if balanced else None,
         )
@@ -169,7 +177,8 @@ class Discrimination:
         if "critic" in states["clean"].measured.attrs:
             summary["critic"] = str(states["clean"].measured.attrs["critic"])
         for state, group in figures.items():
-            summary |= _flat(state, group)
+            if groups(panel, self.definition).known:
+                summary |= _flat(state, group)
             summary[f"{state}/unscored_texts"] = int(states[state].scores.agent.isnull().sum())
             summary |= {f"{state}/{k}": v for k, v in states[state].scores.diagnostics.items()}
         return summary | _flat("change", change)
@@ -208,27 +217,8 @@ def _drawings(known: bool, attacked: bool, scores: Scores) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _notes(lab: Lab, states: Mapping[str, State], known: bool) -> tuple[str, ...]:
-    clean = states["clean"]
-    origin = clean.panel.provenance
-    where = origin.get("source") or origin.get("domain") or "as given"
-    notes = [
-        f"Data: {origin.get('dataset', 'unnamed')} ({where}), "
-        f"{len(clean.panel.items)} items x {len(clean.panel.agents)} agents "
-        f"({origin.get('agents', 'as recorded')}).",
-        f"Evaluation LM: {lab.evaluation_lm.identity}.",
-    ]
-    if "critic" in clean.measured.attrs:
-        notes.append(f"Critic: {clean.measured.attrs['critic']}.")
-    if not known:
-        notes.append(
-            "No agent categories are known, so good faith and problematic agents cannot be told "
-            "apart: effect sizes and AUC are left out (give dataset.agents={name: category})."
-        )
-    tag = states.get("attacked", clean).panel.provenance.get("attack_tag")
-    if tag == "source":
-        notes.append(
-            "attack.tag=source puts the same marker into all texts of an item: a rise under this "
-            "attack is information the attack added, not robustness."
-        )
-    return tuple(notes)
+def _origin(state: State) -> dict[str, object]:
+    """How the panel and the measurements were made: commit, hashes, counts, prompt, critic."""
+    made = {**state.panel.provenance, "digest": state.panel.digest, **state.measured.attrs}
+    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
+    return origin

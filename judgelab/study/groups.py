@@ -60,3 +60,13 @@ def groups(panel: Panel, definition: Definition) -> Groups:
         "paper": among(frozenset({"Faithful"})) & ~reference,
     }[definition]
     return Groups(good & ~reference, among(PROBLEMATIC) & ~reference, pair_good)
+
+
+def in_pairing_order(panel: Panel, mask: Mask) -> NDArray[np.intp]:
+    """Indices of the masked agents, by the rank the release gives them, else as they stand.
+
+    The order matters only to the release's random down-sampling of pairs.
+    """
+    ranks = [int(agent.meta.get("pairing_rank", k)) for k, agent in enumerate(panel.agents)]
+    chosen = np.flatnonzero(mask)
+    return chosen[np.argsort([ranks[k] for k in chosen], kind="stable")]

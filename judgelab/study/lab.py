@@ -83,7 +83,8 @@ def _check(who: str, requires: Iterable[frozenset[Capability]], lm: EvaluationLM
     able = [
         name for name, caps in _available().items() if any(needed <= caps for needed in options)
     ]
-    advice = f"choose evaluation_lm={'|'.join(able)}" if able else "no configured LM can"
+    recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
+    advice = f"choose evaluation_lm={'|'.join(able)}" if able else recorded
     raise CapabilityError(
         f"{who} needs an evaluation LM that can do {wanted}, but {lm.identity.split()[0]} "
         f"only does {', '.join(sorted(lm.capabilities))}: {advice}."

@@ -15,9 +15,10 @@ def measurement_records(data: xr.Dataset) -> pd.DataFrame:
     Quantities that do not depend on every dimension are repeated along the others, so that each
     row stands on its own. Diagonal rows (agent = peer) carry no measurement and are left out.
     """
-    dims = [dim for dim in ("item", "agent", "peer", "draw") if dim in data.sizes]
-    table = data.to_dataframe(dim_order=dims).reset_index()
-    if "peer" in table:
+    used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
+    dims = [dim for dim in ("item", "agent", "peer", "draw") if dim in used]
+    table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
+    if "peer" in table and data.sizes["agent"] > 1:
         table = table[table["agent"] != table["peer"]]
     return table.drop(columns="reference", errors="ignore").reset_index(drop=True)
 

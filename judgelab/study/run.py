@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -74,7 +75,7 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
     with run_dir.lock():
-        if run_dir.done and not settings.force:
+        if run_dir.done and not settings.force and not _moves(config["dataset"]):
             print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
         else:
             run_dir.reopen()
@@ -123,11 +124,18 @@ def _publish(tracker: Any, finished: FinishedRun) -> str | None:
     try:
         place: str | None = tracker.publish(finished)
     except Exception as cause:  # a mirror's fault is not the run's
-        print(f"warning: the tracker failed, the run is kept on disk: {cause}", file=sys.stderr)
+        reason = " ".join(str(cause).split())
+        print(f"warning: the tracker failed, the run is kept on disk: {reason}", file=sys.stderr)
         return f"failed: {type(cause).__name__}"
     if place is not None:
         print(f"tracker: {place}")
     return place
+
+
+def _moves(dataset: Mapping[str, Any]) -> bool:
+    """Whether the data may change under the same config: a branch of the Hub, not a commit."""
+    revision = str((dataset.get("hub") or {}).get("revision"))
+    return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
 
 
 def _choices(config: Mapping[str, Any]) -> str:
@@ -157,13 +165,10 @@ def _manifest(identity: str, started: float) -> dict[str, Any]:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = None
-    git = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
     return {
         "judgelab": judgelab.__version__,
         "code": code_digest(),
-        "commit": git.stdout.strip() or None,
+        "commit": _commit(),
         "evaluation_lm": identity,
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -171,3 +176,13 @@ def _manifest(identity: str, started: float) -> dict[str, Any]:
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(time.time() - started, 2),
     }
+
+
+def _commit() -> str | None:
+    """The checkout's commit; None outside a checkout or without git."""
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None

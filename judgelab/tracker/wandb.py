@@ -39,11 +39,11 @@ class WandbTracker:
         wandb = require("wandb", extra="core")
         try:
             return self._publish(wandb, run, mode)
-        except wandb.errors.CommError:
+        except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
             if mode == "offline":
                 raise
             place = self._publish(wandb, run, "offline")
-            return f"{place} (the server did not answer within {self.timeout:g} s)"
+            return f"{place} (kept offline: {' '.join(str(cause).split())[:120]})"
 
     def _publish(self, wandb: Any, run: FinishedRun, mode: str) -> str:
         root = run.folder.parent.parent  # W&B adds a folder "wandb" of its own

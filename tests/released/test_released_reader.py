@@ -190,13 +190,6 @@ def test_dataset_released(export: Path) -> None:
     assert panel.provenance["layout"] == "parquet"
 
 
-def test_the_export_has_clean_texts_for_an_attack(export: Path) -> None:
-    clean, attacked = (Released(str(export), CLEAN, attack) for attack in (None, "case_flip"))
-    panel = attacked.load(3)
-    assert panel.texts == clean.load(3).texts
-    assert (panel.provenance["attack"], panel.provenance["texts"]) == ("case_flip", "clean")
-
-
 def test_wrong_folders_are_named(tmp_path: Path, export: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         list_domains(tmp_path / "nowhere")

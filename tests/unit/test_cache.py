@@ -109,3 +109,21 @@ def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) ->
         with pytest.raises(DataError, match="cannot be used"):
             CallCache(path)
         assert path.read_bytes() == before
+
+
+def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+        for k in range(10):
+            list(pool.map(_open_and_add, [str(tmp_path / f"{k}.sqlite")] * 4, range(4)))
+            cache = CallCache(tmp_path / f"{k}.sqlite")
+            assert len(cache.logprobs([bytes([n]) for n in range(4)])) == 4
+            cache.close()
+
+
+def _open_and_add(path: str, number: int) -> None:
+    cache = CallCache(Path(path))
+    cache.add_logprobs({bytes([number]): (-1.0, 1)})
+    cache.close()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from omegaconf import OmegaConf
 
-from judgelab.config import build, frame, resolved
+from judgelab.config import AXES, build, frame, resolved
 from judgelab.errors import ConfigError
 
 HERE = "tests.unit.test_config"
@@ -18,6 +18,7 @@ FRAME = {
     "debug": False,
     "on_error": "continue",
     "paths": {"root": "o", "cache": "c"},
+    **{axis: {} for axis in AXES},
 }
 
 
@@ -89,6 +90,9 @@ def test_mandatory_and_dangling_values() -> None:
         ({"seeds": 1}, "Did you mean 'seed'"),
         ({"limit": 0}, "limit=0 must be at least 1"),
         ({"limit": "all"}, "limit='all' has the wrong type"),
+        ({"seed": -1}, "seed=-1 must not be negative"),
+        ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
+        ({"paths": 3}, "paths needs a root and a cache"),
         ({"on_error": "panic"}, "continue or stop"),
         ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
     ],

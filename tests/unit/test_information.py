@@ -104,3 +104,13 @@ def test_partners_stay_in_the_fold_and_are_never_the_item_itself() -> None:
         assert (fold[row] == fold[k]).all()
     np.testing.assert_array_equal(chosen, partners(ids, fold, 2, seed=5))
     assert (chosen != partners(ids, fold, 2, seed=6)).any()
+
+
+def test_folds_and_partners_do_not_depend_on_the_order_of_the_items() -> None:
+    ids = [f"item {k}" for k in range(9)]
+    back = ids[::-1]
+    there, again = folds(ids, 2, seed=1), folds(back, 2, seed=1)
+    assert dict(zip(ids, there, strict=True)) == dict(zip(back, again, strict=True))
+    first, second = partners(ids, there, 2, seed=1), partners(back, again, 2, seed=1)
+    named = {i: {ids[k] for k in row} for i, row in zip(ids, first, strict=True)}
+    assert named == {i: {back[k] for k in row} for i, row in zip(back, second, strict=True)}

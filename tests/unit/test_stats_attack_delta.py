@@ -119,3 +119,17 @@ def test_shapes_must_agree() -> None:
         auc_delta(np.zeros((2, 3)), np.zeros((2, 3)))
     with pytest.raises(ValueError, match="infinite"):
         effect_size_delta([1.0, math.inf], [1.0, 2.0])
+
+
+def test_p_of_the_effect_size_delta_keeps_its_level_on_few_items() -> None:
+    rng = np.random.default_rng(5)
+    for n in (2, 3, 5, 12):
+        ps = [effect_size_delta(*rng.normal(1, 1, (2, n)), draws=200, seed=0).p for _ in range(300)]
+        assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_p_of_the_effect_size_delta_finds_a_large_change() -> None:
+    rng = np.random.default_rng(6)
+    clean = rng.normal(3, 1, 40)
+    assert effect_size_delta(clean, clean - 3, draws=500, seed=0).p < 0.01
+    assert effect_size_delta(clean, clean, draws=500, seed=0).p == 1

@@ -14,7 +14,6 @@ from scipy import stats
 
 from judgelab.stats.bootstrap import (
     bootstrap_mean,
-    bootstrap_p,
     item_draws,
     item_weights,
     percentile_interval,
@@ -126,17 +125,6 @@ def test_percentile_interval_of_nothing() -> None:
 def test_percentile_interval_refuses_a_level(level: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         percentile_interval([1.0], level)
-
-
-def test_bootstrap_p_is_the_level_whose_interval_reaches_the_null() -> None:
-    samples = np.linspace(-0.1, 0.9, 1001)
-    p = bootstrap_p(samples)
-    low, _ = percentile_interval(samples, level=1 - p)
-    assert low == pytest.approx(0, abs=2e-3)
-    assert bootstrap_p(samples + 5) == pytest.approx(2 / 1002)
-    assert bootstrap_p(np.zeros(10)) == 1
-    assert math.isnan(bootstrap_p([math.nan]))
-    assert bootstrap_p(samples, null=0.4) == 1
 
 
 @given(st.lists(MAYBE, min_size=1, max_size=20), st.integers(1, 200))

@@ -136,3 +136,14 @@ def test_too_few_items_and_nonsense_levels_are_refused() -> None:
         TvdMi(PROMPT, little=0.9, significant=0.5)
     with pytest.raises(ConfigError, match="at least 1"):
         TvdMi(PROMPT, negatives=0)
+
+
+def test_without_a_single_independent_pair_there_is_no_grade() -> None:
+    data = noise(np.random.default_rng(3), 6, 3, shift=0.0)
+    fold = np.arange(6) % 2
+    data["negative"].values[fold == 1] = np.nan  # what fold 0 would take its thresholds from
+    p, q = likelihood_grades(data, fold, 0.5, 0.9)
+    assert np.isnan(p.values[fold == 0]).all()
+    assert np.isnan(q.values[fold == 0]).all()
+    off = ~np.eye(3, dtype=bool)
+    assert not np.isnan(p.values[fold == 1][:, off]).any()
