@@ -95,7 +95,7 @@ def test_clustering_widens_the_interval(method: Method) -> None:
     as_if_independent = clustered_correlation(x.reshape(-1, 1), y.reshape(-1, 1), method, draws=500)
     assert clustered.value == pytest.approx(as_if_independent.value)
     assert clustered.half_width > 2 * as_if_independent.half_width
-    assert clustered.low < 0 < clustered.high and clustered.p > 0.05
+    assert clustered.low < 0 < clustered.high
 
 
 @pytest.mark.parametrize("method", list(ORACLE))
@@ -127,7 +127,7 @@ def test_the_sign_follows_the_sign() -> None:
     for method in ORACLE:
         there, back = (clustered_correlation(x, s * y, method, draws=400) for s in (1, -1))
         assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
-        assert there.low > 0 and there.p == back.p == pytest.approx(2 / 401)
+        assert there.low > 0
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e150])
