@@ -64,7 +64,14 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         "dataset": {"download", "records", "rows"},
         "evaluation_lm": {"cached"},
         "agents": {"taxonomy"},
-        "study": {"run", "lab", "groups", "records", "discrimination_tables", "discrimination_notes"},
+        "study": {
+            "run",
+            "lab",
+            "groups",
+            "records",
+            "discrimination_tables",
+            "discrimination_notes",
+        },
     }
     for axis in AXES:
         modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {
