@@ -146,8 +146,10 @@ class Discrimination:
         clean, attacked = states["clean"], states["attacked"]
         before, after = clean.per_item, attacked.per_item
         scores = (clean.scores.agent.values, attacked.scores.agent.values)
-        return {
-            "score": score_delta(*scores, self.bootstrap, seed),
+        change = {"score": score_delta(*scores, self.bootstrap, seed)}
+        if not groups(clean.panel, self.definition).known:
+            return change
+        return change | {
             "effect_size": effect_size_delta(
                 before.difference, after.difference, self.bootstrap, seed
             ),

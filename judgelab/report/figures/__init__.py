@@ -35,7 +35,7 @@ DRAWINGS = {
     "effect_sizes_by_mechanism": Drawing(
         "Effect sizes, clean and attacked", sweeps.effect_sizes, sweeps.caption
     ),
-    "auc_under_attack": Drawing("AUC under attack", sweeps.auc, sweeps.caption),
+    "auc_under_attack": Drawing("AUC, clean and attacked", sweeps.auc, sweeps.caption),
 }
 
 
