@@ -28,6 +28,7 @@ bench: $(DEV) ## speed against named peers, measured in the same run (outputs/be
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
+	$(BIN)/python -m experiments.peer_prediction.tags --data $(DATA) --out $(dir $(OUT))tags.json
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

@@ -29,7 +29,8 @@ class Prompt:
         except (OSError, UnicodeDecodeError) as cause:
             names = ", ".join(sorted(p.name for p in FOLDER.glob("*.txt")))
             raise ConfigError(
-                f"mechanism.prompt.file={file!r} cannot be read: give a text file, or one of {names}."
+                f"mechanism.prompt.file={file!r} cannot be read: give a text file or one of "
+                f"{names}."
             ) from cause
         self.file = path.name
         self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]

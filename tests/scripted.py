@@ -21,7 +21,9 @@ class ScriptedChat:
     identity: str = "scripted chat"
     capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
 
-    def logprob(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> LogProbTable:
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
         raise AssertionError("a chat LM was asked for log-probabilities")
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -41,7 +43,9 @@ class ScriptedLogProb:
     identity: str = "scripted logprob"
     capabilities: frozenset[Capability] = frozenset({Capability.LOGPROB})
 
-    def logprob(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> LogProbTable:
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
         asked = [(contexts[c], targets[t]) for c, t in pairs]
         self.seen += asked
         total = np.array([self.rule(c, t) for c, t in asked], dtype=np.float64)

@@ -142,7 +142,7 @@ def decimals(table: str, column: str) -> int:
     for ending, digits in special.items():
         if column.endswith(ending):
             return digits
-    return int(paper()["decimals"][table])
+    return int(paper()["decimals"].get(table, 3))  # 3 in tables of our own
 
 
 def summary(tables: Iterable[Table]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,11 +178,17 @@ def _positive(value: object, path: Path) -> int:
 
 
 def _template(value: object, path: Path) -> str:
-    if not isinstance(value, str) or "{instruction}" not in value or "{text}" not in value:
+    """A message layout; anything but its own three fields would fail in the middle of a run."""
+    try:
+        fields = {name for _, name, _, _ in string.Formatter().parse(str(value))} - {None}
+    except ValueError:
+        fields = set()
+    if not {"instruction", "text"} <= fields <= {"instruction", "text", "fence"}:
         raise DataError(
-            f"The prompt_template of the taxonomy {path} must hold {{instruction}} and {{text}}."
+            f"The prompt_template of the taxonomy {path} must hold {{instruction}} and {{text}}, "
+            "may hold {fence}, and no other field."
         )
-    return value
+    return str(value)
 
 
 def _known_keys(mapping: Mapping[object, object], known: Sequence[str], where: str) -> None:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, DataError
+from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.panel import Panel
 from judgelab.scores import measured
@@ -35,13 +35,21 @@ class Replay:
         incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
             zeros that mean 0, and nobody can tell which. ``unscored`` leaves such items out and
             counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.
+
+    Raises:
+        ConfigError: no path.
     """
 
     capabilities = frozenset({Capability.RECORDED})
 
     def __init__(
-        self, path: str, incomplete: Literal["unscored", "as_recorded"] = "unscored"
+        self, path: str | None, incomplete: Literal["unscored", "as_recorded"] = "unscored"
     ) -> None:
+        if path is None:
+            raise ConfigError(
+                "evaluation_lm=replay reads recorded scores: use it with dataset=released "
+                "dataset.path=FOLDER."
+            )
         self.path, self.incomplete = path, incomplete
 
     @property
@@ -95,8 +103,8 @@ class Replay:
         attack = origin.get("attack")
         if origin.get("attack_tag") not in (None, "source"):
             raise DataError(
-                f"evaluation_lm=replay: the authors attacked with attack={attack} attack.tag=source;"
-                f" scores under attack.tag={origin['attack_tag']} were never recorded."
+                f"evaluation_lm=replay: the authors attacked with attack={attack} "
+                f"attack.tag=source; attack.tag={origin['attack_tag']} was never recorded."
             )
         return read_domain(
             self.path, str(origin["domain"]), None if attack is None else str(attack)

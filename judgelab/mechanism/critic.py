@@ -79,8 +79,8 @@ def likelihood_grades(
     The statistic is the pointwise MI of the whole text in nats, the log-likelihood ratio of P+ to
     P- under the LM. The thresholds for the items of a fold are its ``little`` and ``significant``
     quantiles between independent sources in the other folds: a 5 % and a 1 % level by default.
-    They do not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the total
-    variation distance in expectation (TVD-MI paper, equation 3), whatever the LM.
+    They do not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the
+    total variation distance in expectation (TVD-MI paper, equation 3), whatever the LM.
 
     Returns:
         ``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw], NaN where unscored.

@@ -18,7 +18,7 @@ def read_label(reply: Reply, values: Mapping[str, float]) -> float:
     """
     if reply.text is None:
         return np.nan
-    found = [m for m in re.finditer(r"\[\[\s*([^\[\]]+?)\s*\]\]", reply.text)]
+    found = list(re.finditer(r"\[\[\s*([^\[\]]+?)\s*\]\]", reply.text))
     known = [m for m in found if " ".join(m[1].lower().split()) in values]
     if not known:
         return np.nan

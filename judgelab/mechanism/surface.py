@@ -22,7 +22,7 @@ def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
         ]
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
-    return measured(panel, value=(("item", "agent"), values))
+    return measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
 
 
 def score_texts(data: xr.Dataset) -> Scores:

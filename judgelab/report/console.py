@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 SCREEN = 44  # lines for the tables; the notes and paths come on top
+LONGEST = 32  # characters of a cell; the page has all
 HIDDEN = frozenset({"meaning"})  # said at length on the page
 
 
@@ -52,11 +54,16 @@ def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[Re
     shown, common = _without_common([column for column in shown if column.key not in hidden])
     title = format.text(table["title"])
     heading = f"{title} ({', '.join(common)})" if common else title
-    parts: list[RenderableType] = ["", Text(heading, style="bold cyan"), terminal.grid(shown)]
+    grid = terminal.grid([_shortened(column) for column in shown])
+    parts: list[RenderableType] = ["", Text(heading, style="bold cyan"), grid]
     if dropped:
         said = f"first and last of {len(rows) + dropped} rows: tables/{table['name']}.csv has all"
         parts.append(Text(said, style="dim"))
     return parts
+
+
+def _shortened(column: Column) -> Column:
+    return replace(column, cells=tuple(format.shorten(cell, LONGEST) for cell in column.cells))
 
 
 def _without_common(shown: list[Column]) -> tuple[list[Column], list[str]]:

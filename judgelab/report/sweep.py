@@ -1,8 +1,12 @@
-"""The end of a sweep: one table over all its runs."""
+"""The end of a sweep: one comparison over its runs, and an exit code that tells of failures.
+
+Hydra builds this callback at the start of every command, so nothing heavy is imported here.
+"""
 
 from __future__ import annotations
 
-import json
+import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +17,26 @@ from omegaconf import DictConfig
 class Comparison(Callback):
     """Prints and writes the comparison of a sweep's runs, and fails if one of them failed."""
 
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Forget the jobs of an earlier sweep in the same folder."""
+        for note in Path(config.hydra.sweep.dir).glob("*/job.json"):
+            note.unlink()
+
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         """Compare the jobs of the sweep.
 
         Raises:
-            SystemExit: a job failed.
+            SystemExit: a job failed, or the comparison itself did (Hydra would only warn).
         """
-        folder = Path(config.hydra.sweep.dir)
-        jobs = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*/job.json"))]
-        for job in jobs:
-            print(" ".join(job["overrides"]), job["status"], job.get("run", job.get("error")))
-        if any(job["status"] == "failed" for job in jobs):
+        from judgelab.launch import sentence
+        from judgelab.report import comparison
+
+        try:
+            failed = comparison.conclude(Path(config.hydra.sweep.dir))
+        except Exception as cause:
+            if config.get("debug") is True:
+                traceback.print_exc()
+            print(f"error: no comparison of the sweep: {sentence(cause)}", file=sys.stderr)
+            raise SystemExit(1) from cause
+        if failed:
             raise SystemExit(1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-PLAIN_WIDTH = 100
+PLAIN_WIDTH = 120
 
 
 def page(parts: Iterable[RenderableType]) -> None:
@@ -25,7 +25,7 @@ def page(parts: Iterable[RenderableType]) -> None:
 
 
 def width() -> int:
-    """Columns of the terminal (or of COLUMNS); 100 where there is none."""
+    """Columns of the terminal (or of COLUMNS); 120 where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
@@ -49,12 +49,12 @@ def fits(part: RenderableType, width: int) -> bool:
     return Measurement.get(console, wide, part).maximum <= width
 
 
-def grid(shown: Sequence[Column]) -> Table:
+def grid(shown: Sequence[Column], gap: int = 2) -> Table:
     """A table without rules: names left, numbers right, numbers never broken."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
     for column in shown:
         table.add_column(
             Text(column.heading),

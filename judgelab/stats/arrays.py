@@ -80,3 +80,12 @@ def row_means(values: Floats) -> Floats:
     """Mean over the last axis of what is scored; NaN for a row without any score."""
     scored = ~np.isnan(values)
     return divide(np.where(scored, values, 0.0).sum(axis=-1), scored.sum(axis=-1))
+
+
+def unit_scale(values: Floats) -> Floats:
+    """``values`` divided by the largest magnitude, so that squares neither vanish nor overflow.
+
+    For statistics that do not depend on the scale; all zeros (or nothing) stay as they are.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > 0 else values

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.arrays import Floats, row_means
 
+ROUNDING = 1e-9
+"""How far a rate may leave [0, 1]: an average of ones can come out just above 1."""
+
 
 def acceptance_rate(verdicts: ArrayLike) -> Floats:
     """Mean verdict over the last axis; NaN verdicts are left out, NaN where none is left.
@@ -51,7 +54,7 @@ def critic_information(p_accept: ArrayLike, q_accept: ArrayLike) -> Floats:
 
 def _rates(values: ArrayLike, what: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
-    if ((array < 0) | (array > 1)).any():
+    if ((array < -ROUNDING) | (array > 1 + ROUNDING)).any():
         raise ValueError(
             f"{what} lies between 0 and 1, but got {np.nanmin(array)}..{np.nanmax(array)}."
         )

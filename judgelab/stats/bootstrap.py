@@ -78,7 +78,7 @@ def bootstrap_p(samples: ArrayLike, null: float = 0.0) -> float:
     if drawn.size == 0:
         return float("nan")
     tail = min(np.count_nonzero(drawn <= null), np.count_nonzero(drawn >= null))
-    return min(1.0, 2 * (1 + tail) / (1 + drawn.size))
+    return float(min(1.0, 2 * (1 + tail) / (1 + drawn.size)))
 
 
 def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:

@@ -132,12 +132,11 @@ def _standardised(rows: Floats) -> Floats:
     filled = np.where(scored, rows, 0.0)
     means = divide(filled.sum(axis=1), scored.sum(axis=1))[:, None]
     centred = np.where(scored, filled - means, 0.0)
+    spread = np.abs(centred).max(axis=1, initial=0.0, keepdims=True)
+    largest = np.abs(filled).max(axis=1, initial=0.0, keepdims=True)
     # A row that is constant up to rounding has no direction.
-    flat = np.abs(centred).max(axis=1, initial=0.0) <= 1e-12 * np.abs(filled).max(
-        axis=1, initial=0.0
-    )
-    norms = np.where(flat, 0.0, np.sqrt((centred**2).sum(axis=1)))
-    return divide(centred, norms[:, None])
+    centred = divide(centred, np.where(spread <= 1e-12 * largest, 0.0, spread))
+    return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
 def _row_kendall(x: Floats, y: Floats) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from judgelab.stats.arrays import Floats, checked, disjoint_masks, divide, row_means
+from judgelab.stats.arrays import Floats, checked, disjoint_masks, divide, row_means, unit_scale
 from judgelab.stats.bootstrap import item_weights, percentile_interval
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.sign_flip import sign_flip_p
@@ -48,8 +48,8 @@ def effect_size(difference: ArrayLike) -> float:
     rounding): without spread there is no scale to measure the mean in, however large it is.
     """
     items = checked(difference, 1, "The differences")
-    items = items[~np.isnan(items)]
-    if items.size < 2 or np.ptp(items) <= ROUNDING * np.abs(items).max():
+    items = unit_scale(items[~np.isnan(items)])
+    if items.size < 2 or np.ptp(items) <= ROUNDING:
         return float("nan")
     return float(items.mean() / items.std(ddof=1))
 
@@ -65,14 +65,14 @@ def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
     if not scored.any():
         return np.full(len(weights), np.nan)
     counts = weights[:, scored]
-    items = difference[scored]
+    items = unit_scale(difference[scored])
     totals = counts.sum(axis=1)
     means = divide(counts @ items, totals)
     # Two passes: sums of squares would lose small spreads of a few repeated items.
     deviations = (items - np.nan_to_num(means)[:, None]) ** 2
     squares = np.einsum("di,di->d", counts, deviations)
     spreads = np.sqrt(divide(squares, np.maximum(totals - 1, 0)))
-    spreads[~(spreads > ROUNDING * np.abs(items).max())] = np.nan
+    spreads[~(spreads > ROUNDING)] = np.nan
     return divide(means, spreads)
 
 
@@ -113,13 +113,12 @@ def pooled_cohens_d(x: ArrayLike, y: ArrayLike) -> float:
 
     NaN entries are left out; NaN with fewer than two values on a side or without any spread.
     """
-    (mean_x, var_x, n_x), (mean_y, var_y, n_y) = _moments(x), _moments(y)
-    if min(n_x, n_y) < 2:
+    first, second = _samples(x, y)
+    if _without_spread(first, second):
         return float("nan")
-    pooled = np.sqrt(((n_x - 1) * var_x + (n_y - 1) * var_y) / (n_x + n_y - 2))
-    if pooled <= ROUNDING * max(abs(mean_x), abs(mean_y)):
-        return float("nan")
-    return float((mean_x - mean_y) / pooled)
+    squares = (len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)
+    pooled = np.sqrt(squares / (len(first) + len(second) - 2))
+    return float((first.mean() - second.mean()) / pooled)
 
 
 def welch_p(x: ArrayLike, y: ArrayLike) -> float:
@@ -127,20 +126,29 @@ def welch_p(x: ArrayLike, y: ArrayLike) -> float:
 
     NaN entries are left out; NaN with fewer than two values on a side or without any spread.
     """
-    (mean_x, var_x, n_x), (mean_y, var_y, n_y) = _moments(x), _moments(y)
-    if min(n_x, n_y) < 2:
+    first, second = _samples(x, y)
+    if _without_spread(first, second):
         return float("nan")
-    if np.sqrt(max(var_x, var_y)) <= ROUNDING * max(abs(mean_x), abs(mean_y)):
-        return float("nan")
+    # From moments: on raw data scipy warns where one side alone has no spread.
     test = stats.ttest_ind_from_stats(
-        mean_x, np.sqrt(var_x), n_x, mean_y, np.sqrt(var_y), n_y, equal_var=False
+        first.mean(),
+        first.std(ddof=1),
+        len(first),
+        second.mean(),
+        second.std(ddof=1),
+        len(second),
+        equal_var=False,
     )
     return float(test.pvalue)
 
 
-def _moments(values: ArrayLike) -> tuple[float, float, int]:
-    sample = checked(values, 1, "A sample")
-    sample = sample[~np.isnan(sample)]
-    if sample.size < 2:
-        return float("nan"), float("nan"), sample.size
-    return float(sample.mean()), float(sample.var(ddof=1)), sample.size
+def _samples(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """The scored values of both samples, on one common scale."""
+    first, second = checked(x, 1, "A sample"), checked(y, 1, "A sample")
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    both = unit_scale(np.concatenate([first, second]))
+    return both[: len(first)], both[len(first) :]
+
+
+def _without_spread(x: Floats, y: Floats) -> bool:
+    return bool(min(len(x), len(y)) < 2 or max(np.ptp(x), np.ptp(y)) <= ROUNDING)

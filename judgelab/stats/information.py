@@ -64,6 +64,10 @@ __all__ = [
 ]
 
 
+NEGLIGIBLE = 1e-300
+"""Expected mass below which a cell is left out: its ratio, at most 1e150 above, may be squared."""
+
+
 def ceiling(f: Generator, k: int, n: int) -> float:
     """Theorem 3.3: no distribution-free lower bound on f-MI from n samples certifies more.
 
@@ -105,14 +109,14 @@ def f_mutual_information(joint: ArrayLike, f: Generator) -> float:
 
     Args:
         joint: [a, b] probabilities or counts (normalised to sum 1). Rows and columns without
-            mass contribute nothing.
+            mass contribute nothing, nor do cells expected less than once in 1e300.
         f: the generator, applied to arrays of t >= 0.
 
     Raises:
         ValueError: not a two-dimensional table of non-negative numbers with some mass.
     """
     table, product = _joint_and_product(joint)
-    present = product > 0
+    present = product > NEGLIGIBLE
     ratio = table[present] / product[present]
     return float((product[present] * np.asarray(f(ratio), dtype=np.float64)).sum())
 
@@ -165,8 +169,8 @@ def youden_j(tpr: float, tnr: float) -> float:
     Raises:
         ValueError: a rate lies outside [0, 1].
     """
-    if not (0 <= tpr <= 1 and 0 <= tnr <= 1):
-        raise ValueError(f"Rates lie between 0 and 1, got {tpr} and {tnr}.")
+    _within(tpr, 0, "A rate")
+    _within(tnr, 0, "A rate")
     return tpr + tnr - 1
 
 
@@ -176,8 +180,7 @@ def informativeness_from_auc(auc: float) -> float:
     Raises:
         ValueError: auc lies outside [0, 1].
     """
-    if not 0 <= auc <= 1:
-        raise ValueError(f"An AUC lies between 0 and 1, got {auc}.")
+    _within(auc, 0, "An AUC")
     return 2 * auc - 1
 
 
@@ -187,9 +190,14 @@ def auc_from_youden(j: float) -> float:
     Raises:
         ValueError: j lies outside [-1, 1].
     """
-    if not -1 <= j <= 1:
-        raise ValueError(f"Youden's J lies between -1 and 1, got {j}.")
+    _within(j, -1, "Youden's J")
     return (1 + j) / 2
+
+
+def _within(value: float, low: int, what: str) -> None:
+    """Refuse what leaves [low, 1] by more than rounding (NaN passes: unscored stays unscored)."""
+    if value < low - 1e-9 or value > 1 + 1e-9:
+        raise ValueError(f"{what} lies between {low} and 1, got {value}.")
 
 
 def _joint_and_product(joint: ArrayLike) -> tuple[Floats, Floats]:

@@ -63,21 +63,24 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     if n < 4 or len(np.unique(first)) < 3 or _flat(second):
         nan = math.nan
         return QuadraticFit(nan, nan, nan, nan, nan, nan, n)
-    centre, scale = first.mean(), np.abs(first - first.mean()).max()
-    return _fit((first - centre) / scale, second, float(centre), float(scale))
+    return _fit(first, second)
 
 
-def _fit(u: Floats, y: Floats, centre: float, scale: float) -> QuadraticFit:
-    """Fit on x centred and scaled to [-1, 1], where the columns are well conditioned."""
+def _fit(x: Floats, values: Floats) -> QuadraticFit:
+    """Fit on x centred and both scaled to [-1, 1], where the columns are well conditioned."""
+    centre, height = float(x.mean()), float(np.abs(values).max())
+    scale = float(np.abs(x - centre).max())
+    u, y = (x - centre) / scale, values / height
     line = sm.OLS(y, np.column_stack([np.ones_like(u), u])).fit()
     parabola = sm.OLS(y, np.column_stack([np.ones_like(u), u, u**2])).fit()
     slope, bend = float(parabola.params[1]), float(parabola.params[2])
-    if abs(bend) <= ROUNDING * np.abs(y).max():
+    if abs(bend) <= ROUNDING:
         bend = 0.0
     peak = centre - scale * slope / (2 * bend) if bend else math.nan
     f, p = _f_test(line, parabola)
+    curvature = height * bend / scale / scale
     return QuadraticFit(
-        float(line.rsquared), float(parabola.rsquared), f, p, peak, bend / scale**2, len(u)
+        float(line.rsquared), float(parabola.rsquared), f, p, peak, curvature, len(u)
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 VOLATILE = frozenset({"force", "debug", "on_error", "paths", "tracker"})
+SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers"})  # keys at any depth that cannot change a number
 FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy"})
 
@@ -31,10 +32,11 @@ def fingerprint(config: Mapping[str, Any]) -> str:
 
 
 def code_digest() -> str:
-    """Hash of judgelab's sources, samples, prompts and taxonomies."""
+    """Hash of judgelab's sources (but for reports and trackers), samples, prompts, taxonomies."""
     sha = hashlib.sha256()
+    shown = tuple(ROOT / "judgelab" / name for name in SEEN_ONLY)
     files = [
-        *(ROOT / "judgelab").rglob("*.py"),
+        *(p for p in (ROOT / "judgelab").rglob("*.py") if not set(shown) & set(p.parents)),
         *(ROOT / "judgelab").rglob("*.jsonl"),
         *(ROOT / "conf" / "prompt").glob("*"),
         *(ROOT / "conf" / "taxonomy").glob("*"),

@@ -86,5 +86,5 @@ class RunDir:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
         write(part)
-        os.replace(part, target)
+        part.replace(target)
         return target

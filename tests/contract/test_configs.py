@@ -67,7 +67,10 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         "study": {"run", "lab", "groups", "records", "discrimination_tables"},
     }
     for axis in AXES:
-        modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {"__init__", "protocol"}
+        modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {
+            "__init__",
+            "protocol",
+        }
         unreachable = {
             m for m in modules - helpers.get(axis, set()) if f"judgelab.{axis}.{m}" not in targets
         }

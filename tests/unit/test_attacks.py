@@ -45,7 +45,8 @@ def test_pattern_with_source_tag_is_the_released_definition() -> None:
     tag = hashlib.md5(b"second source").hexdigest()[:3]
     # Words 3 and 8; line breaks collapse; two spaces follow the marker, none closes the text.
     assert texts(Pattern(tag="source"))[1][1] == (
-        f"The mayor opened a <pattern-{tag}>  new bridge over the Lund <pattern-{tag}>  river today."
+        f"The mayor opened a <pattern-{tag}>  "
+        f"new bridge over the Lund <pattern-{tag}>  river today."
     )
 
 

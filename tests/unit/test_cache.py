@@ -43,7 +43,9 @@ class Counting:
     def close(self) -> None: ...
 
 
-def ask(text: str, repeat: int = 0, temperature: float = 0.0, key: tuple[str, ...] = ()) -> ChatRequest:
+def ask(
+    text: str, repeat: int = 0, temperature: float = 0.0, key: tuple[str, ...] = ()
+) -> ChatRequest:
     return ChatRequest((Message("user", text),), temperature, repeat=repeat, key=key)
 
 
@@ -78,7 +80,9 @@ def test_sampling_and_repeat_change_the_key_and_labels_do_not(tmp_path: Path) ->
 
 def test_context_and_target_do_not_run_together(tmp_path: Path) -> None:
     inner = Counting("lm")
-    Cached(inner, CallCache(tmp_path / "c.sqlite")).logprob(["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)])
+    Cached(inner, CallCache(tmp_path / "c.sqlite")).logprob(
+        ["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)]
+    )
     assert len(inner.seen) == 2
 
 

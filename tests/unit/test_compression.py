@@ -1,4 +1,4 @@
-"""The compressor is a language model: what it says follows from sizes, and it has read the context."""
+"""The compressor is a language model: its figures follow from sizes, and it reads the context."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def test_log_probability_is_the_difference_of_compressed_sizes() -> None:
 
 def test_a_context_on_the_same_matter_helps_and_another_does_not() -> None:
     lm = Compression(workers=1)
-    other = "Penguins of the southern colonies raise one chick a year on bare rock and ice shelves. "
+    other = (
+        "Penguins of the southern colonies raise one chick a year on bare rock and ice shelves. "
+    )
     table = lm.logprob(["", NEWS, other], [NEWS], [(0, 0), (1, 0), (2, 0)])
     blank, same, different = table.total
     assert same > blank + 50
@@ -63,9 +65,14 @@ def test_processes_and_one_process_agree() -> None:
 
 def test_priming_is_part_of_the_identity_and_of_the_answer(tmp_path: Path) -> None:
     (tmp_path / "primer.txt").write_text(NEWS)
-    plain, primed = Compression(workers=1), Compression(priming=str(tmp_path / "primer.txt"), workers=1)
+    plain, primed = (
+        Compression(workers=1),
+        Compression(priming=str(tmp_path / "primer.txt"), workers=1),
+    )
     assert plain.identity != primed.identity
-    assert primed.logprob([""], [NEWS], [(0, 0)]).total > plain.logprob([""], [NEWS], [(0, 0)]).total
+    assert (
+        primed.logprob([""], [NEWS], [(0, 0)]).total > plain.logprob([""], [NEWS], [(0, 0)]).total
+    )
     assert Compression(workers=2).identity == plain.identity
 
 

@@ -38,7 +38,11 @@ class Outer:
 
 
 def node(**values: object) -> dict[str, object]:
-    return {"_target_": f"{HERE}.Outer", "inner": {"_target_": f"{HERE}.Inner"}, "rate": 1.0} | values
+    return {
+        "_target_": f"{HERE}.Outer",
+        "inner": {"_target_": f"{HERE}.Inner"},
+        "rate": 1.0,
+    } | values
 
 
 def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:

@@ -22,7 +22,9 @@ PROMPT = Prompt("judge_no_context.txt")
 def shown(request: ChatRequest) -> tuple[int, int]:
     body = request.messages[0].content
     first, second = body.split("[End of answer A]")
-    return tuple(next(v for k, v in RANK.items() if f"{k} text" in part) for part in (first, second))  # type: ignore[return-value]
+    return tuple(
+        next(v for k, v in RANK.items() if f"{k} text" in part) for part in (first, second)
+    )  # type: ignore[return-value]
 
 
 def judged(rule, categories=()):  # type: ignore[no-untyped-def]

@@ -11,7 +11,9 @@ from judgelab.panel import Agent, Item, Panel, rng_for
 def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
     items = [Item(f"i{k}", f"source {k}") for k in order]
     return Panel(
-        tuple(items), (Agent("x", "Faithful"), Agent("y", "Style")), tuple(("p", "q") for _ in order)
+        tuple(items),
+        (Agent("x", "Faithful"), Agent("y", "Style")),
+        tuple(("p", "q") for _ in order),
     )
 
 

@@ -15,7 +15,10 @@ from judgelab.prompt import Prompt
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("tvd_mi.txt")
-TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in ("elks", "foxes", "gnus", "crows")]
+TEXTS = [
+    [f"{source} by {name}" for name in ("ann", "bob", "cat")]
+    for source in ("elks", "foxes", "gnus", "crows")
+]
 
 
 def same_source(request: ChatRequest) -> bool:

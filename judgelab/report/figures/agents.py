@@ -32,6 +32,10 @@ def figure(tables: dict[str, DataFrame]) -> Figure:
             if row is not None:
                 shift = 0.17 - 0.34 * place if len(panels) > 1 else 0.0
                 _agent(side, y + shift, row, hues)
+        missing = [p for p in panels if not _scored(rows.get((p, name)))]
+        if missing:
+            everywhere = len(missing) == len(panels)
+            style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
     side.set_yticks(range(len(names))[::-1], [format.shorten(format.text(n), 40) for n in names])
     side.set_ylim(-0.7, len(names) - 0.3)
     unit = f" ({frame['unit'].iloc[0]})" if "unit" in frame else ""
@@ -66,8 +70,10 @@ def _agent(axes: Axes, y: float, row: dict[str, Any], hues: dict[str, str]) -> N
     colour = style.INK if row["group"] == "reference" else hues[_category(row)]
     mark = style.Mark(colour, shape, hollow=row["panel"] == "attacked", size=5.5)
     style.interval(axes, y, row, mark)
-    if row["value"] != row["value"]:
-        style.unscored(axes, y)
+
+
+def _scored(row: dict[str, Any] | None) -> bool:
+    return row is not None and row["value"] == row["value"]
 
 
 def _category(row: dict[str, Any]) -> str:
@@ -101,4 +107,4 @@ def _legend(drawn: Figure, frame: DataFrame, hues: dict[str, str], panels: list[
     if len(panels) > 1:
         entries.append(style.key(style.Mark(style.MUTED), "clean"))
         entries.append(style.key(style.Mark(style.MUTED, hollow=True), "attacked"))
-    drawn.legend(handles=entries, loc="outside upper left", ncols=min(len(entries), 4))
+    style.legend(drawn, entries)

@@ -16,7 +16,7 @@ SIDES = (
     ("Effect size d", ("effect_size",), 0.0),
     ("AUC", ("auc", "pair_auc"), 0.5),
 )
-LABELS = {"effect_size": "agents", "auc": "agents", "pair_auc": "pairs"}
+UNITS = {"auc": "agents", "pair_auc": "pairs"}
 
 
 def figure(tables: dict[str, DataFrame]) -> Figure:
@@ -33,7 +33,7 @@ def figure(tables: dict[str, DataFrame]) -> Figure:
         ]
         _side(side, rows, null)
         side.set_title(title)
-        side.set_xlabel(f"{title}  ({format.number(null)} = tells nothing)")
+        side.set_xlabel(f"{title}  ({null:g} = tells nothing)")
     return drawn
 
 
@@ -67,8 +67,14 @@ def _side(axes: Axes, rows: list[dict[str, Any]], null: float) -> None:
             color=style.MUTED,
         )
     style.reference_line(axes, null)
-    names = [f"{LABELS.get(str(r['statistic']), '')}, {r['panel']}" for r in rows]
-    axes.set_yticks(list(heights), names)
+    axes.set_yticks(list(heights), [_label(row, rows) for row in rows])
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.margins(x=0.12)
     axes.grid(axis="x")
+
+
+def _label(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """What sets the row apart: agents or pairs, clean or attacked."""
+    unit = [UNITS[row["statistic"]]] if row["statistic"] in UNITS else []
+    several = len({other["panel"] for other in rows}) > 1 or not unit
+    return ", ".join([*unit, row["panel"]] if several else unit)

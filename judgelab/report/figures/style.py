@@ -65,6 +65,9 @@ _SETTINGS: Any = {
 }
 
 
+_ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
+
+
 @dataclass(frozen=True)
 class Mark:
     """How a point looks; hollow marks are for attacked panels."""
@@ -107,6 +110,7 @@ def saved(figure: Figure, kind: str) -> bytes:
     buffer = io.BytesIO()
     with look():
         figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
+        figure.set_layout_engine("none")  # settled by now: not computed again for a second format
     return buffer.getvalue()
 
 
@@ -123,7 +127,7 @@ def interval(axes: Axes, y: float, row: Mapping[str, Any], mark: Mark) -> None:
     if value != value:
         return
     if low == low and high == high:
-        axes.plot([low, high], [y, y], color=mark.colour, lw=1.4, alpha=0.75, zorder=2)
+        axes.plot([low, high], [y, y], color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
     face = PAPER if mark.hollow else mark.colour
     axes.plot([value], [y], marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
 
@@ -155,12 +159,20 @@ def key(mark: Mark, label: str) -> Any:
     )
 
 
+def legend(figure: Figure, entries: list[Any]) -> None:
+    """A legend above the axes, in as few rows as the width allows."""
+    longest = max(len(str(entry.get_label())) for entry in entries)
+    columns = max(1, int((WIDTH - 0.2) / (0.5 + 0.078 * longest)))
+    rows = -(-len(entries) // columns)
+    figure.legend(handles=entries, loc="outside upper left", ncols=-(-len(entries) // rows))
+
+
 def counted(frame: DataFrame, what: str = "items") -> str:
     """``n = 132 items, 68 unscored``, a range where rows differ."""
     numbers = [int(n) for n in frame["n"].dropna()] if "n" in frame else []
     if not numbers:
         return ""
     low, high = min(numbers), max(numbers)
-    said = f"n = {low} {what}" if low == high else f"n = {low} to {high} {what}"
+    said = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
     missing = int(frame["unscored"].max()) if "unscored" in frame and len(frame) else 0
     return f"{said}, {'up to ' if low != high else ''}{missing} unscored" if missing else said

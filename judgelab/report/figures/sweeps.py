@@ -59,9 +59,9 @@ def _figure(tables: dict[str, DataFrame], statistic: str, label: str, null: floa
     for side, facet in zip(axes[:, 0], facets, strict=True):
         _side(side, points[points["facet"] == facet], marks, null)
         side.set_title(format.shorten(format.text(facet), 60) if facet else "")
-    axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({format.number(null)} = tells nothing)")
+    axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = tells nothing)")
     entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
-    drawn.legend(handles=entries, loc="outside upper left", ncols=min(len(entries), 6))
+    style.legend(drawn, entries)
     return drawn
 
 

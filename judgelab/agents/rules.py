@@ -1,0 +1,120 @@
+"""Offline, deterministic writers that do what each strategy's description says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from judgelab.agents.strategies.source import Source
+from judgelab.agents.strategies.tables import WRITERS, Writer
+from judgelab.agents.strategies.text import has_letters
+from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.panel import Item, Panel, rng_for
+
+if TYPE_CHECKING:
+    from judgelab.evaluation_lm.protocol import EvaluationLM
+
+
+class Rules:
+    """A synthetic panel: every strategy of a taxonomy carried out by text rules.
+
+    No model and no network is used. A text depends on the item's source, the strategy and the
+    seed alone, so neither the order nor the number of items changes it. The panel is labelled
+    ``agents="rules (synthetic)"``, and every agent but the human reference ``synthetic: true``.
+
+    Translation: there is no offline translator, so the rules rewrite a *base translation*: the
+    item's literal English gloss (``meta["gloss"]``) where the dataset has one, else the human
+    reference (the texts are then closer to the reference than any translator's would be). The
+    provenance says how many items used which. Without either, the text is None: unscored.
+
+    Args:
+        taxonomy: a name under conf/taxonomy or a path; None takes the panel's task.
+        seed: of all choices.
+        noun: what a source is called; None takes the taxonomy's word.
+
+    Raises:
+        ConfigError: the taxonomy is unknown, its task has no rules, or a strategy has none.
+    """
+
+    requires: frozenset[Capability] = frozenset()
+
+    def __init__(self, taxonomy: str | None = None, seed: int = 0, noun: str | None = None) -> None:
+        self._taxonomy = taxonomy
+        self._seed = seed
+        self._noun = noun
+
+    def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
+        """The panel's items answered by all strategies; responses it had are replaced."""
+        taxonomy = load_taxonomy(self._taxonomy or panel.task)
+        writers = _writers(taxonomy)
+        noun = self._noun or taxonomy.noun
+        bases = [_base(item, taxonomy.task) for item in panel.items]
+        texts = tuple(
+            self._answers(item, base, writers, noun)
+            for item, (base, _) in zip(panel.items, bases, strict=True)
+        )
+        agents = [
+            s.agent(synthetic="false" if s.reference else "true") for s in taxonomy.strategies
+        ]
+        facts: dict[str, object] = {
+            "agents": "rules (synthetic)",
+            "taxonomy": taxonomy.task,
+            "taxonomy_sha": taxonomy.sha,
+            "agents_seed": self._seed,
+        }
+        if taxonomy.task == "translation":
+            origins = [origin for _, origin in bases]
+            facts["base_translation"] = {name: origins.count(name) for name in sorted(set(origins))}
+        return replace(
+            panel,
+            agents=tuple(agents),
+            texts=texts,
+            provenance={**panel.provenance, **facts},
+        )
+
+    def _answers(
+        self,
+        item: Item,
+        base: str | None,
+        writers: tuple[tuple[Strategy, Writer | None], ...],
+        noun: str,
+    ) -> tuple[str | None, ...]:
+        if base is None or not has_letters(base):
+            return tuple(item.reference if writer is None else None for _, writer in writers)
+        source = Source(base, noun, original=item.source)
+        return tuple(
+            item.reference
+            if writer is None
+            else writer(source, rng_for(self._seed, "rules", item.id, strategy.name))
+            for strategy, writer in writers
+        )
+
+
+def _base(item: Item, task: str) -> tuple[str | None, str]:
+    """The text to work on, and where it comes from."""
+    if task != "translation":
+        return item.source, "source"
+    if has_letters(item.meta.get("gloss")):
+        return item.meta["gloss"], "gloss"
+    if has_letters(item.reference):
+        return item.reference, "reference"
+    return None, "none"
+
+
+def _writers(taxonomy: Taxonomy) -> tuple[tuple[Strategy, Writer | None], ...]:
+    """Each strategy with its function; None for the reference."""
+    if taxonomy.task not in WRITERS:
+        raise ConfigError(
+            f"agents=rules has rules for {', '.join(WRITERS)}, but none for the task "
+            f"{taxonomy.task!r}: use agents=prompted."
+        )
+    known = WRITERS[taxonomy.task]
+    missing = [s.name for s in taxonomy.strategies if not s.reference and s.name not in known]
+    if missing:
+        raise ConfigError(
+            f"agents=rules has no rule for the {taxonomy.task} strategies {', '.join(missing)}: "
+            f"remove them from the taxonomy, or use agents=prompted."
+        )
+    return tuple((s, None if s.reference else known[s.name]) for s in taxonomy.strategies)

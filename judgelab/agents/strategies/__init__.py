@@ -1,0 +1,1 @@
+"""What each strategy does to a text, as pure functions of (source, generator)."""

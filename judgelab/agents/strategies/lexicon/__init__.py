@@ -1,0 +1,1 @@
+"""Word lists of the rule-based agents: small, written for this project, English."""

@@ -1,0 +1,178 @@
+"""The runs of a sweep side by side: on the console, as CSV and JSON, and as a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from judgelab.report import document as html
+from judgelab.report import format, terminal
+from judgelab.report.figures import caption, draw, title
+from judgelab.report.figures.style import saved
+from judgelab.report.jobs import Job, axes, jobs
+from judgelab.report.matrix import LEGEND, points, shown, table
+from judgelab.report.tables import Column
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from rich.console import RenderableType
+
+UNBROKEN = 1000  # columns: such a line is left to the terminal to break
+FIGURES = ("effect_sizes_by_mechanism", "auc_under_attack")
+
+
+def conclude(folder: Path) -> int:
+    """Print the comparison of a sweep, write it, and return how many jobs failed.
+
+    Args:
+        folder: hydra.sweep.dir; holds a folder with job.json for every job.
+
+    Raises:
+        JudgelabError: there are no jobs, or a result cannot be read.
+    """
+    found = jobs(folder)
+    write(folder)
+    terminal.page(screen(found, folder))
+    return sum(job.error is not None for job in found)
+
+
+def write(folder: Path) -> Path:
+    """Write comparison.csv, comparison.json, figures and report.html; returns the latter.
+
+    Raises:
+        JudgelabError: there are no jobs, or a result cannot be read.
+    """
+    found, into = jobs(folder), RunDir(folder)
+    into.write_text("comparison.csv", table(found).to_csv(index=False, lineterminator="\n"))
+    into.write_json("comparison.json", [_entry(job) for job in found])
+    name = f"{len(found)} runs: {' × '.join(axes(found))}"
+    return into.write_text(
+        "report.html", html.document(name, [html.tag("h1", name), *_body(found, into)])
+    )
+
+
+def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
+    """Notes, the one table, what failed with the command that repeats it, and the files."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = ["", *(Text(note) for note in common_notes(found))]
+    parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
+    for error, failed in _failures(found).items():
+        numbers = ", ".join(str(job.number) for job in failed)
+        said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
+        parts += ["", Text(said, style="red")]
+        parts += [f"  {job.command}" for job in failed if job.overrides]
+    return [
+        *parts,
+        "",
+        f"report   {folder / 'report.html'}",
+        f"table    {folder / 'comparison.csv'}",
+    ]
+
+
+def common_notes(found: Sequence[Job]) -> list[str]:
+    """What every finished run has to say: said once."""
+    notes = [job.result["notes"] for job in found if job.result is not None]
+    return [
+        format.text(note) for note in (notes[0] if notes else []) if all(note in n for n in notes)
+    ]
+
+
+def _fitting(found: Sequence[Job]) -> list[RenderableType]:
+    """The table with as much of the intervals as the width allows."""
+    from rich.text import Text
+
+    for estimate, gap in ((format.estimate, 2), (format.stacked, 1)):
+        grid = terminal.grid(shown(found, estimate), gap)
+        if terminal.fits(grid, terminal.width()):
+            return [grid]
+    bare = terminal.grid(
+        _narrow(shown(found, lambda *parts: format.stacked(parts[0], None, None))), gap=1
+    )
+    whole = bare if terminal.fits(bare, terminal.width()) else terminal.rendered([bare], UNBROKEN)
+    return [whole, Text("95 % intervals: in comparison.csv and the report", style="dim")]
+
+
+def _narrow(columns: Sequence[Column]) -> list[Column]:
+    return [replace(column, heading=column.heading.replace(" ", "\n")) for column in columns]
+
+
+def _two_lines(value: object, low: object, high: object) -> str:
+    return format.estimate(value, low, high).replace(" ", "\n", 1)
+
+
+def _fixed(found: Sequence[Job]) -> str:
+    """What all jobs were given alike."""
+    keys = found[0].settings
+    return " ".join(f"{key}={value}" for key, value in keys.items() if key not in axes(found))
+
+
+def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
+    settled = [job for job in found if job.error is None]
+    counts = f"{len(settled)} finished, {len(found) - len(settled)} failed"
+    yield html.tag("p", " · ".join(part for part in (counts, _fixed(found)) if part), "sub")
+    yield html.notes(
+        dict.fromkeys(note for job in settled if job.result for note in job.result["notes"])
+    )
+    yield html.tag("h2", "All runs")
+    first = len(axes(found))
+    spans = {
+        place: (first, f"failed: {job.error}")
+        for place, job in enumerate(found)
+        if job.error is not None
+    }
+    yield html.table(shown(found, _two_lines), spans)
+    yield html.tag("p", f"{LEGEND} comparison.csv, comparison.json", "note")
+    yield from _repeats(found)
+    yield from _figures({"points": points(found)}, into)
+    yield html.tag("h2", "The runs")
+    yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"
+
+
+def _failures(found: Sequence[Job]) -> dict[str, list[Job]]:
+    """Error -> the jobs that failed with it."""
+    errors: dict[str, list[Job]] = {}
+    for job in found:
+        if job.error is not None:
+            errors.setdefault(job.error, []).append(job)
+    return errors
+
+
+def _repeats(found: Sequence[Job]) -> Iterator[str]:
+    commands = [job.command for job in found if job.error is not None and job.overrides]
+    if commands:
+        yield html.tag("h2", "Repeat what failed")
+        yield html.code("\n".join(commands), "command")
+
+
+def _figures(tables: dict[str, DataFrame], into: RunDir) -> Iterator[str]:
+    for name in FIGURES if len(tables["points"]) else ():
+        figure = draw(name, tables)
+        svg = saved(figure, "svg")
+        into.write_bytes(f"figures/{name}.png", saved(figure, "png"))
+        into.write_bytes(f"figures/{name}.svg", svg)
+        yield html.tag("h2", title(name))
+        yield html.drawing(name, svg, title(name), caption(name, tables))
+
+
+def _link(job: Job, folder: Path) -> str:
+    assert job.run is not None
+    target = os.path.relpath(job.run / "report.html", folder)
+    return f'<a href="{escape(quote(target))}">{escape(format.text(job.run.name))}</a>'
+
+
+def _entry(job: Job) -> dict[str, Any]:
+    return {
+        "job": job.number,
+        "overrides": list(job.overrides),
+        "settings": job.settings,
+        "run": None if job.run is None else str(job.run),
+        "error": job.error,
+        "summary": dict(job.summary),
+    }

@@ -1,0 +1,97 @@
+"""The jobs of a sweep as they left word: what each was, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgelab.errors import DataError
+from judgelab.store.run_dir import RunDir
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job.
+
+    Attributes:
+        number: its place in the sweep.
+        overrides: the command line of the job, as Hydra took it.
+        choices: config group -> option.
+        run: the run directory; None where the job failed.
+        result: what Result.to_json wrote there; None where the job failed.
+        error: why it failed, in a sentence; None where it did not.
+    """
+
+    number: int
+    overrides: tuple[str, ...]
+    choices: Mapping[str, str]
+    run: Path | None
+    result: Mapping[str, Any] | None
+    error: str | None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Override key -> value; a config group's value is the option chosen."""
+        pairs = (override.lstrip("+~").partition("=") for override in self.overrides)
+        return {key: self.choices.get(key, value) for key, _, value in pairs}
+
+    @property
+    def command(self) -> str:
+        """What repeats the job on its own."""
+        return shlex.join(["python", "run.py", *self.overrides])
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The flat summary of the result; empty where there is none."""
+        return {} if self.result is None else self.result["summary"]
+
+
+def jobs(folder: Path) -> list[Job]:
+    """The jobs of a sweep in their order.
+
+    A job's folder without a word in it means that its process ended before it could leave one.
+
+    Raises:
+        DataError: the folder holds no job.
+        JudgelabError: a job says it is done, but its result cannot be read.
+    """
+    numbers = sorted(int(p.name) for p in folder.glob("*") if p.is_dir() and p.name.isdigit())
+    if not numbers:
+        raise DataError(f"{folder} holds no jobs of a sweep: give the folder of a sweep.")
+    return [_job(folder / str(number), number) for number in numbers]
+
+
+def axes(found: Sequence[Job]) -> list[str]:
+    """The settings in which the jobs differ; the main axes where there is just one job."""
+    keys = dict.fromkeys(key for job in found for key in job.settings)
+    varying = [key for key in keys if len({job.settings.get(key) for job in found}) > 1]
+    return varying or ["mechanism", "dataset", "attack"]
+
+
+def setting(job: Job, key: str) -> str:
+    """What the job had there: from its command line, else from the options Hydra chose."""
+    return str(job.settings.get(key, job.choices.get(key, "")))
+
+
+def _job(path: Path, number: int) -> Job:
+    try:
+        word = json.loads((path / "job.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        lost = "it ended before it could say why: run the sweep again, finished jobs are kept."
+        return Job(number, (), {}, None, None, lost)
+    choices = {str(key): str(value) for key, value in word["choices"].items()}
+    overrides = tuple(word["overrides"])
+    if word["status"] == "failed":
+        return Job(number, overrides, choices, None, None, word["error"])
+    run = _found(Path(word["run"]), path)
+    return Job(number, overrides, choices, run, RunDir(run).read_json("result.json"), None)
+
+
+def _found(run: Path, job: Path) -> Path:
+    """The run where it was written; or beside its sweep, if all results were moved together."""
+    moved = job.parents[2] / "runs" / run.name
+    return moved if moved.is_dir() and not run.is_dir() else run

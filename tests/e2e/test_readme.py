@@ -1,0 +1,84 @@
+"""What the README and docs/extending.md say is run, command by command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, environment
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```bash\n(.*?)```", README, flags=re.DOTALL)
+COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.strip()]
+# `make test` is what runs this very test; `make bench` is run by its own test, on fewer repeats.
+ELSEWHERE = {"make test", "make bench"}
+PANEL = json.loads(re.search(r"```json\n(.*?)```", README, flags=re.DOTALL)[1])  # type: ignore[index]
+
+
+def test_the_readme_names_its_commands() -> None:
+    assert set(COMMANDS) >= ELSEWHERE
+    assert "python run.py mechanism=tvd_mi dataset=xsum attack=case_flip" in COMMANDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ELSEWHERE])
+def test_command(command: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if "path/to/release" in command:
+        release = request.getfixturevalue("shared_data") / "peer_prediction"
+        command = command.replace("path/to/release", str(release))
+    panel = tmp_path / "panel.jsonl"
+    rows = [PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"} for k in range(4)]
+    panel.write_text("\n".join(json.dumps(row) for row in rows))
+    command = command.replace("panel.jsonl", str(panel))
+    if command.startswith("make tables"):
+        command += f" OUT={tmp_path}/tables.json"
+    done = subprocess.run(
+        shlex.split(command),
+        cwd=ROOT,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_two_files_add_a_mechanism(tmp_path: Path) -> None:
+    copy = tmp_path / "judgelab"
+    ignore = shutil.ignore_patterns(".git", ".venv", "outputs", "tests", "__pycache__", ".*_cache")
+    shutil.copytree(ROOT, copy, ignore=ignore)
+    guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", guide, flags=re.DOTALL)
+    config = re.search(r"```yaml\n(.*?)```", guide, flags=re.DOTALL)
+    assert code is not None
+    assert config is not None
+    (copy / "judgelab" / "mechanism" / "overlap.py").write_text(code[1])
+    (copy / "conf" / "mechanism" / "overlap.yaml").write_text(config[1])
+    done = subprocess.run(
+        ["python", "run.py", "mechanism=overlap", "attack=padding", "tracker=none", "limit=6"],
+        cwd=copy,
+        env=environment(tmp_path) | {"PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(next((tmp_path / "runs").glob("*/result.json")).read_text())
+    assert result["summary"]["mechanism"] == "overlap"
+    assert result["summary"]["clean/auc_n"] == 6
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} -> {target}"

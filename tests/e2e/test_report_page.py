@@ -1,0 +1,106 @@
+"""Reports of real runs: what the command line prints and leaves on disk."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, Command, environment
+
+JOB = ("mechanism=mi", "dataset=xsum", "attack=case_flip", "tracker=none", "limit=4")
+
+
+def rendered(folder: Path, root: Path) -> subprocess.CompletedProcess[str]:
+    """``python -m judgelab.report FOLDER``."""
+    return subprocess.run(
+        [sys.executable, "-m", "judgelab.report", str(folder)],
+        cwd=ROOT,
+        env=environment(root),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_a_run_prints_its_figures_and_its_report_is_made_from_disk_alone(
+    judgelab: Command, tmp_path: Path
+) -> None:
+    done = judgelab(*JOB)
+    assert done.returncode == 0, done.stderr
+    run = next((tmp_path / "runs").iterdir())
+    summary = json.loads((run / "result.json").read_text())["summary"]
+    assert f"{summary['clean/auc']:.3f} [{summary['clean/auc_low']:.3f}" in done.stdout
+    assert str(run / "report.html") in done.stdout.split()
+    assert "synthetic" in done.stdout
+    assert "\x1b" not in done.stdout
+
+    page = (run / "report.html").read_bytes()
+    assert b"http" not in page
+    drawings = {path: path.read_bytes() for path in (run / "figures").iterdir()}
+    assert len(drawings) == 4
+    (tmp_path / "cache" / "calls.sqlite").unlink()
+    for path in [run / "report.html", *drawings]:
+        path.unlink()
+    again = rendered(run, tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.strip() == str(run / "report.html")
+    assert {path: path.read_bytes() for path in drawings} == drawings
+    assert (run / "report.html").read_bytes() == page
+
+
+def test_a_folder_that_is_no_run_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    done = rendered(tmp_path, tmp_path)
+    assert done.returncode == 1
+    assert "result.json cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_sweep_over_mechanisms_attacks_and_seeds(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab(
+        "-m",
+        "mechanism=rouge,judge",
+        "attack=none,padding",
+        "seed=0,1",
+        "tracker=none",
+        "limit=4",
+    )
+    assert done.returncode == 1, "four jobs failed"
+    assert "Comparison of 8 runs" in done.stdout
+    sweep = next((tmp_path / "sweeps").iterdir())
+    rows = json.loads((sweep / "comparison.json").read_text())
+    assert sum(row["error"] is not None for row in rows) == 4
+    assert {row["settings"]["seed"] for row in rows} == {"0", "1"}
+    axes = ("mechanism", "attack", "seed")
+    cells = {tuple(row["settings"][axis] for axis in axes): row["summary"] for row in rows}
+    clean, attacked = cells["rouge", "none", "0"], cells["rouge", "padding", "0"]
+    assert clean["clean/auc"] == attacked["clean/auc"]
+    repeat = "python run.py mechanism=judge attack=padding seed=1 tracker=none limit=4"
+    assert repeat in [line.strip() for line in done.stdout.splitlines()]
+    alone = judgelab(*shlex.split(repeat)[2:])
+    assert alone.returncode == 1
+    assert next(row["error"] for row in rows if row["error"]) in alone.stderr
+    page = (sweep / "report.html").read_text()
+    assert page.count("failed: mechanism=judge needs") == 4
+    assert page.count("<svg") == 2
+    assert all((sweep / link).is_file() for link in _links(page))
+    assert rendered(sweep, tmp_path).stdout.strip() == str(sweep / "report.html")
+
+
+@pytest.mark.slow
+def test_a_sweep_without_failures_ends_with_0(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab("-m", "mechanism=random", "attack=none,padding", "tracker=none", "limit=3")
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stdout
+    assert next((tmp_path / "sweeps").glob("*/comparison.csv")).is_file()
+
+
+def _links(page: str) -> list[str]:
+    return [part.split('"')[0] for part in page.split('<a href="')[1:]]

@@ -1,0 +1,225 @@
+"""The main job, end to end: found, finished, recognised, resumed, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import ROOT, Command, environment
+
+MAIN = ("mechanism=tvd_mi", "dataset=xsum", "attack=case_flip")
+
+
+def only_run(root: Path) -> Path:
+    runs = list((root / "runs").iterdir())
+    assert len(runs) == 1
+    return runs[0]
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text())["summary"]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["tvd_mi", "mi"])
+def test_information_mechanisms_discriminate_the_rule_based_panel(
+    judgelab: Command, tmp_path: Path, mechanism: str
+) -> None:
+    done = judgelab(f"mechanism={mechanism}", "dataset=xsum", "tracker=none")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    found = summary(only_run(tmp_path))
+    assert found["clean/effect_size"] > 0.5
+    assert found["clean/effect_size_low"] > 0
+    assert found["clean/auc_low"] > 0.5
+    assert "synthetic" in done.stdout
+    assert "compression" in done.stdout
+
+
+def test_the_random_control_finds_nothing(judgelab: Command, tmp_path: Path) -> None:
+    assert judgelab("mechanism=random", "dataset=xsum", "tracker=none").returncode == 0
+    found = summary(only_run(tmp_path))
+    assert found["clean/effect_size_low"] < 0 < found["clean/effect_size_high"]
+    assert found["clean/auc_low"] < 0.5 < found["clean/auc_high"]
+
+
+@pytest.mark.slow
+def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> None:
+    first = judgelab(*MAIN)
+    assert first.returncode == 0, first.stderr
+    run = only_run(tmp_path)
+    names = {p.relative_to(run).as_posix() for p in run.rglob("*") if p.is_file()}
+    expected = {"DONE", "config.yaml", "manifest.json", "result.json", "report.html"}
+    assert expected <= names
+    assert "records/attacked_scores.parquet" in names
+    assert any(name.startswith("figures/") for name in names)
+    assert list((tmp_path / "wandb").glob("offline-run-*")), "W&B goes offline by itself"
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["calls"]["computed"] <= manifest["calls"]["asked"]
+
+    before = {p: p.stat().st_mtime_ns for p in run.rglob("*") if p.is_file() and p.name != ".lock"}
+    again = judgelab(*MAIN)
+    assert again.returncode == 0
+    assert "Finished before" in again.stdout
+    assert before == {p: p.stat().st_mtime_ns for p in before}
+
+    result = (run / "result.json").read_bytes()
+    forced = judgelab(*MAIN, "force=true", "tracker=none", "evaluation_lm.workers=1")
+    assert forced.returncode == 0
+    assert "Finished before" not in forced.stdout
+    assert (only_run(tmp_path) / "result.json").read_bytes() == result
+    repeated = json.loads((run / "manifest.json").read_text())["calls"]
+    assert repeated["computed"] == 0, "the cache knows every call of the first run"
+
+
+def cached_calls(root: Path) -> int:
+    path = root / "cache" / "calls.sqlite"
+    if not path.is_file():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT count(*) FROM logprob").fetchone()[0])
+    except sqlite3.OperationalError:  # not yet created
+        return 0
+    finally:
+        db.close() if "db" in locals() else None
+
+
+@pytest.mark.slow
+def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
+    judgelab: Command, tmp_path: Path
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    job = (*MAIN, "tracker=none", "limit=8")
+    assert judgelab(*job, root=whole).returncode == 0
+    total = cached_calls(whole)
+
+    victim = subprocess.Popen(
+        [sys.executable, "run.py", *job],
+        cwd=ROOT,
+        env=environment(broken),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    limit = time.monotonic() + 120
+    while cached_calls(broken) < total / 4 and time.monotonic() < limit:
+        time.sleep(0.05)
+    os.killpg(victim.pid, signal.SIGKILL)
+    victim.wait()
+    saved = cached_calls(broken)
+    assert 0 < saved < total
+    assert not list(broken.glob("runs/*/DONE"))
+
+    assert judgelab(*job, root=broken).returncode == 0
+    run, other = only_run(broken), only_run(whole)
+    assert run.name == other.name
+    assert (run / "result.json").read_bytes() == (other / "result.json").read_bytes()
+    calls = json.loads((run / "manifest.json").read_text())["calls"]
+    assert calls["computed"] == total - saved
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("mechnism=mi",), "mechnism is not a known key. Did you mean 'mechanism'?"),
+        (("mechanism=tvd_m",), "mechanism=tvd_m does not exist. Did you mean 'tvd_mi'?"),
+        (("mechanism.critc=chat",), "Did you mean 'mechanism.critic'?"),
+        (("+mechanism.critc=chat",), "mechanism.critc is not a known key. Did you mean 'critic'?"),
+        (("mechanism.negatives=abc",), "mechanism.negatives='abc' has the wrong type"),
+        (("dataset=jsonl",), "dataset.path is missing: give dataset.path=VALUE."),
+        (("dataset=jsonl", "dataset.path=nowhere.jsonl"), "nowhere.jsonl"),
+        (("mechanism=judge",), "needs an evaluation LM that can do chat"),
+        (("mechanism=tvd_mi", "limit=2"), "raise limit"),
+        (("limit=0",), "limit=0 must be at least 1"),
+        (("dataset.source=hub",), "dataset.source=sample"),
+        (("agents=recorded",), "agents=rules"),
+        (("evaluation_lm=replay",), "use it with dataset=released dataset.path=FOLDER"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(
+    judgelab: Command, overrides: tuple[str, ...], message: str
+) -> None:
+    done = judgelab(*overrides, "tracker=none")
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_debug_shows_the_traceback(judgelab: Command) -> None:
+    done = judgelab("agents=recorded", "tracker=none", "debug=true")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:
+    shown = judgelab("--help").stdout
+    for line in ("mechanism: ", "attack: ", "dataset: ", "evaluation_lm: ", "tvd_mi", "case_flip"):
+        assert line in shown
+    config = judgelab("--cfg", "job", "mechanism=mi").stdout
+    assert "_target_: judgelab.mechanism.mi.Mi" in config
+
+
+@pytest.mark.slow
+def test_a_sweep_ends_in_one_table_and_names_what_failed(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab(
+        "-m", "mechanism=length,judge,rouge", "attack=none,padding", "tracker=none", "limit=6"
+    )
+    assert done.returncode == 1, "a failed job is not hidden"
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("needs an evaluation LM that can do chat") == 2
+    assert "python run.py mechanism=judge attack=padding tracker=none limit=6" in done.stdout
+    sweep = next((tmp_path / "sweeps").iterdir())
+    table = json.loads((sweep / "comparison.json").read_text())
+    assert len(table if isinstance(table, list) else table["rows"]) == 6
+
+
+@pytest.mark.slow
+def test_a_users_own_panel(judgelab: Command, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"q{k}",
+            "source": f"The {animal} of {town} was seen {k + 2} times this week.",
+            "responses": {
+                "careful": f"In {town}, the {animal} was seen {k + 2} times.",
+                "lazy": "Something was seen somewhere.",
+                "other": f"A {animal} turned up {k + 2} times in {town} this week.",
+            },
+            "human": {"careful": 5, "lazy": 1, "other": 4},
+        }
+        for k, (animal, town) in enumerate(
+            [("heron", "Aldby"), ("otter", "Brixen"), ("lynx", "Corvo"), ("stork", "Drum")]
+        )
+    ]
+    path = tmp_path / "panel.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    done = judgelab("dataset=jsonl", f"dataset.path={path}", "mechanism=mi", "tracker=none")
+    assert done.returncode == 0, done.stderr
+    run = only_run(tmp_path)
+    result = json.loads((run / "result.json").read_text())
+    tables = {table["name"]: table["rows"] for table in result["tables"]}
+    assert [row["agent"] for row in tables["agents"]][-1] == "lazy"
+    human = next(row for row in tables["correlations"] if row["with"] == "human score")
+    assert human["value"] > 0.5
+    assert any("No agent categories are known" in note for note in result["notes"])
+    labelled = judgelab(
+        "dataset=jsonl",
+        f"dataset.path={path}",
+        "mechanism=mi",
+        "tracker=none",
+        "dataset.agents={careful: Faithful, other: Style, lazy: Low Effort}",
+        root=tmp_path / "labelled",
+    )
+    assert labelled.returncode == 0, labelled.stderr
+    assert summary(only_run(tmp_path / "labelled"))["clean/auc"] == 1.0

@@ -1,0 +1,196 @@
+"""Row, item and pair AUC against scikit-learn and by their symmetries; the macro mean."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused-ignore]
+
+from judgelab.stats.auc import item_auc, macro_auc, pair_auc, row_auc
+from judgelab.stats.ranks import average_ranks
+
+Array = NDArray[np.float64]
+STEPS = st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5))
+CELLS = st.one_of(STEPS, st.just(math.nan))
+
+
+@st.composite
+def two_classes(draw: st.DrawFn, cells: st.SearchStrategy[float] = CELLS) -> tuple[Array, Array]:
+    items = draw(st.integers(1, 5))
+    widths = draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
+    first, second = (draw(arrays(np.float64, (items, width), elements=cells)) for width in widths)
+    return first, second
+
+
+def one_auc(positives: Array, negatives: Array) -> float:
+    good, bad = positives[~np.isnan(positives)], negatives[~np.isnan(negatives)]
+    if good.size == 0 or bad.size == 0:
+        return math.nan
+    labels = np.repeat([1, 0], [good.size, bad.size])
+    return float(roc_auc_score(labels, np.concatenate([good, bad])))
+
+
+@given(two_classes())
+def test_row_auc_equals_sklearn_row_by_row(classes: tuple[Array, Array]) -> None:
+    found = row_auc(*classes)
+    expected = [one_auc(p, n) for p, n in zip(*classes, strict=True)]
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(two_classes(st.one_of(CELLS, st.sampled_from([math.inf, -math.inf]))))
+def test_row_auc_is_a_count_of_wins_and_half_ties_even_at_infinity(
+    classes: tuple[Array, Array],
+) -> None:
+    for auc, good, bad in zip(row_auc(*classes), *classes, strict=True):
+        pairs = [
+            1.0 if p > n else 0.5 if p == n else 0.0
+            for p, n in itertools.product(good, bad)
+            if not (math.isnan(p) or math.isnan(n))
+        ]
+        assert auc == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
+
+
+@given(two_classes())
+def test_row_auc_symmetries(classes: tuple[Array, Array]) -> None:
+    good, bad = classes
+    auc = row_auc(good, bad)
+    assert row_auc(bad, good) == pytest.approx(1 - auc, nan_ok=True)
+    assert row_auc(-good, -bad) == pytest.approx(1 - auc, nan_ok=True)
+    both = np.concatenate([good, bad], axis=1)
+    ranks = average_ranks(both)
+    width = good.shape[1]
+    again = row_auc(ranks[:, :width] ** 3, ranks[:, width:] ** 3)
+    assert again == pytest.approx(auc, nan_ok=True), "a monotone change of scale keeps the AUC"
+    tied = ~np.isnan(auc)
+    assert (row_auc(both, both)[tied] == 0.5).all()
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(0, 9)), elements=CELLS))
+def test_average_ranks_equal_scipy_without_nan(values: Array) -> None:
+    for row, ranks in zip(values, average_ranks(values), strict=True):
+        scored = ~np.isnan(row)
+        assert (np.isnan(ranks) == ~scored).all()
+        assert ranks[scored].tolist() == stats.rankdata(row[scored]).tolist()
+
+
+def test_perfect_reversed_and_tied() -> None:
+    found = row_auc([[3, 4], [1, 2], [1, 1]], [[1, 2], [3, 4], [1, 1]])
+    assert found.tolist() == [1, 0, 0.5]
+
+
+def test_item_auc_takes_groups_from_masks() -> None:
+    scores = np.array([[9.0, 1.0, 2.0, 0.0], [np.nan, 1.0, 0.0, np.nan]])
+    good, bad = np.array([0, 1, 1, 0], bool), np.array([0, 0, 0, 1], bool)
+    assert item_auc(scores, good, bad) == pytest.approx([1.0, math.nan], nan_ok=True)
+    with pytest.raises(ValueError, match="in the positive and in the negative"):
+        item_auc(scores, good, good)
+    with pytest.raises(ValueError, match=r"\[items, agents\]"):
+        item_auc(scores[0], good, bad)
+    with pytest.raises(ValueError, match="same items"):
+        row_auc(np.zeros((2, 3)), np.zeros((3, 3)))
+
+
+def symmetric_pairs(items: int, agents: int, seed: int = 0) -> Array:
+    raw = np.random.default_rng(seed).integers(0, 6, (items, agents, agents)) / 5
+    pair = (raw + np.swapaxes(raw, 1, 2)) / 2
+    index = np.arange(agents)
+    pair[:, index, index] = np.nan
+    return pair
+
+
+def listed_pairs(pair: Array, good: list[int], bad: list[int]) -> tuple[list[float], list[float]]:
+    positives = [float(pair[i, j]) for i, j in itertools.combinations(good, 2)]
+    negatives = [float(pair[i, j]) for i in good for j in bad]
+    return positives, negatives
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"), [([4, 0, 2], [1, 3, 5]), ([0, 1, 2, 3, 4, 6], [5]), ([2, 0, 5], [1])]
+)
+@pytest.mark.parametrize("balanced", [False, True])
+def test_pair_auc_equals_listing_pairs(good: list[int], bad: list[int], balanced: bool) -> None:
+    pair = symmetric_pairs(6, 7)
+    seeds = [11, 3, 5, 0, 2, 190]
+    found = pair_auc(pair, np.array(good), np.array(bad), balanced, seeds)
+    for auc, matrix, seed in zip(found, pair, seeds, strict=True):
+        positives, negatives = listed_pairs(matrix, good, bad)
+        if balanced:
+            size = min(len(positives), len(negatives))
+            state = np.random.RandomState(seed)
+            if len(positives) > size:
+                positives = [positives[i] for i in state.choice(len(positives), size, False)]
+            if len(negatives) > size:
+                negatives = [negatives[i] for i in state.choice(len(negatives), size, False)]
+        labels = [1] * len(positives) + [0] * len(negatives)
+        assert auc == pytest.approx(roc_auc_score(labels, positives + negatives), abs=1e-12)
+
+
+def test_pair_auc_order_matters_only_when_balanced() -> None:
+    pair = symmetric_pairs(30, 12, seed=4)
+    good, bad = np.arange(5), np.arange(5, 12)
+    every = pair_auc(pair, good, bad)
+    assert pair_auc(pair, good[::-1], bad[::-1]) == pytest.approx(every)
+    drawn = pair_auc(pair, good, bad, balanced=True)
+    assert (drawn == pair_auc(pair, good, bad, True, range(30))).all()
+    assert (drawn != pair_auc(pair, good, bad[::-1], balanced=True)).any()
+    assert drawn.mean() == pytest.approx(every.mean(), abs=0.05)
+
+
+def test_pair_auc_leaves_out_unscored_pairs_and_agents() -> None:
+    pair = symmetric_pairs(3, 6)
+    pair[0, 1, :] = pair[0, :, 1] = np.nan
+    pair[1] = np.nan
+    found = pair_auc(pair, [0, 1, 2], [3, 4, 5])
+    assert found[0] == pair_auc(pair[:1], [0, 2], [3, 4, 5])[0]
+    assert math.isnan(found[1])
+    assert math.isnan(pair_auc(pair, [0], [3, 4])[2]), "one agent makes no positive pair"
+
+
+def test_pair_auc_refuses_what_it_would_misread() -> None:
+    pair = symmetric_pairs(2, 4)
+    lopsided = pair.copy()
+    lopsided[0, 0, 1] += 1
+    with pytest.raises(ValueError, match="symmetric"):
+        pair_auc(lopsided, [0, 1], [2, 3])
+    half = pair.copy()
+    half[0, 0, 1] = np.nan
+    with pytest.raises(ValueError, match="symmetric"):
+        pair_auc(half, [0, 1], [2, 3])
+    with pytest.raises(ValueError, match="shape"):
+        pair_auc(pair[0], [0, 1], [2, 3])
+    with pytest.raises(ValueError, match="twice"):
+        pair_auc(pair, [0, 1], [1, 2])
+    with pytest.raises(ValueError, match=r"0\.\.3"):
+        pair_auc(pair, [0, 4], [1])
+    with pytest.raises(ValueError, match="integer indices"):
+        pair_auc(pair, np.array([True, True, False, False]), [2, 3])
+    with pytest.raises(ValueError, match="as many seeds"):
+        pair_auc(pair, [0, 1], [2, 3], balanced=True, item_seeds=[1])
+
+
+def test_macro_auc_tests_against_one_half() -> None:
+    generator = np.random.default_rng(1)
+    chance = row_auc(generator.normal(size=(150, 14)), generator.normal(size=(150, 15)))
+    found = macro_auc(chance)
+    assert found.low < 0.5 < found.high and found.p > 0.05
+    better = row_auc(generator.normal(0.4, 1, (150, 14)), generator.normal(size=(150, 15)))
+    found = macro_auc(np.append(better, np.nan))
+    assert (found.n, found.unscored) == (150, 1)
+    assert 0.5 < found.low < found.value < found.high and found.p == pytest.approx(1 / 1001)
+    worse = macro_auc(1 - better)
+    assert worse.high < 0.5 and worse.p == found.p
+    assert worse.value == pytest.approx(1 - found.value)
+
+
+def test_macro_auc_of_nothing() -> None:
+    found = macro_auc([math.nan, math.nan])
+    assert math.isnan(found.value) and math.isnan(found.p)
+    assert (found.n, found.unscored) == (0, 2)

@@ -1,0 +1,197 @@
+"""Item bootstrap, its interval and p, the sign-flip test, and the Estimate they return."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from judgelab.stats.bootstrap import (
+    bootstrap_mean,
+    bootstrap_p,
+    item_draws,
+    item_weights,
+    percentile_interval,
+    resampled_means,
+)
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.sign_flip import sign_flip_p
+
+NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
+MAYBE = st.one_of(NUMBERS, st.just(math.nan))
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 2**32))
+def test_weights_are_the_counts_of_the_draws(n_items: int, draws: int, seed: int) -> None:
+    weights = item_weights(n_items, draws, seed)
+    drawn = item_draws(n_items, draws, seed)
+    assert weights.shape == drawn.shape == (draws, n_items)
+    for row, indices in zip(weights, drawn, strict=True):
+        assert row.tolist() == np.bincount(indices, minlength=n_items).tolist()
+    assert (weights == item_weights(n_items, draws, seed)).all()
+
+
+def test_weights_are_multinomial_and_depend_on_the_seed() -> None:
+    weights = item_weights(20, 20_000, seed=3)
+    assert weights.mean(axis=0) == pytest.approx(np.ones(20), abs=0.04)
+    assert weights.var(axis=0) == pytest.approx(np.full(20, 1 - 1 / 20), abs=0.06)
+    assert (weights != item_weights(20, 20_000, seed=4)).any()
+
+
+@given(st.lists(MAYBE, min_size=1, max_size=25), st.integers(0, 1000))
+def test_resampled_means_equal_a_loop_over_resamples(values: list[float], seed: int) -> None:
+    array = np.array(values)
+    found = resampled_means(array, item_weights(len(array), 20, seed))
+    for mean, indices in zip(found, item_draws(len(array), 20, seed), strict=True):
+        scored = array[indices][~np.isnan(array[indices])]
+        if scored.size == 0:
+            assert math.isnan(mean)
+        else:
+            assert mean == pytest.approx(scored.mean(), rel=1e-9, abs=1e-9 * np.nanmax(abs(array)))
+
+
+@given(st.lists(MAYBE, max_size=25))
+def test_bootstrap_mean_counts_what_is_unscored(values: list[float]) -> None:
+    if not values:
+        values = [math.nan]
+    found = bootstrap_mean(values, draws=50)
+    scored = [v for v in values if not math.isnan(v)]
+    assert (found.n, found.unscored) == (len(scored), len(values) - len(scored))
+    assert math.isnan(found.p)
+    if not scored:
+        assert math.isnan(found.value)
+    else:
+        assert found.value == pytest.approx(np.mean(scored))
+    if len(scored) < 2:
+        assert math.isnan(found.low) and math.isnan(found.high)
+    else:
+        slack = 1e-9 * max(map(abs, scored))
+        assert min(scored) - slack <= found.low <= found.high <= max(scored) + slack
+
+
+def test_interval_of_a_constant_is_a_point_even_far_from_zero() -> None:
+    found = bootstrap_mean([1e9 + 0.1] * 7)
+    assert found.value == pytest.approx(1e9 + 0.1, rel=1e-15)
+    assert found.low == found.high == pytest.approx(1e9 + 0.1, rel=1e-15)
+    assert found.half_width == 0
+
+
+def test_interval_agrees_with_scipy_and_covers() -> None:
+    generator = np.random.default_rng(5)
+    sample = generator.exponential(size=60)
+    ours = bootstrap_mean(sample, draws=20_000)
+    theirs = stats.bootstrap(
+        (sample,), np.mean, n_resamples=20_000, method="percentile", rng=1
+    ).confidence_interval
+    assert ours.low == pytest.approx(theirs.low, abs=0.01)
+    assert ours.high == pytest.approx(theirs.high, abs=0.01)
+    covered = 0
+    for trial in range(300):
+        estimate = bootstrap_mean(generator.normal(size=50), draws=300, seed=trial)
+        covered += estimate.low <= 0 <= estimate.high
+    assert 0.90 < covered / 300 < 0.98
+
+
+def test_two_mechanisms_share_resamples_even_with_gaps() -> None:
+    generator = np.random.default_rng(0)
+    base = generator.normal(size=40)
+    weights = item_weights(40, 500, seed=9)
+    gaps = base.copy()
+    gaps[:3] = np.nan
+    together = np.corrcoef(resampled_means(base, weights), resampled_means(gaps, weights))
+    assert together[0, 1] > 0.9
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=60), st.floats(0.01, 0.99))
+def test_percentile_interval_is_numpy_quantiles_and_skips_nan(
+    values: list[float], level: float
+) -> None:
+    low, high = percentile_interval([*values, math.nan], level)
+    tails = [50 * (1 - level), 50 * (1 + level)]
+    assert [low, high] == pytest.approx(np.percentile(values, tails).tolist(), abs=1e-6)
+
+
+def test_percentile_interval_of_nothing() -> None:
+    assert all(math.isnan(end) for end in percentile_interval([math.nan]))
+    assert all(math.isnan(end) for end in percentile_interval([]))
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95.0, -0.1])
+def test_percentile_interval_refuses_a_level(level: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        percentile_interval([1.0], level)
+
+
+def test_bootstrap_p_is_the_level_whose_interval_reaches_the_null() -> None:
+    samples = np.linspace(-0.1, 0.9, 1001)
+    p = bootstrap_p(samples)
+    low, _ = percentile_interval(samples, level=1 - p)
+    assert low == pytest.approx(0, abs=2e-3)
+    assert bootstrap_p(samples + 5) == pytest.approx(2 / 1002)
+    assert bootstrap_p(np.zeros(10)) == 1
+    assert math.isnan(bootstrap_p([math.nan]))
+    assert bootstrap_p(samples, null=0.4) == 1
+
+
+@given(st.lists(MAYBE, min_size=1, max_size=20), st.integers(1, 200))
+def test_sign_flip_p_is_a_probability_that_ignores_sign_and_scale(
+    values: list[float], permutations: int
+) -> None:
+    p = sign_flip_p(values, permutations)
+    if sum(not math.isnan(v) for v in values) < 2:
+        assert math.isnan(p)
+        return
+    assert 1 / (1 + permutations) <= p <= 1
+    assert sign_flip_p([-v for v in values], permutations) == p
+    assert sign_flip_p([4 * v for v in values], permutations) == p
+
+
+def test_sign_flip_p_approaches_the_exact_test() -> None:
+    values = [0.3, 1.2, -0.4, 0.9, 0.7, 0.1]
+    flips = np.array(list(itertools.product((-1, 1), repeat=len(values)))) @ values
+    exact = np.mean(np.abs(flips) >= abs(sum(values)) - 1e-12)
+    assert sign_flip_p(values, permutations=40_000) == pytest.approx(exact, abs=0.01)
+
+
+def test_sign_flip_p_is_uniform_without_an_effect() -> None:
+    generator = np.random.default_rng(2)
+    found = [sign_flip_p(generator.normal(size=30), 199, seed) for seed in range(400)]
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+    assert sign_flip_p(np.zeros(5)) == 1
+
+
+@pytest.mark.parametrize("bad", [[[1.0]], [math.inf, 1.0], 3.0])
+def test_bad_values_are_refused(bad: object) -> None:
+    with pytest.raises(ValueError):
+        bootstrap_mean(bad)  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        sign_flip_p(bad)  # type: ignore[arg-type]
+
+
+def test_nothing_to_draw_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs items"):
+        item_weights(0, 5, 0)
+    with pytest.raises(ValueError, match="needs items"):
+        bootstrap_mean([1.0, 2.0], draws=0)
+    with pytest.raises(ValueError, match="permutations"):
+        sign_flip_p([1.0, 2.0], permutations=0)
+
+
+def test_estimate_as_dict_is_json_without_nan() -> None:
+    estimate = Estimate(0.5, 0.25, math.inf, n=3, unscored=1)
+    text = json.dumps(estimate.as_dict(), allow_nan=False)
+    assert json.loads(text) == {
+        "value": 0.5,
+        "low": 0.25,
+        "high": None,
+        "n": 3,
+        "unscored": 1,
+        "p": None,
+    }
+    assert Estimate(0.5, 0.25, 1.0, n=3).half_width == 0.375

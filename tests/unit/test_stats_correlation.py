@@ -1,0 +1,158 @@
+"""Clustered and per-item correlations against scipy, resample by resample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgelab.stats.bootstrap import item_draws, item_weights
+from judgelab.stats.correlation import (
+    Method,
+    clustered_correlation,
+    item_correlations,
+    mean_item_correlation,
+)
+from judgelab.stats.weighted_correlation import METHODS
+
+Array = NDArray[np.float64]
+ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall": stats.kendalltau,
+}
+CELLS = st.one_of(
+    st.integers(-3, 3).map(float),
+    st.floats(-5, 5).map(lambda v: round(v, 3)),
+    st.just(math.nan),
+)
+TABLES = st.tuples(st.integers(1, 5), st.integers(1, 6)).flatmap(
+    lambda shape: st.tuples(
+        arrays(np.float64, shape, elements=CELLS), arrays(np.float64, shape, elements=CELLS)
+    )
+)
+
+
+def oracle(method: Method, x: Array, y: Array) -> float:
+    scored = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[scored], y[scored]
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(ORACLE[method](x, y)[0])
+
+
+@pytest.mark.parametrize("method", list(ORACLE))
+@given(tables=TABLES)
+def test_values_equal_scipy(method: Method, tables: tuple[Array, Array]) -> None:
+    x, y = tables
+    pooled = clustered_correlation(x, y, method, draws=3)
+    assert pooled.value == pytest.approx(oracle(method, x, y), abs=1e-9, nan_ok=True)
+    assert pooled.unscored == np.count_nonzero(np.isnan(x) | np.isnan(y))
+    assert pooled.n == np.count_nonzero((~np.isnan(x + y)).any(axis=1))
+    rows = [oracle(method, a, b) for a, b in zip(x, y, strict=True)]
+    assert item_correlations(x, y, method) == pytest.approx(rows, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("method", list(ORACLE))
+@settings(max_examples=30)
+@given(tables=TABLES, seed=st.integers(0, 99))
+def test_every_resample_equals_scipy_on_the_resampled_items(
+    method: Method, tables: tuple[Array, Array], seed: int
+) -> None:
+    scored = ~np.isnan(tables[0] + tables[1])
+    if np.count_nonzero(scored) < 2:
+        return
+    x, y = (np.where(scored, table, np.nan) for table in tables)
+    found = METHODS[method](x, y)(item_weights(len(x), 15, seed))
+    for value, drawn in zip(found, item_draws(len(x), 15, seed), strict=True):
+        expected = oracle(method, x[drawn].ravel(), y[drawn].ravel())
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_spearman_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(2, 9, 4))
+    weights = item_weights(9, 40, 1)
+    whole = METHODS["spearman"](x, y)(weights)
+    monkeypatch.setattr("judgelab.stats.weighted_correlation.CHUNK", 100)
+    assert (METHODS["spearman"](x, y)(weights) == whole).all()
+
+
+@pytest.mark.parametrize("method", list(ORACLE))
+def test_clustering_widens_the_interval(method: Method) -> None:
+    generator = np.random.default_rng(7)
+    level = generator.normal(size=(40, 1))
+    x = level + 0.1 * generator.normal(size=(40, 10))
+    y = generator.normal(size=(40, 1)) + 0.1 * generator.normal(size=(40, 10))
+    clustered = clustered_correlation(x, y, method, draws=500)
+    as_if_independent = clustered_correlation(x.reshape(-1, 1), y.reshape(-1, 1), method, draws=500)
+    assert clustered.value == pytest.approx(as_if_independent.value)
+    assert clustered.half_width > 2 * as_if_independent.half_width
+    assert clustered.low < 0 < clustered.high and clustered.p > 0.05
+
+
+@pytest.mark.parametrize("method", list(ORACLE))
+def test_item_levels_do_not_enter_the_mean_item_correlation(method: Method) -> None:
+    generator = np.random.default_rng(5)
+    x = generator.normal(size=(60, 12))
+    y = generator.normal(size=(60, 12))
+    level = 20 * np.arange(60.0)[:, None]
+    assert clustered_correlation(x + level, y + level, method, draws=50).value > 0.95
+    found = mean_item_correlation(x + level, y + level, method)
+    assert found.low < 0 < found.high and found.p > 0.01
+    related = mean_item_correlation(x, x + y, method)
+    assert related.low > 0.3 and related.p < 0.001
+
+
+def test_items_without_a_correlation_are_counted() -> None:
+    x = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [1.0, np.nan, np.nan], [3.0, 1.0, 2.0]])
+    y = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
+    found = mean_item_correlation(x, y)
+    assert (found.value, found.n, found.unscored) == (0, 2, 2)
+    pooled = clustered_correlation(x, y)
+    assert (pooled.n, pooled.unscored) == (4, 2)
+
+
+def test_the_sign_follows_the_sign() -> None:
+    generator = np.random.default_rng(1)
+    x = generator.normal(size=(30, 6))
+    y = x + generator.normal(size=(30, 6))
+    for method in ORACLE:
+        there, back = (clustered_correlation(x, s * y, method, draws=400) for s in (1, -1))
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+        assert there.low > 0 and there.p == back.p == pytest.approx(2 / 401)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e150])
+def test_extreme_scales_do_not_matter(scale: float) -> None:
+    x, y = np.random.default_rng(2).normal(size=(2, 8, 5))
+    for method in ORACLE:
+        small = clustered_correlation(scale * x, y, method, draws=50)
+        plain = clustered_correlation(x, y, method, draws=50)
+        assert (small.value, small.low) == pytest.approx((plain.value, plain.low))
+        assert item_correlations(scale * x, y, method) == pytest.approx(
+            item_correlations(x, y, method)
+        )
+
+
+def test_undefined_correlations_are_nan() -> None:
+    constant = clustered_correlation(np.ones((4, 3)), np.arange(12.0).reshape(4, 3))
+    assert math.isnan(constant.value) and math.isnan(constant.p)
+    nothing = clustered_correlation(np.full((2, 2), np.nan), np.ones((2, 2)))
+    assert math.isnan(nothing.value) and (nothing.n, nothing.unscored) == (0, 4)
+    one_item = clustered_correlation([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]])
+    assert one_item.value == pytest.approx(1) and math.isnan(one_item.low)
+
+
+def test_unknown_method_and_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="choose one of"):
+        clustered_correlation([[1.0]], [[1.0]], method="tau")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="one shape"):
+        mean_item_correlation(np.zeros((2, 3)), np.zeros((3, 2)))

@@ -1,0 +1,60 @@
+"""Baselines and controls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgelab.mechanism.bleu import Bleu
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.random import Random
+from judgelab.mechanism.rouge import Rouge
+from judgelab.panel import Agent, Item, Panel
+from tests.scripted import ScriptedChat, panel_of
+
+NOBODY = ScriptedChat(lambda r: pytest.fail("a text-only mechanism asked the LM"))
+TEXTS = (
+    "The ferry from Aldby sank on Monday after a fire.",
+    "A ferry sank.",
+    "Taxes rise.",
+    None,
+)
+PANEL = Panel(
+    (Item("1", "s", TEXTS[0]), Item("2", "s", None)),
+    tuple(Agent(n) for n in "abcd"),
+    (TEXTS, TEXTS),
+)
+
+
+@pytest.mark.parametrize("mechanism", [Rouge(), Bleu()])
+def test_reference_metrics_rank_and_leave_out_what_they_cannot_score(mechanism) -> None:  # type: ignore[no-untyped-def]
+    scores = mechanism.score(mechanism.measure(PANEL, NOBODY, seed=0))
+    row = scores.agent.values[0]
+    assert row[0] == pytest.approx(1.0)
+    assert row[0] > row[1] > row[2] >= 0
+    assert np.isnan(row[3])
+    assert np.isnan(scores.agent.values[1]).all(), "no reference, no score"
+    assert scores.pair is not None
+    assert scores.pair.values[0, 0, 1] == row[1], "a pair is as good as its weaker text"
+    assert np.isnan(scores.pair.values[0, 0, 0])
+    assert np.isnan(scores.pair.values[0, 0, 3])
+
+
+def test_length_counts() -> None:
+    words = Length().score(Length().measure(PANEL, NOBODY, seed=0))
+    assert words.agent.values[0, :3].tolist() == [10, 3, 2]
+    letters = Length(unit="characters").measure(panel_of([["abc", "de"]]), NOBODY, seed=0)
+    assert letters["value"].values.tolist() == [[3, 2]]
+    whole = Length().score(Length().measure(panel_of([["a b", "c"]]), NOBODY, seed=0))
+    assert whole.pair is not None
+    assert whole.pair.values[0, 0, 1] == 1
+
+
+def test_random_depends_on_seed_item_and_agent_only() -> None:
+    first = Random().measure(panel_of([["a", "b"], ["c", "d"]]), NOBODY, seed=1)["value"].values
+    other = Random().measure(panel_of([["x", "y"], ["z", "w"]]), NOBODY, seed=1)["value"].values
+    np.testing.assert_array_equal(first, other)
+    assert len(set(first.ravel())) == 4
+    assert (
+        Random().measure(panel_of([["a", "b"]]), NOBODY, seed=2)["value"].values != first[0]
+    ).all()
