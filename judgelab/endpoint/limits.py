@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from judgelab.errors import ConfigError
 
-CATCH_UP = 0.5  # seconds of unused allowance that may be made up for after the program was busy
+CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy
 WINDOW = 1.0  # seconds over which the share of 429 is taken
 INCREASE = 0.02  # of the limits, each window
 LEAST = 0.02  # of the limits: never slower than this
