@@ -33,9 +33,9 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
 $(DEV): $(CORE)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@

@@ -45,16 +45,19 @@ class Result:
             "summary": plain(self.summary),
             "notes": list(self.notes),
             "figures": list(self.figures),
-            "tables": [
-                {
-                    "name": t.name,
-                    "title": t.title,
-                    "note": t.note,
-                    "rows": [plain(r) for r in t.rows],
-                }
-                for t in self.tables
-            ],
+            "tables": [_table(table) for table in self.tables],
         }
+
+
+def _table(table: Table) -> dict[str, object]:
+    """JSON objects have no order of keys, so the order of the columns is written too."""
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "columns": list(dict.fromkeys(key for row in table.rows for key in row)),
+        "rows": [plain(row) for row in table.rows],
+    }
 
 
 def plain(row: Row) -> dict[str, Value]:

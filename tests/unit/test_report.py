@@ -59,6 +59,7 @@ def test_the_parts_of_an_estimate_have_the_same_decimals() -> None:
     assert format.estimate(None, 0.1, 0.2) == "–"
     assert format.stacked(-0.0375, -0.0696, -0.0065) == "-0.04\n[-.07,-.01]"
     assert format.stacked(0.96, 0.55, 1.9) == "0.96\n[.55,1.90]"
+    assert format.stacked(8.62, 0.999, 16.34) == "8.62\n[1.00,16.3]"
 
 
 def test_p_values_are_never_zero() -> None:

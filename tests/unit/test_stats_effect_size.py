@@ -92,6 +92,12 @@ def test_resampled_effect_sizes_equal_a_loop(values: list[float], seed: int) -> 
             assert d == pytest.approx(drawn.mean() / drawn.std(ddof=1), rel=1e-6, abs=1e-9)
 
 
+def test_a_resample_that_repeats_one_item_has_no_effect_size() -> None:
+    items = np.random.default_rng(0).normal(size=50)
+    found = resampled_effect_sizes(items, 49.0 * np.eye(50))
+    assert np.isnan(found).all(), "49 x / 49 is not always x, but that is rounding and no spread"
+
+
 def test_resamples_of_nothing_have_no_effect_size() -> None:
     found = resampled_effect_sizes(np.full(3, np.nan), item_weights(3, 4, 0))
     assert np.isnan(found).all() and found.shape == (4,)
