@@ -166,7 +166,7 @@ def _stack(states: Tensor, part: Own) -> Tensor:
         flat = tokens.index_select(0, part.gather)
     else:
         flat = tokens[part.start : part.start + part.count * part.length]
-    return flat.unflatten(0, (part.count, part.length)).transpose(1, 2)
+    return flat.view(part.count, part.length, *flat.shape[1:]).transpose(1, 2)
 
 
 def _see(query: Tensor, key: Tensor, value: Tensor, scale: float) -> tuple[Tensor, Tensor]:

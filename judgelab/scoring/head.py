@@ -46,6 +46,11 @@ class Head:
         self._bias = None if bias is None else bias.detach()
         self._buffer: Tensor | None = None
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision of the weights, and so of the logits before they are summed in fp32."""
+        return self._weight.dtype
+
     def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
         """[asked] log P of each asked token, nats, fp32.
 

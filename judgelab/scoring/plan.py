@@ -169,14 +169,15 @@ def _bins(nodes: list[Node], leaves: list[Leaf], budget: int) -> Iterable[Bin]:
     held_leaves: list[int] = []
     size = 0
     for n, node in enumerate(nodes):
-        for leaf, length in [(-1, len(node.tokens)), *((i, len(leaves[i].inputs)) for i in on[n])]:
+        lengths = [(-1, len(node.tokens)), *((i, len(leaves[i].inputs)) for i in on[n])]
+        for target, length in lengths:
             if size and size + length > budget:
                 yield Bin(tuple(held_nodes), tuple(held_leaves))
                 held_nodes, held_leaves, size = [], [], 0
-            if leaf < 0:
+            if target < 0:
                 held_nodes.append(n)
             else:
-                held_leaves.append(leaf)
+                held_leaves.append(target)
             size += length
     if size:
         yield Bin(tuple(held_nodes), tuple(held_leaves))
