@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,23 @@ class Meter:
         entry |= {name: value for name, value in facts.items() if value is not None}
         self._count(entry)
         self._write(entry)
+
+    def words(self) -> str:
+        """What has been spent, for people."""
+        if self.price is None:
+            return f"{self.totals.sent} sent, cost unknown"
+        more = f" + {self.totals.unknown_cost} calls of unknown cost"
+        spent = f"{self.totals.cost:.4f} {self.price.currency}"
+        return f"{spent}{more if self.totals.unknown_cost else ''}"
+
+    def summary(self) -> dict[str, Any]:
+        """The totals, for the manifest; a cost nobody can know is null."""
+        totals = self.totals
+        return asdict(totals) | {
+            "lost": totals.sent - totals.ended,
+            "cost": None if self.price is None else round(totals.cost, 6),
+            "currency": None if self.price is None else self.price.currency,
+        }
 
     def close(self) -> None:
         """Close the file."""

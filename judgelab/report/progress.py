@@ -36,7 +36,8 @@ class Progress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._next = time.monotonic() + first
-        self._reset("", 0)
+        self._name, self._total, self._began = "", 0, time.monotonic()
+        self._done = self._hits = self._batched = 0
 
     def stage(self, name: str, calls: int) -> None:
         """A new stage begins; ``calls`` is how many there will be, 0 where nobody knows."""

@@ -55,7 +55,7 @@ def _screen(counted: Counted, settings: Frame, texts: Any) -> list[Any]:
         for name, tally in [*stages.items(), ("all", total)]
     ]
     lines: list[Any] = [f"Dry run of {lm.identity}: nothing was asked, nothing is kept.", ""]
-    lines += [terminal.grid(columns(rows)), ""]
+    lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
     if isinstance(lm, Remote):
         lines.append(
             "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
