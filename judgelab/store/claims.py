@@ -23,8 +23,8 @@ class Claims:
         self._folder = cache.path.with_name(f"{cache.path.name}.owners")
         self._folder.mkdir(parents=True, exist_ok=True)
         self._owner = uuid.uuid4().hex
-        self._file = (self._folder / self._owner).open("w")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._lock = os.open(self._folder / self._owner, os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def take(self, keys: Sequence[bytes]) -> list[bytes]:
         """Claim what nobody alive has claimed; returns those of ``keys`` that are ours now."""
@@ -56,7 +56,7 @@ class Claims:
         """Give up all claims."""
         with self._cache.transaction() as db:
             db.execute("DELETE FROM claim WHERE owner = ?", (self._owner,))
-        self._file.close()
+        os.close(self._lock)
         (self._folder / self._owner).unlink(missing_ok=True)
 
     def _lives(self, owner: str) -> bool:
