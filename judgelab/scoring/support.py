@@ -14,9 +14,8 @@ PROBE = 1e-2  # nats; a head that is another function of the states is off by fa
 def head_of(model: Any) -> Head | None:
     """The LM head on last hidden states; None where logits are another function of them."""
     embedding = model.get_output_embeddings()
-    if embedding is None or model.base_model is model or not hasattr(embedding, "weight"):
-        return None
-    if not isinstance(embedding, torch.nn.Linear) or embedding.weight.dtype == torch.int8:
+    plain = isinstance(embedding, torch.nn.Linear) and embedding.weight.is_floating_point()
+    if not plain or model.base_model is model:
         return None
     rows, columns = (512, 4096) if model.device.type == "cpu" else (1024, 1 << 20)
     head = Head(embedding.weight, embedding.bias, rows, columns)

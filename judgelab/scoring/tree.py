@@ -41,7 +41,7 @@ def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
             tree = _pass(plan, layout, frozenset(n for n in bin_.nodes if last_use[n] > b))
             tree.paths = paths
             hidden = _forward(model, layout, tree)
-            asked = _asked(plan, layout, on, model.device)
+            asked = _asked(plan, layout, on, hidden.device)
             if asked is not None:
                 found = head.logprobs(hidden, asked).double().cpu()
                 totals.index_add_(0, asked.owner.cpu(), found)
