@@ -44,7 +44,11 @@ SAME = 1e-3  # nats per target
 
 @dataclass(frozen=True)
 class Job:
-    """Sizes in tokens; ``part`` pairs are given to the slow sides, ``batch`` rows to lm-eval."""
+    """Sizes in tokens; ``part`` pairs are given to the slow sides, ``batch`` rows to lm-eval.
+
+    ``response`` is 0 (the only context is the prefix) or ``target``: the targets also follow the
+    prefix, as contexts.
+    """
 
     prefix: int
     response: int

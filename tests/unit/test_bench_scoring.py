@@ -23,7 +23,7 @@ def test_law_is_the_ratio_of_tokens() -> None:
     assert law(JOBS["gem"]) == pytest.approx((30 * 400 + 87 * 500) / (600 + 117 * 100))
 
 
-@pytest.mark.parametrize("job", [*JOBS.values(), Job(5, 3, 2, 4, 3, 1, 1, 1.0)])
+@pytest.mark.parametrize("job", [*JOBS.values(), Job(5, 4, 2, 4, 3, 1, 1, 1.0)])
 def test_useful_work_is_what_the_plan_runs(job: Job) -> None:
     """Counted token by token on the plan of the job's own tokens."""
     contexts, targets, pairs = job.texts()
