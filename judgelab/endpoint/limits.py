@@ -60,7 +60,7 @@ class Pace:
         self.limits, self.share, self._clock = limits, 1.0, clock
         self._turn, self._freed = asyncio.Lock(), asyncio.Event()
         self._running, self._row = 0, 0
-        self._requests_free = self._tokens_free = self._held = 0.0
+        self._requests_free = self._tokens_free = self._held = clock()
         self._window, self._answers, self._refused = clock(), 0, 0
 
     async def admit(self, tokens: float) -> None:

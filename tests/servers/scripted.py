@@ -20,7 +20,7 @@ LABELS = {  # what each of the shipped prompts offers
     "tvd_mi": ("[[Significant Gain]]", "[[Little Gain]]", "[[No Gain]]"),
     "judge": ("[[A]]", "[[B]]", "[[C]]"),
 }
-WORDS = "fog harbour lamp tide rope gull keeper stone light signal".split()
+WORDS = ["fog", "harbour", "lamp", "tide", "rope", "gull", "keeper", "stone", "light", "signal"]
 TRANSIENT = ("429", "500", "hang", "cut", "drop")
 LASTING = ("malformed", "refusal", "filter", "empty", "length")
 
