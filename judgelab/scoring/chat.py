@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from judgelab.errors import ConfigError
+from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import Message
 
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
@@ -44,8 +44,7 @@ class ChatTemplate:
         Raises:
             ConfigError: the template refuses these roles.
         """
-        from jinja2.exceptions import TemplateError
-
+        jinja: Any = require("jinja2", extra="local")
         try:
             text = self.tokenizer.apply_chat_template(
                 [{"role": m.role, "content": m.content} for m in messages],
@@ -54,7 +53,7 @@ class ChatTemplate:
                 chat_template=self._text,
                 date_string=self.today.strftime("%d %b %Y"),
             )
-        except TemplateError as cause:
+        except jinja.TemplateError as cause:
             roles = ", ".join(m.role for m in messages)
             raise ConfigError(
                 f"the chat template of this model refuses the roles {roles} ({cause}): "

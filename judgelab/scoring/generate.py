@@ -11,7 +11,6 @@ from judgelab.errors import require
 from judgelab.evaluation_lm.protocol import ChatRequest, Reply
 
 
-@torch.inference_mode()
 def generate(
     model: Any, tokenizer: Any, prompt: str, request: ChatRequest, max_tokens: int
 ) -> Reply:
@@ -39,7 +38,7 @@ def generate(
         eos_token_id=ends or None,
         pad_token_id=ends[0] if ends else 0,
     )
-    with torch.random.fork_rng():
+    with torch.inference_mode(), torch.random.fork_rng():
         torch.manual_seed(_seed(prompt, request))
         out = model.generate(
             ids.to(model.device),

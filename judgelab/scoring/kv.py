@@ -17,7 +17,6 @@ from judgelab.scoring.head import Asked, Head
 from judgelab.scoring.plan import Plan
 
 
-@torch.inference_mode()
 def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.float64]:
     """[leaves] sum of log P over each target, nats.
 
@@ -31,13 +30,14 @@ def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.floa
     run = _Run(model, head, plan, budget, totals)
     on = plan.children()
     open_caches: dict[int, Any] = {}
-    for n, node in enumerate(plan.nodes):
-        above = plan.path(node.parent)  # depth first: caches off this path are not needed again
-        open_caches = {k: cache for k, cache in open_caches.items() if k in above}
-        cache = copy.deepcopy(open_caches[node.parent]) if node.parent >= 0 else None
-        open_caches[n] = run.context(n, cache, on[n])
-        for batch in run.batches(n, on[n]):
-            run.targets(n, open_caches[n], batch)
+    with torch.inference_mode():
+        for n, node in enumerate(plan.nodes):
+            above = plan.path(node.parent)  # depth first: caches off this path are not needed again
+            open_caches = {k: cache for k, cache in open_caches.items() if k in above}
+            cache = copy.deepcopy(open_caches[node.parent]) if node.parent >= 0 else None
+            open_caches[n] = run.context(n, cache, on[n])
+            for batch in run.batches(n, on[n]):
+                run.targets(n, open_caches[n], batch)
     return np.asarray(totals.numpy())
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from judgelab.scoring.plan import Job
 
 
-@torch.inference_mode()
 def score_rows(model: Any, jobs: Sequence[Job]) -> NDArray[np.float64]:
     """[jobs] sum of log P(token | all before it) over each target, nats.
 
@@ -27,7 +26,8 @@ def score_rows(model: Any, jobs: Sequence[Job]) -> NDArray[np.float64]:
         ids = torch.tensor([[*context, *target[:-1]]], device=model.device)
         wanted = torch.tensor(target, device=model.device)
         keep = {"logits_to_keep": len(target)} if selects else {}
-        logits = model(input_ids=ids, use_cache=False, **keep).logits[0, -len(target) :].float()
-        found = logits.log_softmax(-1).gather(-1, wanted[:, None])
+        with torch.inference_mode():
+            logits = model(input_ids=ids, use_cache=False, **keep).logits[0, -len(target) :].float()
+            found = logits.log_softmax(-1).gather(-1, wanted[:, None])
         totals[i] = float(found.double().sum())
     return totals

@@ -22,18 +22,17 @@ def head_of(model: Any) -> Head | None:
     return head if _agrees(model, head) else None
 
 
-@torch.inference_mode()
 def _agrees(model: Any, head: Head) -> bool:
     """Compare with the model's own logits on a few tokens (finds soft caps and scales)."""
     device = model.device
     count = min(8, model.config.get_text_config().vocab_size)
     ids = torch.arange(count, device=device)[None]
-    out = model.base_model(input_ids=ids, use_cache=False)
     places = torch.arange(count, device=device)
-    asked = Asked(places, places, ids[0], places)
-    found = head.logprobs(out.last_hidden_state[0], asked)
-    logits = model(input_ids=ids, use_cache=False).logits[0].float()
-    own = logits.log_softmax(-1).gather(-1, ids[0][:, None])[:, 0]
+    with torch.inference_mode():
+        states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
+        found = head.logprobs(states, Asked(places, places, ids[0], places))
+        logits = model(input_ids=ids, use_cache=False).logits[0].float()
+        own = logits.log_softmax(-1).gather(-1, ids[0][:, None])[:, 0]
     slack = PROBE if head.dtype == torch.float32 else 0.1 + 0.02 * float(own.abs().max())
     return bool((found - own).abs().max() <= slack)
 

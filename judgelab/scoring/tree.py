@@ -24,7 +24,6 @@ from judgelab.scoring.plan import Bin, Plan
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
 
 
-@torch.inference_mode()
 def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
     """[leaves] sum of log P over each target, nats.
 
@@ -35,7 +34,7 @@ def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
     last_use = _last_use(plan)
     on = plan.children()
     paths: dict[tuple[int, int], list[Block]] = {}
-    with _attention(model):
+    with torch.inference_mode(), _attention(model):
         for b, bin_ in enumerate(plan.bins):
             layout = _layout(plan, bin_)
             tree = _pass(plan, layout, frozenset(n for n in bin_.nodes if last_use[n] > b))
