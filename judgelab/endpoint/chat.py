@@ -47,6 +47,7 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
         if not choices:
             return Reply(None, "empty answer (no choice)", *tokens, settled=True)
         choice = choices[0]
+        found = _alternatives(choice) if request.top_logprobs else ()
         reason = _unusable(choice, request)
         if reason is not None:
             return Reply(None, reason, *tokens, settled=True)
@@ -55,7 +56,6 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
             raise TypeError
     except (KeyError, TypeError, AttributeError, IndexError):
         return Reply(None, "malformed answer (not a chat completion)", *tokens)
-    found = _alternatives(choice) if request.top_logprobs else ()
     return Reply(text, None, *tokens, top_logprobs=found)
 
 
@@ -73,6 +73,8 @@ def _unusable(choice: Mapping[str, Any], request: ChatRequest) -> str | None:
 
 
 def _alternatives(choice: Mapping[str, Any]) -> tuple[tuple[tuple[str, float], ...], ...]:
+    if not choice["message"].get("content"):
+        return ()  # refused: there are no tokens
     try:
         return tuple(
             tuple((str(a["token"]), float(a["logprob"])) for a in token["top_logprobs"])

@@ -88,6 +88,7 @@ class Meter:
                 "(budget.prices=FILE), or use budget.max_calls."
             )
         self.totals, self._reserved, self._handle = Totals(), 0.0, -1
+        self.models: set[str] = set()  # as the server calls what answered
         if path is not None:
             torn = self._read(path)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,6 +145,7 @@ class Meter:
         totals = self.totals
         return asdict(totals) | {
             "lost": totals.sent - totals.ended,
+            "models": sorted(self.models),
             "cost": None if self.price is None else round(totals.cost, 6),
             "currency": None if self.price is None else self.price.currency,
         }
@@ -182,6 +184,8 @@ class Meter:
         totals.output_tokens += entry.get("output_tokens", 0)
         totals.cost += entry["cost"] or 0.0
         totals.unknown_cost += entry["cost"] is None
+        if "model" in entry:
+            self.models.add(str(entry["model"]))
 
     def _read(self, path: Path) -> bool:
         """Count what is there; whether the last line is torn."""

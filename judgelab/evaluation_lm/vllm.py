@@ -12,6 +12,7 @@ import numpy as np
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.scoring.source import Source, fetch_weights, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ class VLLM:
 
     Args:
         model: a folder, or a name on the Hub.
-        revision: commit or branch on the Hub.
+        revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
         dtype: of weights and activations, as vLLM calls it.
         quantization: as vLLM calls it; None for what the weights say.
         max_length: tokens of prompt and reply; None for the model's own.
@@ -59,11 +60,15 @@ class VLLM:
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
+    @cached_property
+    def _source(self) -> Source:
+        return find(self.model, self.revision)
+
     @property
     def identity(self) -> str:
-        """Model, revision, dtype and quantisation."""
+        """Exactly which weights, dtype, quantisation and length."""
         return (
-            f"vllm model={self.model} revision={self.revision or 'main'} dtype={self.dtype} "
+            f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length}"
         )
 
@@ -72,8 +77,7 @@ class VLLM:
         """The engine, loaded at first use."""
         engine = require("vllm", extra="gpu").LLM
         return engine(
-            model=self.model,
-            revision=self.revision,
+            model=str(fetch_weights(self.model, self._source).folder),
             dtype=self.dtype,
             quantization=self.quantization,
             max_model_len=self.max_length,

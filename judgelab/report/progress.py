@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-FIRST = 10.0  # seconds before the first plain line: a short run stays silent
-EVERY = 30.0  # seconds between plain lines
+FIRST = 60.0  # seconds before the first plain line: a short run stays silent
+EVERY = 60.0  # seconds between plain lines
 
 
 class Progress:
