@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from judgelab.endpoint.meter import Budget
 from judgelab.errors import ConfigError, JudgelabError, did_you_mean
 
 AXES = (
@@ -49,6 +50,8 @@ class Frame:
         force: run again although a finished run of this config exists.
         debug: show tracebacks.
         on_error: in a sweep, whether later jobs run after one failed.
+        dry_run: only say what would be asked and spent.
+        budget: what a run may spend on paid calls.
         paths: where things are kept.
     """
 
@@ -58,6 +61,11 @@ class Frame:
     debug: bool
     on_error: str
     paths: Paths
+    dry_run: bool = False
+    budget: Budget = field(default_factory=Budget)
+
+
+GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 
 
 def resolved(cfg: DictConfig) -> dict[str, Any]:
@@ -89,22 +97,28 @@ def frame(config: Mapping[str, Any]) -> Frame:
     rest = {key: value for key, value in config.items() if key not in AXES}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, known + list(AXES))
-    absent = sorted(set(known) - rest.keys())
+    given_by_default = {"dry_run", "budget"}
+    absent = sorted(set(known) - rest.keys() - given_by_default)
     if absent:
         raise ConfigError(f"{absent[0]} is missing: give {absent[0]}=VALUE.")
     paths = rest["paths"]
     if not isinstance(paths, Mapping) or paths.keys() < {f.name for f in fields(Paths)}:
         raise ConfigError("paths needs a root and a cache: give paths.root=FOLDER.")
-    _unknown_keys("paths", paths, [f.name for f in fields(Paths)])
-    _check_types("paths", paths, get_type_hints(Paths))
-    _check_types("", {k: v for k, v in rest.items() if k != "paths"}, get_type_hints(Frame))
+    groups = {name: _group(name, rest[name], cls) for name, cls in GROUPS.items() if name in rest}
+    _check_types("", {k: v for k, v in rest.items() if k not in GROUPS}, get_type_hints(Frame))
     if rest["on_error"] not in ("continue", "stop"):
         raise ConfigError(f"on_error={rest['on_error']!r} must be continue or stop.")
     if rest["seed"] < 0:
         raise ConfigError(f"seed={rest['seed']} must not be negative.")
     if rest["limit"] is not None and rest["limit"] < 1:
         raise ConfigError(f"limit={rest['limit']} must be at least 1, or null for all items.")
-    return Frame(**{**rest, "paths": Paths(**paths)})
+    return Frame(**{**rest, **groups})
+
+
+def _group(name: str, given: Mapping[str, Any], cls: type[Any]) -> Any:
+    _unknown_keys(name, given, [f.name for f in fields(cls)])
+    _check_types(name, given, get_type_hints(cls))
+    return cls(**given)
 
 
 def build(node: Mapping[str, Any], path: str) -> Any:

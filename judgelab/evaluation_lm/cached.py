@@ -1,12 +1,14 @@
-"""A wrapper that asks every question once."""
+"""A wrapper that asks every question once, whoever else is asking it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -18,7 +20,14 @@ from judgelab.evaluation_lm.protocol import (
     Pairs,
     Reply,
 )
-from judgelab.store.cache import CallCache
+from judgelab.evaluation_lm.remote import Remote
+from judgelab.store.cache import CallCache, LogProb
+from judgelab.store.claims import Claims
+
+POLL = 0.2  # seconds between looks for an answer that another job is waiting for
+
+Q = TypeVar("Q")  # what is asked: a pair, or a request
+A = TypeVar("A")  # what is answered: a log-probability, or a reply
 
 
 @dataclass
@@ -29,17 +38,45 @@ class CallCount:
     computed: int = 0
 
 
+class Watch(Protocol):
+    """Whoever follows the calls of a run."""
+
+    def asked(self, calls: int, hits: int) -> None:
+        """A batch of so many different calls began; ``hits`` of them were known."""
+        ...
+
+    def answered(self, calls: int) -> None:
+        """So many more have been answered."""
+        ...
+
+
+class Unwatched:
+    """Nobody."""
+
+    def asked(self, calls: int, hits: int) -> None:
+        """Nothing."""
+
+    def answered(self, calls: int) -> None:
+        """Nothing."""
+
+
 class Cached:
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
     A key is the hash of the LM's identity and of the texts, messages, sampling settings and
-    repeat index: all that can change an answer, and nothing else. Unscored answers are not
-    stored, so a later run asks again.
+    repeat index: all that can change an answer, and nothing else. Kept are answers and settled
+    refusals; a call that failed is asked again by a later run.
+
+    What a ``Remote`` LM answers is kept the moment it arrives, and its questions are claimed
+    before they are asked: a job that finds one claimed waits for the answer of the job that asks
+    it, or takes over when that job ends without one.
     """
 
-    def __init__(self, lm: EvaluationLM, cache: CallCache) -> None:
+    def __init__(self, lm: EvaluationLM, cache: CallCache, watch: Watch | None = None) -> None:
         self.lm, self.cache = lm, cache
         self.count = CallCount()
+        self._watch: Watch = watch or Unwatched()
+        self._claims = Claims(cache) if isinstance(lm, Remote) else None
 
     @property
     def identity(self) -> str:
@@ -55,55 +92,129 @@ class Cached:
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """As the wrapped LM; only pairs never seen before reach it."""
-        base = _digest(self.identity)
-        x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
-        keys = [_digest_bytes(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
-        known = self.cache.logprobs(list(dict.fromkeys(keys)))
-        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
-        self.count.asked += len(keys)
-        if missing:
-            fresh = self.lm.logprob(contexts, targets, list(missing.values()))
-            rows = {
-                key: (float(total), int(tokens))
-                for key, total, tokens in zip(missing, fresh.total, fresh.tokens, strict=True)
-            }
-            self.cache.add_logprobs({k: v for k, v in rows.items() if not math.isnan(v[0])})
-            known |= rows
-            self.count.computed += len(rows)
-        return LogProbTable(
-            total=np.array([known[key][0] for key in keys], dtype=np.float64),
-            tokens=np.array([known[key][1] for key in keys], dtype=np.int64),
-        )
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+
+        def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
+            if isinstance(self.lm, Remote):
+                for index, row in self.lm.stream_logprob(contexts, targets, missing):
+                    yield {index: row}
+            else:
+                fresh = self.lm.logprob(contexts, targets, missing)
+                rows = zip(fresh.total.tolist(), fresh.tokens.tolist(), strict=True)
+                yield dict(enumerate(rows))
+
+        known = self._fill("logprob", keys, pairs, self.cache.logprobs, ask, self._keep_logprobs)
+        return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As the wrapped LM; only questions never answered before reach it."""
-        keys = [self._chat_key(request) for request in requests]
-        stored = self.cache.chats(list(dict.fromkeys(keys)))
-        known = {key: Reply(**json.loads(value)) for key, value in stored.items()}
-        missing = {k: r for k, r in zip(keys, requests, strict=True) if k not in known}
-        self.count.asked += len(keys)
-        if missing:
-            replies = dict(zip(missing, self.lm.chat(list(missing.values())), strict=True))
-            answered = {k: r for k, r in replies.items() if r.text is not None}
-            self.cache.add_chats({k: json.dumps(asdict(r)) for k, r in answered.items()})
-            known |= replies
-            self.count.computed += len(missing)
+        keys = [chat_key(self.identity, request) for request in requests]
+
+        def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+            if isinstance(self.lm, Remote):
+                for index, reply in self.lm.stream_chat(missing):
+                    yield {index: reply}
+            else:
+                yield dict(enumerate(self.lm.chat(missing)))
+
+        def look(wanted: Sequence[bytes]) -> dict[bytes, Reply]:
+            return {k: reply_from(v) for k, v in self.cache.chats(wanted).items()}
+
+        known = self._fill("chat", keys, requests, look, ask, self._keep_chats)
         return [known[key] for key in keys]
 
     def close(self) -> None:
         """Close the LM and the cache."""
         self.lm.close()
+        if self._claims is not None:
+            self._claims.close()
         self.cache.close()
 
-    def _chat_key(self, request: ChatRequest) -> bytes:
-        parts = {
-            "identity": self.identity,
-            "messages": [[m.role, m.content] for m in request.messages],
-            "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
-            "repeat": request.repeat,
-        }
-        return _digest("chat" + json.dumps(parts, sort_keys=True))
+    def _fill(
+        self,
+        verb: str,
+        keys: Sequence[bytes],
+        questions: Sequence[Q],
+        look: Callable[[Sequence[bytes]], dict[bytes, A]],
+        ask: Callable[[list[Q]], Iterator[dict[int, A]]],
+        keep: Callable[[Mapping[bytes, A]], None],
+    ) -> dict[bytes, A]:
+        """The answer to every key: known, asked for now, or awaited from another job."""
+        wanted = dict(zip(keys, questions, strict=True))
+        known = look(list(wanted))
+        self.count.asked += len(keys)
+        self._watch.asked(len(wanted), len(known))
+        if len(known) < len(wanted):
+            self.cache.note_lm(self.identity, verb)
+        while missing := [key for key in wanted if key not in known]:
+            mine = missing if self._claims is None else self._claims.take(missing)
+            try:
+                if self._claims is not None:  # may have been answered before we claimed it
+                    found = look(missing)
+                    known |= found
+                    self._watch.answered(len(found))
+                asking = [key for key in mine if key not in known]
+                for part in ask([wanted[key] for key in asking]) if asking else ():
+                    fresh = {asking[index]: answer for index, answer in part.items()}
+                    keep(fresh)
+                    known |= fresh
+                    self.count.computed += len(fresh)
+                    self._watch.answered(len(fresh))
+            finally:
+                if self._claims is not None:
+                    self._claims.drop(mine)
+            if len(mine) < len(missing):
+                time.sleep(POLL)  # another job is asking the rest
+        return known
+
+    def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
+        scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
+        if scored:
+            self.cache.add_logprobs(scored)
+
+    def _keep_chats(self, replies: Mapping[bytes, Reply]) -> None:
+        kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
+        if kept:
+            self.cache.add_chats({key: json.dumps(asdict(r)) for key, r in kept.items()})
+
+
+def logprob_keys(
+    identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+) -> list[bytes]:
+    """The cache key of each pair."""
+    base = _digest(identity)
+    x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
+    return [_digest_bytes(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
+
+
+def chat_key(identity: str, request: ChatRequest) -> bytes:
+    """The cache key of a request."""
+    parts: dict[str, object] = {
+        "identity": identity,
+        "messages": [[m.role, m.content] for m in request.messages],
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "repeat": request.repeat,
+    }
+    if request.top_logprobs:
+        parts["top_logprobs"] = request.top_logprobs
+    return _digest("chat" + json.dumps(parts, sort_keys=True))
+
+
+def reply_from(stored: str) -> Reply:
+    """A reply as the cache keeps it."""
+    values = json.loads(stored)
+    found = values.pop("top_logprobs", ())
+    alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
+    return Reply(**values, top_logprobs=alternatives)
+
+
+def table_of(rows: Sequence[LogProb]) -> LogProbTable:
+    """Rows (total, tokens) as a table."""
+    return LogProbTable(
+        total=np.array([total for total, _ in rows], dtype=np.float64),
+        tokens=np.array([tokens for _, tokens in rows], dtype=np.int64),
+    )
 
 
 def _digest(text: str) -> bytes:

@@ -51,6 +51,7 @@ class ChatRequest:
         temperature: sampling temperature; 0 is greedy.
         max_tokens: upper bound on the reply, None for the LM's own.
         repeat: which of several independent replies to the same question this is.
+        top_logprobs: how many alternatives to report for each token of the reply; 0 for none.
         key: what the question is about (mechanism, item, agents), for records and messages; it
             does not change the answer.
     """
@@ -59,6 +60,7 @@ class ChatRequest:
     temperature: float = 0.0
     max_tokens: int | None = None
     repeat: int = 0
+    top_logprobs: int = 0
     key: tuple[str, ...] = ()
 
 
@@ -70,12 +72,18 @@ class Reply:
         text: what the LM wrote; None for a refused, filtered or failed call.
         reason: why text is None.
         input_tokens, output_tokens: as the LM counted them; None where it does not say.
+        settled: the LM did answer, though not with a usable text (refused, filtered, empty, cut):
+            asking again would only pay again. A failed call is not settled.
+        top_logprobs: for each token of the reply the alternatives (text, nats), the LM's most
+            likely first; empty where none were asked for.
     """
 
     text: str | None
     reason: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    settled: bool = False
+    top_logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
 
 
 class EvaluationLM(Protocol):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from judgelab.errors import DataError
 
 APPLICATION_ID = 0x6A6C6162  # "jlab": tells our files from anybody else's
 SCHEMA = (
-    "CREATE TABLE logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
-    "CREATE TABLE chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS logprob "
+    "(key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS claim (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS lm (identity TEXT, verb TEXT, PRIMARY KEY (identity, verb))",
 )
 BATCH = 500  # below SQLite's limit on variables in one statement
 
@@ -21,13 +25,18 @@ LogProb = tuple[float, int]
 class CallCache:
     """Key -> what the LM answered. Keys are made by the caller from all that changes an answer.
 
+    Args:
+        path: the file; it and its folder are created.
+        read_only: the file must exist, and stays as it is.
+
     Raises:
-        DataError: the file is damaged or belongs to another program; it is left untouched.
+        DataError: the file is damaged, absent or of another program; it is left untouched.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def __init__(self, path: Path, read_only: bool = False) -> None:
+        self.path, self.read_only = path, read_only
+        if not read_only:
+            path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._db = self._open()
         except sqlite3.OperationalError as cause:
@@ -42,22 +51,41 @@ class CallCache:
             ) from cause
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        # Look and claim in one transaction: jobs of a sweep may all find a file that is not there.
-        db.execute("BEGIN IMMEDIATE")
+        db = self._connect()
+        if not self.read_only:
+            # Look and claim in one transaction: jobs of a sweep may all find that it is not there.
+            db.execute("BEGIN IMMEDIATE")
         owner = db.execute("PRAGMA application_id").fetchone()[0]
         tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables and owner != APPLICATION_ID:
+        if owner != APPLICATION_ID and (tables or self.read_only):
             db.close()
             raise sqlite3.DatabaseError("it was not written by judgelab")
-        if not tables:
+        if not self.read_only:
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
             for statement in SCHEMA:
                 db.execute(statement)
-        db.execute("COMMIT")
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("COMMIT")
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
         return db
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.read_only:
+            return sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        # A file nobody is writing to can be read where no file can be made beside it.
+        log = self.path.with_name(f"{self.path.name}-wal")
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+        uri = f"{self.path.absolute().as_uri()}?{mode}"
+        return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+
+    def lms(self) -> list[tuple[str, str]]:
+        """(identity, verb) of whose answers are here."""
+        known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'lm'").fetchone()
+        return sorted(self._db.execute("SELECT identity, verb FROM lm")) if known else []
+
+    def note_lm(self, identity: str, verb: str) -> None:
+        """Remember whose answers are here: keys are hashes and do not tell."""
+        self._insert("INSERT OR IGNORE INTO lm VALUES (?, ?)", [(identity, verb)])
 
     def logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """The (total nats, tokens) of those keys that are known."""
@@ -91,9 +119,15 @@ class CallCache:
         return found
 
     def _insert(self, statement: str, rows: Iterable[tuple]) -> None:  # type: ignore[type-arg]
+        with self.transaction() as db:
+            db.executemany(statement, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of the block is written, or nothing."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            self._db.executemany(statement, rows)
+            yield self._db
         except BaseException:
             self._db.execute("ROLLBACK")
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from judgelab.capability import Capability
 from judgelab.config import build
 from judgelab.dataset.protocol import Dataset
 from judgelab.errors import CapabilityError, JudgelabError
+from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Mechanism
@@ -26,9 +27,16 @@ from judgelab.store.run_dir import RunDir
 LMS = Path(__file__).resolve().parents[2] / "conf" / "evaluation_lm"
 
 
+def _untold(stage: str, calls: int) -> None:
+    """Nobody follows the run."""
+
+
 @dataclass(frozen=True)
 class Lab:
-    """One run's dataset, agents, evaluation LM, preprocessor, attack and mechanism."""
+    """One run's dataset, agents, evaluation LM, preprocessor, attack and mechanism.
+
+    ``tell`` is told when a stage begins and how many calls it will make (0: not known).
+    """
 
     dataset: Dataset
     agents: Agents
@@ -39,9 +47,11 @@ class Lab:
     run_dir: RunDir
     seed: int
     limit: int | None
+    tell: Callable[[str, int], None] = _untold
 
     def panels(self) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents."""
+        self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
         clean = self.agents.answer(loaded, self.evaluation_lm)
         panels = {"clean": clean}
@@ -56,6 +66,11 @@ class Lab:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
         if isinstance(self.evaluation_lm, Replay) and self.mechanism.measurement != "text":
             return self.evaluation_lm.recorded(self.mechanism.measurement, panel)
+        if self.tell is not _untold and self.mechanism.measurement != "text":
+            counted = Counted(self.evaluation_lm)
+            self.mechanism.measure(panel, counted, seed=self.seed)
+            attack = panel.provenance.get("attack")
+            self.tell(f"{self.mechanism.name}{f', {attack}' if attack else ''}", counted.total)
         return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
 
 

@@ -22,14 +22,20 @@ from omegaconf import DictConfig, OmegaConf
 
 import judgelab
 from judgelab.config import Frame, build, frame, resolved
+from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.prices import price_of
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.remote import Remote
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.launch import sentence
 from judgelab.report import console, page
+from judgelab.report.progress import Progress
 from judgelab.result import Result
 from judgelab.store.cache import CallCache
 from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
+from judgelab.study.dry_run import dry_run
 from judgelab.study.lab import Lab, build_parts
 from judgelab.tracker.protocol import FinishedRun
 
@@ -71,6 +77,9 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     config = resolved(cfg)
     settings = frame(config)
     parts = build_parts(config)
+    if settings.dry_run:
+        dry_run(parts, settings)
+        return math.nan
     tracker = build(config["tracker"], "tracker")
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
@@ -99,25 +108,46 @@ def _execute(
 ) -> None:
     started = time.time()
     lm, study = parts.pop("evaluation_lm"), parts.pop("study")
-    cached = lm if isinstance(lm, Replay) else Cached(lm, CallCache(Path(settings.paths.cache)))
+    meter = _meter(lm, settings, run_dir)
+    progress = Progress(meter.words if meter else str)
+    recorded = isinstance(lm, Replay | CacheReplay)
+    cached = lm if recorded else Cached(lm, CallCache(Path(settings.paths.cache)), progress)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     lab = Lab(
-        **parts, evaluation_lm=cached, run_dir=run_dir, seed=settings.seed, limit=settings.limit
+        **parts,
+        evaluation_lm=cached,
+        run_dir=run_dir,
+        seed=settings.seed,
+        limit=settings.limit,
+        tell=progress.stage,
     )
     try:
         result: Result = study.run(lab)
     finally:
+        progress.close()
         cached.close()
     run_dir.write_json("result.json", result.to_json())
     manifest = _manifest(lm.identity, started)
     if isinstance(cached, Cached):
         manifest["calls"] = {"asked": cached.count.asked, "computed": cached.count.computed}
+    if meter is not None:
+        manifest["meter"] = meter.summary()
     run_dir.write_json("manifest.json", manifest)
     page.write(run_dir)
     group = None if sweep is None else sweep.parent.name
     finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
     manifest["tracker"] = _publish(tracker, finished)
     run_dir.write_json("manifest.json", manifest)
+
+
+def _meter(lm: Any, settings: Frame, run_dir: RunDir) -> Meter | None:
+    """The run's account of its paid calls: it goes on where an earlier execution stopped."""
+    if not isinstance(lm, Remote):
+        return None
+    price = price_of(lm.model, settings.budget.prices)
+    meter = Meter(run_dir.path / "calls.jsonl", price, settings.budget)
+    lm.attach(meter)
+    return meter
 
 
 def _publish(tracker: Any, finished: FinishedRun) -> str | None:

@@ -21,7 +21,11 @@ OPTIONS = sorted(
 NEEDS = {  # what a user must give, and what else has to be chosen with it
     ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
     ("dataset", "released"): ["dataset.path=release"],
+    ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
+    ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],
+    ("evaluation_lm", "vllm"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "replay"): ["dataset=released", "dataset.path=release"],
+    ("evaluation_lm", "transformers"): ["evaluation_lm.model=a/folder"],
 }
 
 
@@ -62,7 +66,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
     helpers = {
         "mechanism": {"critic", "labels", "logprob", "negatives", "surface"},
         "dataset": {"download", "records", "rows"},
-        "evaluation_lm": {"cached"},
+        "evaluation_lm": {"cached", "counted", "remote"},
         "agents": {"taxonomy"},
         "study": {
             "run",
@@ -71,6 +75,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "records",
             "discrimination_tables",
             "discrimination_notes",
+            "dry_run",
         },
     }
     for axis in AXES:

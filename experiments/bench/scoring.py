@@ -1,0 +1,313 @@
+"""Pairs per second of ``rows``, ``kv``, ``tree``, and of lm-evaluation-harness on the same pairs.
+
+A random-weight Llama of 60 million parameters in fp32 scores three jobs:
+
+* gem: a prefix of 300 tokens, responses of 100; every response given every other, and alone;
+* long: one prefix of 1,024 tokens, 32 targets of 64;
+* paper: one prefix of 4,096 tokens, 32 targets of 64.
+
+Every side gets texts and does its own tokenising. Each measurement is a process of its own, so
+that its peak memory is its own; it also measures the peak of ``torch.matmul`` right before and
+after, with the same threads. The fast ways run the whole job; ``rows`` and lm-eval run an evenly
+spaced part of its pairs (all pairs of a job are of one length, so each costs them the same), and
+all sums are compared. "Useful" FLOPs count every shared token once and the LM head only where a
+token is predicted. With one thread, seconds of the processor are given too: on a machine that
+others use, they show what the wall clock hides.
+
+Run: ``python -m experiments.bench.scoring [--threads 1] [--rounds 3] [--out FILE]``
+(lm-eval is optional: ``pip install lm-eval==0.4.13``.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+SEED = 0
+VOCABULARY, HIDDEN, INNER, LAYERS, HEADS = 32_000, 512, 1536, 8, 8
+VARIANTS = ("rows", "kv", "tree", "lm_eval")
+SAME = 1e-3  # nats per target
+
+
+@dataclass(frozen=True)
+class Job:
+    """Sizes in tokens; ``part`` pairs are given to the slow sides, ``batch`` rows to lm-eval.
+
+    ``response`` is 0 (the only context is the prefix) or ``target``: the targets also follow the
+    prefix, as contexts.
+    """
+
+    prefix: int
+    response: int
+    contexts: int
+    target: int
+    targets: int
+    part: int
+    batch: int
+    goal: float
+
+    def texts(self) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+        """Contexts, targets and pairs; random words of one token each."""
+        words = random.Random(SEED)
+
+        def draw(n: int) -> list[str]:
+            return [f"w{words.randrange(VOCABULARY - 2)}" for _ in range(n)]
+
+        prefix, responses = draw(self.prefix), [draw(self.target) for _ in range(self.targets)]
+        heard = [[], *responses[: self.contexts]] if self.response else [[]]
+        contexts = [" ".join([*prefix, *words]) + " " for words in heard]
+        targets = [" ".join(words) for words in responses]
+        pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets)) if c != t + 1]
+        return contexts, targets, pairs
+
+
+JOBS = {
+    "gem": Job(300, 100, 3, 100, 30, part=16, batch=8, goal=5.0),
+    "long": Job(1024, 0, 1, 64, 32, part=8, batch=8, goal=9.0),
+    "paper": Job(4096, 0, 1, 64, 32, part=3, batch=1, goal=15.0),
+}
+
+
+def make_model(folder: Path) -> None:
+    """Save the random Llama with a tokenizer of whole words."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    torch.manual_seed(SEED)
+    config = LlamaConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=HIDDEN,
+        intermediate_size=INNER,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        max_position_embeddings=8192,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(VOCABULARY - 2)}}
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    wrapped = PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", eos_token="<end>", pad_token="<end>"
+    )
+    wrapped.save_pretrained(folder)
+
+
+def useful_flops(job: Job) -> float:
+    """Multiplications and additions of linear layers, attention and head, each shared one once."""
+    linear = 2 * LAYERS * (4 * HIDDEN**2 + 3 * HIDDEN * INNER)
+    head = 2 * HIDDEN * VOCABULARY
+
+    def through(start: int, length: int) -> float:
+        seen = length * start + length * (length + 1) / 2
+        return length * linear + 4 * HIDDEN * LAYERS * seen
+
+    total = through(0, job.prefix)
+    contexts, _, pairs = job.texts()
+    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
+    total += sum(through(job.prefix, end - job.prefix) for end in ends) + head * len(contexts)
+    fed = job.target - 1
+    return total + sum(through(ends[c], fed) + head * fed for c, _ in pairs)
+
+
+def law(job: Job) -> float:
+    """Tokens of all rows one by one, over tokens with every shared one once."""
+    contexts, _, pairs = job.texts()
+    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
+    alone = sum(ends[c] + job.target for c, _ in pairs)
+    return alone / (job.prefix + job.response * (len(contexts) - 1) + job.target * len(pairs))
+
+
+def worker(folder: str, name: str, variant: str, threads: int, repeats: int) -> dict[str, Any]:
+    """One side on one job, in this process."""
+    import torch
+
+    torch.set_num_threads(threads)
+    job = JOBS[name]
+    contexts, targets, pairs = job.texts()
+    if variant in ("rows", "lm_eval"):
+        pairs = pairs[:: max(1, len(pairs) // job.part)][: job.part]
+    run = _lm_eval(folder, job.batch) if variant == "lm_eval" else _ours(folder, variant)
+    run(contexts[:1], ["w1 w2", "w3 w4 w5"], [(0, 0), (0, 1)])  # load, check, warm up
+    peaks, walls, cpus = [_peak()], [], []
+    for _ in range(repeats):
+        wall, cpu = time.perf_counter(), time.process_time()
+        totals = run(contexts, targets, pairs)
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+        peaks.append(_peak())
+    return {
+        "pairs": len(pairs),
+        "wall": min(walls),
+        "cpu": min(cpus),
+        "peak_wall": max(p[0] for p in peaks),
+        "peak_cpu": max(p[1] for p in peaks),
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "totals": {f"{c},{t}": total for (c, t), total in zip(pairs, totals, strict=True)},
+    }
+
+
+Run = Callable[[list[str], list[str], list[tuple[int, int]]], list[float]]
+
+
+def _ours(folder: str, backend: str) -> Run:
+    from judgelab.evaluation_lm.transformers import Transformers
+
+    lm = Transformers(folder, backend=backend, dtype="float32", device_map="cpu")
+    return lambda contexts, targets, pairs: lm.logprob(contexts, targets, pairs).total.tolist()
+
+
+def _lm_eval(folder: str, batch: int) -> Run:
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    lm = HFLM(pretrained=folder, device="cpu", dtype="float32", batch_size=batch)
+
+    def run(contexts: list[str], targets: list[str], pairs: list[tuple[int, int]]) -> list[float]:
+        requests = [
+            Instance("loglikelihood", {}, (contexts[c].rstrip(), " " + targets[t]), i)
+            for i, (c, t) in enumerate(pairs)
+        ]
+        return [float(total) for total, _ in lm.loglikelihood(requests, disable_tqdm=True)]
+
+    return run
+
+
+def _peak(size: int = 2048, times: int = 4) -> tuple[float, float]:
+    """Best FLOP/s of torch.matmul in fp32, by wall clock and by processor time."""
+    import torch
+
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    walls, cpus = [], []
+    for _ in range(times):
+        wall, cpu = time.perf_counter(), time.process_time()
+        torch.matmul(a, b)
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return 2 * size**3 / min(walls), 2 * size**3 / min(cpus)
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Every job and side in processes of their own, round by round; the best of the rounds."""
+    variants = [v for v in VARIANTS if v != "lm_eval" or _version("lm_eval")]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        make_model(Path(folder))
+        for _ in range(options.rounds):
+            for name in options.jobs:
+                for variant in variants:
+                    new = _spawn(folder, name, variant, options)
+                    old = found.setdefault((name, variant), new)
+                    for key in ("wall", "cpu"):
+                        old[key] = min(old[key], new[key])
+                    for key in ("peak_wall", "peak_cpu", "memory_mb"):
+                        old[key] = max(old[key], new[key])
+    jobs = {n: _summary(n, {v: found[n, v] for v in variants}, options) for n in options.jobs}
+    packages = ("torch", "transformers", "lm_eval", "numpy")
+    return {
+        "jobs": jobs,
+        "threads": options.threads,
+        "rounds": options.rounds,
+        "repeats": options.repeats,
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "processor": platform.processor() or platform.machine(),
+        "versions": {name: _version(name) for name in packages},
+    }
+
+
+def _spawn(folder: str, name: str, variant: str, options: argparse.Namespace) -> dict[str, Any]:
+    command = [sys.executable, "-m", "experiments.bench.scoring", "--worker", folder, name, variant]
+    command += ["--threads", str(options.threads), "--repeats", str(options.repeats)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(options.threads)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{name} {variant} failed:\n{done.stderr[-2000:]}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    speed = result["pairs"] / result["wall"]
+    print(f"{name:6} {variant:8} {speed:7.2f} pairs/s {result['memory_mb']:6.0f} MB", flush=True)
+    return result
+
+
+def _summary(
+    name: str, sides: dict[str, dict[str, Any]], options: argparse.Namespace
+) -> dict[str, Any]:
+    job = JOBS[name]
+    flops = useful_flops(job) / len(job.texts()[2])  # per pair
+    clocks = ("wall", "cpu") if options.threads == 1 else ("wall",)
+    table: dict[str, Any] = {}
+    for variant, side in sides.items():
+        row: dict[str, Any] = {"pairs": side["pairs"], "memory_mb": round(side["memory_mb"])}
+        for clock in clocks:
+            peak = max(s[f"peak_{clock}"] for s in sides.values())
+            speed = side["pairs"] / side[clock]
+            row[clock] = {
+                "pairs_per_second": round(speed, 3),
+                "share_of_matmul_peak": round(speed * flops / peak, 3),
+            }
+            if "lm_eval" in sides:
+                peer = sides["lm_eval"]["pairs"] / sides["lm_eval"][clock]
+                row[clock]["times_lm_eval"] = round(speed / peer, 2)
+        row["off_rows_nats"] = _off(side["totals"], sides["rows"]["totals"])
+        table[variant] = row
+    return {
+        "job": asdict(job),
+        "useful_gflop_per_pair": round(flops / 1e9, 3),
+        "law": round(law(job), 2),
+        "matmul_gflops": {
+            clock: round(max(s[f"peak_{clock}"] for s in sides.values()) / 1e9, 1)
+            for clock in clocks
+        },
+        "sides": table,
+    }
+
+
+def _off(totals: dict[str, float], rows: dict[str, float]) -> float:
+    worst = max(abs(totals[pair] - rows[pair]) for pair in totals.keys() & rows.keys())
+    if not worst < SAME:
+        raise SystemExit(f"sums differ from rows by {worst} nats: nothing is reported")
+    return worst
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def main() -> None:
+    """Measure and write; or, as a worker, one measurement as a line of JSON."""
+    parser = argparse.ArgumentParser(description="Speed of all-pairs log-probabilities.")
+    parser.add_argument("--out", type=Path, default=Path("outputs/bench/scoring.json"))
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    parser.add_argument("--worker", nargs=3, metavar=("FOLDER", "JOB", "SIDE"))
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(worker(*options.worker, options.threads, options.repeats)))
+        return
+    result = measure(options)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    print(f"written to {options.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How an endpoint that costs money is called: paced, retried, metered, answers one by one."""

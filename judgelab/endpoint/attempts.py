@@ -1,0 +1,230 @@
+"""One call in as many attempts as it takes, each of them paced, metered and told apart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from judgelab.endpoint.limits import Limits, Pace
+from judgelab.endpoint.meter import Meter
+from judgelab.errors import ConfigError, JudgelabError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+AGAIN = frozenset({408, 409, 429, *range(500, 600)})
+BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
+REASON = 200  # characters of a server's message that are kept
+
+
+class EndpointError(JudgelabError):
+    """The endpoint will not answer any call as things are."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request.
+
+    Attributes:
+        verb: ``chat`` or ``completions``.
+        body: what is sent, as JSON.
+        key: what it is about, for the meter.
+        tokens: (input, output) that it may take at most, for pacing and the budget.
+    """
+
+    verb: str
+    body: Mapping[str, Any]
+    key: Sequence[str]
+    tokens: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a call.
+
+    Attributes:
+        body: the server's JSON, None where there is none.
+        reason: why there is none.
+        status: HTTP status of the last attempt, or timeout, broken, malformed.
+    """
+
+    body: dict[str, Any] | None
+    reason: str | None = None
+    status: str = "answered"
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    status: str
+    body: dict[str, Any] | None = None
+    message: str | None = None
+    again: bool = False
+    retry_after: float | None = None
+    fatal: JudgelabError | None = None
+
+
+class Caller:
+    """Calls an endpoint.
+
+    Retried are 408, 409, 429, 5xx, timeouts and broken connections, and nothing else: an answer
+    that cannot be read was paid for, and asking again would pay twice.
+
+    Args:
+        client: with its own retries off.
+        limits: how fast, how often.
+        meter: where each attempt is noted before it is sent.
+        secret: the key, blotted out of every message of the server's.
+        where: the endpoint's name for messages.
+    """
+
+    def __init__(
+        self, client: AsyncOpenAI, limits: Limits, meter: Meter, secret: str | None, where: str
+    ) -> None:
+        self.client, self.limits, self.meter = client, limits, meter
+        self.where, self._secret = where, secret
+        self.pace = Pace(limits)
+        self._reached = False
+
+    async def call(self, call: Call) -> Answer:
+        """The answer, after as many attempts as the limits allow.
+
+        Raises:
+            ConfigError: the key, the address or the model is refused.
+            EndpointError: no connection was ever made, or the account is empty.
+            BudgetReachedError: an attempt would exceed the budget.
+        """
+        attempt = 1
+        while True:
+            result = await self._attempt(call, attempt)
+            if result.body is not None:
+                return Answer(result.body)
+            if not result.again or attempt > self.limits.retries:
+                break
+            await asyncio.sleep(self._wait(attempt, result.retry_after))
+            attempt += 1
+        if result.status == "broken" and not self._reached:
+            raise EndpointError(
+                f"{self.where} cannot be reached ({result.message}): is it running, and is "
+                "evaluation_lm.base_url right?"
+            )
+        tries = f" after {attempt} attempts" if attempt > 1 else ""
+        return Answer(None, f"{result.message}{tries}", result.status)
+
+    async def _attempt(self, call: Call, number: int) -> _Attempt:
+        await self.pace.admit(sum(call.tokens))
+        try:
+            ticket = self.meter.sent(call.key, number, call.tokens)
+            result = await self._send(call)
+            tokens, facts = _accounts(result.body)
+            if tokens is not None:
+                self.pace.used(sum(call.tokens), sum(tokens))
+            if result.status not in ("timeout", "broken"):
+                self._reached = True
+                refused = result.status == "429"
+                self.pace.heard(refused=refused, retry_after=result.retry_after)
+            self.meter.ended(ticket, result.status, tokens, reason=result.message, **facts)
+        finally:
+            self.pace.leave()
+        if result.fatal is not None:
+            raise result.fatal
+        return result
+
+    async def _send(self, call: Call) -> _Attempt:
+        from openai import APIConnectionError, APIStatusError, APITimeoutError
+
+        resource: Any = (
+            self.client.chat.completions if call.verb == "chat" else self.client.completions
+        )
+        try:
+            async with asyncio.timeout(self.limits.timeout):
+                raw = await resource.with_raw_response.create(**call.body)
+        except (TimeoutError, APITimeoutError):
+            return _Attempt(
+                "timeout", message=f"no answer in {self.limits.timeout:g} s", again=True
+            )
+        except APIStatusError as cause:
+            return self._status(cause)
+        except APIConnectionError as cause:
+            what = type(cause.__cause__ or cause).__name__
+            return _Attempt("broken", message=f"broken connection ({what})", again=True)
+        try:
+            body = json.loads(raw.http_response.content)
+        except ValueError:
+            return _Attempt("malformed", message="malformed answer (not JSON)")
+        if not isinstance(body, dict):
+            return _Attempt("malformed", message="malformed answer (not a JSON object)")
+        return _Attempt("answered", body)
+
+    def _status(self, cause: APIStatusError) -> _Attempt:
+        status, message = cause.status_code, self._clean(_message(cause))
+        said, fatal = f"HTTP {status}: {message}", None
+        if status in (401, 403):
+            fatal = ConfigError(
+                f"{self.where} refuses the key ({said}): check the environment variable that "
+                "evaluation_lm.api_key_env names."
+            )
+        elif status == 404:
+            fatal = ConfigError(
+                f"{self.where} has no such model or address ({said}): check evaluation_lm.model "
+                "and evaluation_lm.base_url."
+            )
+        elif status == 429 and cause.code == "insufficient_quota":
+            return _Attempt("429", message=said, fatal=EndpointError(f"{self.where}: {said}."))
+        retry_after = _retry_after(cause.response.headers)
+        return _Attempt(str(status), None, said, status in AGAIN, retry_after, fatal)
+
+    def _clean(self, message: str) -> str:
+        if self._secret:
+            message = message.replace(self._secret, "***")
+        return " ".join(message.split())[:REASON]
+
+    def _wait(self, attempt: int, retry_after: float | None) -> float:
+        most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1))
+        jitter = random.uniform(0, most)  # any number will do: it changes no result
+        return jitter if retry_after is None else retry_after + min(jitter, 0.1 * retry_after)
+
+
+def estimate(texts: Sequence[str]) -> int:
+    """About how many tokens the texts are."""
+    return 1 + sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
+
+
+def _accounts(body: dict[str, Any] | None) -> tuple[tuple[int, int] | None, dict[str, Any]]:
+    """Tokens (input, output) and the facts worth keeping, as the server says."""
+    if body is None:
+        return None, {}
+    usage = body.get("usage")
+    facts = {name: body.get(name) for name in ("model", "system_fingerprint")}
+    if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):
+        return None, facts
+    return (usage["prompt_tokens"], int(usage.get("completion_tokens") or 0)), facts
+
+
+def _message(cause: APIStatusError) -> str:
+    body: Any = cause.body
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    if isinstance(body, Mapping):
+        body = body.get("message") or body
+    return str(body or cause.message)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: a number, or until a date (RFC 9110, 10.2.3)."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after")
+        if value is None:
+            return None
+        if value.replace(".", "", 1).isdigit():
+            return float(value)
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except ValueError:
+        return None

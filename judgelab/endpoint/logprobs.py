@@ -1,0 +1,181 @@
+"""log P(y | x) out of a completions endpoint that reports the log-probabilities of its prompt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.errors import CapabilityError
+
+Mode = Literal["none", "echo", "prompt"]
+PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"
+GENERATED = 8  # tokens of the probe
+TOLERANCE = 0.15  # nats a token: prefill and decoding differ by rounding, an error by nats
+SPECIAL = 3  # tokens that a server may put before a prompt
+
+
+class UnusableError(Exception):
+    """The answer does not hold what was asked for; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class ScoredPrompt:
+    """The tokens of a prompt and log P of each given those before it; None for the first."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+
+def scoring_body(model: str, mode: Mode, prompt: str) -> dict[str, Any]:
+    """A request that returns the prompt's log-probabilities, and one token that is thrown away."""
+    body: dict[str, Any] = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
+    if mode == "echo":
+        return body | {"echo": True, "logprobs": 1}
+    return body | {"extra_body": {"prompt_logprobs": 0}}
+
+
+def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
+    """The prompt's part of an answer.
+
+    Raises:
+        UnusableError: it is not there, or has another length than the server says the prompt has.
+    """
+    try:
+        if mode == "prompt":
+            return _listed(body["choices"][0]["prompt_logprobs"])
+        prompt_tokens = body["usage"]["prompt_tokens"]
+        if body.get("prompt"):  # a list of its own beside the choices
+            found = body["prompt"][0]["logprobs"]
+        else:
+            found = body["choices"][0]["logprobs"]
+        tokens, values = found["tokens"], found["token_logprobs"]
+    except (KeyError, TypeError, IndexError) as cause:
+        asked = "echo and logprobs" if mode == "echo" else "prompt_logprobs"
+        raise UnusableError(f"it answers without the field that {asked} ask for") from cause
+    if len(tokens) != len(values) or len(tokens) < prompt_tokens:
+        raise UnusableError("it reports log-probabilities of its own tokens, not of the prompt's")
+    return ScoredPrompt(tuple(map(str, tokens[:prompt_tokens])), _numbers(values[:prompt_tokens]))
+
+
+def _listed(rows: Sequence[Mapping[str, Any] | None]) -> ScoredPrompt:
+    tokens: list[str] = []
+    values: list[float | None] = []
+    for row in rows:
+        if row is not None and len(row) != 1:
+            raise UnusableError("it reports alternatives beside the prompt's tokens")
+        entry = next(iter(row.values())) if row else {}
+        tokens.append(str(entry.get("decoded_token", "")))
+        values.append(entry.get("logprob"))
+    return ScoredPrompt(tuple(tokens), _numbers(values))
+
+
+def _numbers(values: Sequence[Any]) -> tuple[float | None, ...]:
+    if any(v is not None and (not isinstance(v, int | float) or v > 1e-3) for v in values):
+        raise UnusableError("it reports log-probabilities that are not numbers of at most 0")
+    return tuple(None if v is None else float(v) for v in values)
+
+
+def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] | None:
+    """(sum in nats, tokens) of the target, where a token starts exactly at it; else None."""
+    for special in range(min(SPECIAL, len(scored.tokens))):
+        if "".join(scored.tokens[special:]) == context + target:
+            break
+    else:
+        # A first token without a value is a special one, and the list form may not name it.
+        if scored.logprobs[0] is not None or "".join(scored.tokens[1:]) != context + target:
+            return None
+        special = 1
+    at, start = 0, special
+    while at < len(context):
+        at += len(scored.tokens[start])
+        start += 1
+    return total(scored.logprobs[start:]) if at == len(context) else None
+
+
+def difference(joint: ScoredPrompt, alone: ScoredPrompt) -> tuple[float, int, bool]:
+    """(sum in nats, tokens, clean) of a target from its prompt and from the context alone.
+
+    Where the context's tokens are not a prefix of the prompt's, they merge at the boundary: then
+    log P(xy) - log P(x) over all tokens, and not clean.
+    """
+    length = len(alone.tokens)
+    if joint.tokens[:length] == alone.tokens:
+        return *total(joint.logprobs[length:]), True
+    whole, before = total(joint.logprobs[1:]), total(alone.logprobs[1:])
+    return whole[0] - before[0], whole[1] - before[1], False
+
+
+def total(values: Sequence[float | None]) -> tuple[float, int]:
+    """(sum, how many); NaN where one is missing."""
+    return math.fsum(math.nan if v is None else v for v in values), len(values)
+
+
+async def probe(caller: Caller, model: str, mode: Mode) -> None:
+    """Ask for a few tokens with their log-probabilities, then for those of prompt and tokens.
+
+    The same tokens must get the same values both ways: a server that ignores the field, or reads
+    the distribution one position off, cannot pass.
+
+    Raises:
+        CapabilityError: the server cannot do this, or does it wrongly; says which.
+    """
+    generate = {"model": model, "prompt": PROBE, "max_tokens": GENERATED, "temperature": 1.0}
+    first = await _ask(caller, generate | {"logprobs": 1}, "logprobs")
+    try:
+        choice = first["choices"][0]
+        text, values = choice["text"], choice["logprobs"]["token_logprobs"]
+        drawn = [str(token) for token in choice["logprobs"]["tokens"]]
+    except (KeyError, TypeError, IndexError):
+        raise _refusal(caller, "it answers without the field that logprobs asks for") from None
+    second = await _ask(caller, scoring_body(model, mode, PROBE + text), mode)
+    try:
+        scored = read_prompt(second, mode)
+    except UnusableError as cause:
+        raise _refusal(caller, str(cause)) from None
+    echoed = list(scored.tokens)
+    n = max((n for n in range(len(drawn) + 1) if _follows(echoed, drawn[:n], PROBE)), default=0)
+    if n == 0:
+        raise _refusal(caller, "the tokens it drew are not those it reads back")
+    start = len(echoed) - len(_tail(echoed, PROBE))
+    pairs = zip(scored.logprobs[start : start + n], values[:n], strict=True)
+    gap = sum(abs((a if a is not None else math.inf) - b) for a, b in pairs) / n
+    if not gap <= TOLERANCE:
+        raise _refusal(
+            caller,
+            f"a text it wrote itself gets other log-probabilities when read back ({gap:.2f} nats "
+            "a token apart), so they belong to other positions",
+        )
+
+
+def _tail(tokens: Sequence[str], prompt: str) -> list[str]:
+    """The tokens after the prompt's, if one starts exactly there."""
+    for special in range(SPECIAL):
+        rest = list(tokens[special:])
+        text = ""
+        while rest and len(text) < len(prompt):
+            text += rest.pop(0)
+        if text == prompt:
+            return rest
+    return []
+
+
+def _follows(tokens: Sequence[str], drawn: Sequence[str], prompt: str) -> bool:
+    return bool(drawn) and _tail(tokens, prompt)[: len(drawn)] == list(drawn)
+
+
+async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any]:
+    tokens = (estimate([body["prompt"]]), int(body["max_tokens"]))
+    answer = await caller.call(Call("completions", body, ("probe", what), tokens))
+    if answer.body is None:
+        raise _refusal(caller, answer.reason or "no answer")
+    return answer.body
+
+
+def _refusal(caller: Caller, reason: str) -> CapabilityError:
+    return CapabilityError(
+        f"{caller.where} gives no usable log-probabilities of a prompt: {reason}. Use "
+        "evaluation_lm.logprobs=none and a mechanism that chats, or another server (vLLM has them)."
+    )

@@ -1,0 +1,210 @@
+"""What was sent and what it cost: one line when an attempt starts and one when it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgelab.endpoint.prices import Price
+from judgelab.errors import ConfigError, JudgelabError
+
+
+class BudgetReachedError(JudgelabError):
+    """The next call would go beyond the budget; everything answered so far is kept."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one run may spend over all its executions; None is no bound.
+
+    Attributes:
+        max_cost: in the currency of the price list.
+        max_calls: attempts sent, retries included.
+        prices: a price list (YAML); None for conf/prices.yaml.
+    """
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    prices: str | None = None
+
+
+@dataclass
+class Totals:
+    """Counts over the file.
+
+    Attributes:
+        sent: attempts sent, retries included.
+        ended: attempts whose end was seen; the others were under way when a run was killed.
+        answered: attempts that brought an answer, even a refusal.
+        retried: attempts beyond a call's first.
+        input_tokens, output_tokens: as the server counted them.
+        cost: sum of the known costs.
+        unknown_cost: ended attempts that may have cost something, but nobody can say how much.
+    """
+
+    sent: int = 0
+    ended: int = 0
+    answered: int = 0
+    retried: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unknown_cost: int = 0
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One attempt under way."""
+
+    number: int
+    reserved: float
+    started: float = field(default_factory=time.monotonic)
+
+
+class Meter:
+    """An append-only file of attempts, and the budget they are held against.
+
+    Args:
+        path: JSONL; what earlier executions of the run wrote counts. None keeps no file.
+        price: of the model; None is unknown, and then no cost is claimed.
+        budget: of the run.
+
+    Raises:
+        ConfigError: ``max_cost`` without a price.
+    """
+
+    def __init__(
+        self, path: Path | None = None, price: Price | None = None, budget: Budget | None = None
+    ) -> None:
+        self.price, self.budget = price, budget or Budget()
+        if self.budget.max_cost is not None and price is None:
+            raise ConfigError(
+                "budget.max_cost needs the model's price: add it to the price list "
+                "(budget.prices=FILE), or use budget.max_calls."
+            )
+        self.totals, self._reserved, self._handle = Totals(), 0.0, -1
+        self.models: set[str] = set()  # as the server calls what answered
+        if path is not None:
+            torn = self._read(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            if torn:
+                os.write(self._handle, b"\n")
+
+    def sent(self, key: Sequence[str], attempt: int, tokens: tuple[int, int]) -> Ticket:
+        """Note that an attempt starts; ``tokens`` (input, output) are what it may take at most.
+
+        Raises:
+            BudgetReachedError: it must not start.
+        """
+        reserved = self.price.cost(*tokens) if self.price else 0.0
+        self._check(reserved)
+        self._reserved += reserved
+        self.totals.sent += 1
+        self.totals.retried += attempt > 1
+        ticket = Ticket(self.totals.sent, reserved)
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._write({"sent": ticket.number, "attempt": attempt, "key": list(key), "at": at})
+        return ticket
+
+    def ended(
+        self, ticket: Ticket, status: str, tokens: tuple[int, int] | None = None, **facts: Any
+    ) -> None:
+        """Note how it ended.
+
+        Args:
+            status: ``answered``, an HTTP status, ``timeout``, ``broken`` or ``malformed``.
+            tokens: (input, output) as the server counted them.
+            facts: model, system_fingerprint, reason.
+        """
+        self._reserved -= ticket.reserved
+        entry: dict[str, Any] = {"ended": ticket.number, "status": status}
+        entry["seconds"] = round(time.monotonic() - ticket.started, 3)
+        if tokens is not None:
+            entry["input_tokens"], entry["output_tokens"] = tokens
+        entry["cost"] = self._cost(status, tokens)
+        entry |= {name: value for name, value in facts.items() if value is not None}
+        self._count(entry)
+        self._write(entry)
+
+    def words(self) -> str:
+        """What has been spent, for people."""
+        if self.price is None:
+            return f"{self.totals.sent} sent, cost unknown"
+        more = f" + {self.totals.unknown_cost} calls of unknown cost"
+        spent = f"{self.totals.cost:.4f} {self.price.currency}"
+        return f"{spent}{more if self.totals.unknown_cost else ''}"
+
+    def summary(self) -> dict[str, Any]:
+        """The totals, for the manifest; a cost nobody can know is null."""
+        totals = self.totals
+        return asdict(totals) | {
+            "lost": totals.sent - totals.ended,
+            "models": sorted(self.models),
+            "cost": None if self.price is None else round(totals.cost, 6),
+            "currency": None if self.price is None else self.price.currency,
+        }
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _cost(self, status: str, tokens: tuple[int, int] | None) -> float | None:
+        if status.isdigit():  # an HTTP error: no provider charges for it
+            return 0.0
+        if self.price is None or tokens is None:
+            return None
+        return self.price.cost(*tokens)
+
+    def _check(self, reserved: float) -> None:
+        calls, cost = self.budget.max_calls, self.budget.max_cost
+        if calls is not None and self.totals.sent >= calls:
+            raise BudgetReachedError(
+                f"budget.max_calls={calls} is used up: what was answered is kept, and the same "
+                "command with a larger budget continues."
+            )
+        if cost is not None and self.totals.cost + self._reserved + reserved > cost:
+            raise BudgetReachedError(
+                f"budget.max_cost={cost} would be exceeded ({self.totals.cost:.4f} spent so far): "
+                "what was answered is kept, and the same command with a larger budget continues."
+            )
+
+    def _count(self, entry: dict[str, Any]) -> None:
+        totals = self.totals
+        totals.ended += 1
+        totals.answered += entry["status"] == "answered"
+        totals.input_tokens += entry.get("input_tokens", 0)
+        totals.output_tokens += entry.get("output_tokens", 0)
+        totals.cost += entry["cost"] or 0.0
+        totals.unknown_cost += entry["cost"] is None
+        if "model" in entry:
+            self.models.add(str(entry["model"]))
+
+    def _read(self, path: Path) -> bool:
+        """Count what is there; whether the last line is torn."""
+        if not path.is_file():
+            return False
+        data = path.read_bytes()
+        for line in data.splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # torn by a kill: its attempt counts as never ended
+            if "sent" in entry:
+                self.totals.sent += 1
+                self.totals.retried += entry["attempt"] > 1
+            else:
+                self._count(entry)
+        return bool(data) and not data.endswith(b"\n")
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        if self._handle >= 0:
+            line = json.dumps(entry, ensure_ascii=False) + "\n"
+            os.write(self._handle, line.encode())  # one write: whole, or torn by a kill

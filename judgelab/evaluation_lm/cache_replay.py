@@ -1,0 +1,126 @@
+"""A published run, run again from its call cache alone: no model, no network, no key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from judgelab.capability import Capability
+from judgelab.errors import DataError
+from judgelab.evaluation_lm.cached import chat_key, logprob_keys, reply_from, table_of
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.store.cache import CallCache
+
+EXCERPT = 60  # characters of a text that a message shows
+
+
+class CacheReplay:
+    """Answers what a recorded LM answered, and nothing else.
+
+    Args:
+        path: a call cache; it is only read.
+        identity: the recorded LM, as the run's manifest.json names it; None where the file holds
+            the answers of one only.
+        missing: what a question without an answer is. ``refuse`` ends the run and names the first
+            one; ``unscored`` counts it, for a run whose own calls did not all succeed.
+
+    Raises:
+        DataError: at first use, where the file is no call cache or does not know the LM.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        identity: str | None = None,
+        missing: Literal["refuse", "unscored"] = "refuse",
+    ) -> None:
+        self.path, self.missing = path, missing
+        self._identity = identity
+
+    @cached_property
+    def _cache(self) -> CallCache:
+        if not Path(self.path).is_file():
+            raise DataError(
+                f"evaluation_lm=cache_replay: there is no call cache at {self.path}: give "
+                "evaluation_lm.path=FILE."
+            )
+        return CallCache(Path(self.path), read_only=True)
+
+    @cached_property
+    def identity(self) -> str:
+        """The recorded LM's.
+
+        Raises:
+            DataError: it has to be chosen, or is not there.
+        """
+        known = sorted({identity for identity, _ in self._cache.lms()})
+        if self._identity is None and len(known) == 1:
+            return known[0]
+        if self._identity is None or (known and self._identity not in known):
+            listed = " | ".join(known) or "nobody that it names"
+            raise DataError(
+                f"{self.path} holds the answers of {listed}: choose with evaluation_lm.identity."
+            )
+        return self._identity
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The verbs that were recorded."""
+        verbs = {verb for identity, verb in self._cache.lms() if identity == self.identity}
+        return frozenset(Capability(verb) for verb in verbs)
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """As recorded.
+
+        Raises:
+            DataError: a pair was never recorded.
+        """
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        known = self._cache.logprobs(list(dict.fromkeys(keys)))
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            if key not in known:
+                what = f"log P({_excerpt(targets[t])} | {_excerpt(contexts[c])})"
+                self._miss(what)
+                known[key] = (math.nan, 0)
+        return table_of([known[key] for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """As recorded.
+
+        Raises:
+            DataError: a request was never recorded.
+        """
+        keys = [chat_key(self.identity, request) for request in requests]
+        stored = self._cache.chats(list(dict.fromkeys(keys)))
+        replies = []
+        for key, request in zip(keys, requests, strict=True):
+            if key not in stored:
+                about = " ".join(request.key) or _excerpt(request.messages[-1].content)
+                self._miss(about)
+            replies.append(
+                reply_from(stored[key]) if key in stored else Reply(None, "not recorded")
+            )
+        return replies
+
+    def close(self) -> None:
+        """Close the file."""
+        if "_cache" in self.__dict__:
+            self._cache.close()
+
+    def _miss(self, what: str) -> None:
+        if self.missing == "refuse":
+            raise DataError(
+                f"{self.path} holds no answer of {self.identity} to the call {what}: the recorded "
+                "run was another one (data, prompt, limit or seed), or this call failed in it "
+                "(evaluation_lm.missing=unscored leaves such calls out and counts them)."
+            )
+
+
+def _excerpt(text: str) -> str:
+    flat = " ".join(text.split())
+    return repr(flat if len(flat) <= EXCERPT else flat[:EXCERPT] + "...")

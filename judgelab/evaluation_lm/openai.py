@@ -1,0 +1,223 @@
+"""Any OpenAI-compatible endpoint: hosted models, and servers of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from judgelab.capability import Capability
+from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.logprobs import (
+    Mode,
+    ScoredPrompt,
+    UnusableError,
+    difference,
+    probe,
+    read_prompt,
+    scoring_body,
+    split,
+)
+from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.pool import Pool
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.protocol import ChatRequest, Pairs, Reply
+from judgelab.evaluation_lm.remote import LogProb, Remote
+
+Alone = dict[str, "asyncio.Task[ScoredPrompt | None]"]
+AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
+
+
+class OpenAI(Remote):
+    """Chat, and log-probabilities of given texts where the server reports them for its prompt.
+
+    Args:
+        model: as the server calls it.
+        base_url: up to and including /v1.
+        api_key_env: the environment variable that holds the key; None sends none. The key is
+            never an argument, so no config, record or message can hold it.
+        logprobs: ``none``: this LM only chats; ``echo``: /completions echoes the prompt with its
+            log-probabilities; ``prompt``: it has ``prompt_logprobs`` (vLLM). Probed at first use.
+        server: what the server is called in ``identity``; None for its address. Give one where
+            the address may change but not what answers there.
+        token_limit: what the server calls the bound on a reply.
+        extra_body: sent along with every chat request (seed, top_p, reasoning_effort, ...).
+        limits: how fast, how often, how patient.
+
+    Raises:
+        ConfigError: no model, or an address or variable that holds a secret itself.
+    """
+
+    def __init__(
+        self,
+        model: str | None,
+        base_url: str,
+        limits: Limits,
+        api_key_env: str | None = "OPENAI_API_KEY",
+        logprobs: Mode = "none",
+        server: str | None = None,
+        token_limit: TokenLimit = "max_tokens",
+        extra_body: dict[str, Any] | None = None,
+    ) -> None:
+        if model is None:
+            raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
+        if api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", api_key_env):
+            raise ConfigError(
+                "evaluation_lm.api_key_env names an environment variable; what it is set to does "
+                "not look like a name. Put the key itself into that variable."
+            )
+        address = urlsplit(base_url)
+        if address.username or address.password or address.query:
+            raise ConfigError(
+                "evaluation_lm.base_url holds a user, password or query: put the key into the "
+                "environment variable that evaluation_lm.api_key_env names."
+            )
+        self.model, self.base_url, self.limits = model, base_url, limits
+        self.api_key_env, self.logprobs, self.server = api_key_env, logprobs, server
+        self.token_limit, self.extra_body = token_limit, dict(extra_body or {})
+        self.scored_jointly = 0  # pairs whose context and target share a token
+        self._meter, self._probed = Meter(), False
+        self._caller: Caller | None = None
+        self._pool: Pool | None = None
+
+    @property
+    def identity(self) -> str:
+        """Model, server and whatever is sent with each request; not how fast, nor which key."""
+        address = urlsplit(self.base_url)
+        server = self.server or f"{address.netloc}{address.path.rstrip('/')}"
+        extra = json.dumps(self.extra_body, sort_keys=True) if self.extra_body else ""
+        return f"openai model={self.model} server={server} {extra}".rstrip()
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """CHAT, and LOGPROB where configured."""
+        chat = frozenset({Capability.CHAT})
+        return chat if self.logprobs == "none" else chat | {Capability.LOGPROB}
+
+    def attach(self, meter: Meter) -> None:
+        """Note every attempt there from now on.
+
+        Raises:
+            ConfigError: the key's environment variable is not set.
+        """
+        self._key()
+        self._meter = meter
+        if self._caller is not None:
+            self._caller.meter = meter
+
+    def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
+        """Replies in the order of arrival; see judgelab.endpoint for what is retried."""
+        caller, pool = self._open()
+
+        async def one(request: ChatRequest) -> Reply:
+            call = chat_call(request, str(self.model), self.extra_body, self.token_limit)
+            return reply_of(await caller.call(call), request)
+
+        yield from pool.stream([partial(one, r) for r in requests], self._window)
+
+    def stream_logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Iterator[tuple[int, LogProb]]:
+        """One prompt a pair, plus one a context where it cannot be told where the target starts.
+
+        A target is scored on the tokens that start after the context. Where a token runs across
+        the boundary, log P(xy) - log P(x), counted in ``scored_jointly``.
+
+        Raises:
+            CapabilityError: the server has no log-probabilities of prompts, or wrong ones.
+        """
+        if self.logprobs == "none":
+            raise CapabilityError(f"{self.identity} is set to logprobs=none.")
+        caller, pool = self._open()
+        if not self._probed:
+            pool.run(probe(caller, str(self.model), self.logprobs))
+            self._probed = True
+        alone: Alone = {}
+        jobs = [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
+        yield from pool.stream(jobs, self._window)
+
+    async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
+        if not target:
+            return 0.0, 0
+        joint = await self._prompt(caller, context + target)
+        if joint is None:
+            return math.nan, 0
+        found = split(joint, context, target)
+        if found is not None:
+            return found
+        if context and context not in alone:  # asked once a batch, however many targets follow it
+            alone[context] = asyncio.create_task(self._prompt(caller, context))
+        before = await alone[context] if context else None
+        if before is None:
+            return math.nan, 0
+        nats, tokens, clean = difference(joint, before)
+        self.scored_jointly += not clean
+        return nats, tokens
+
+    async def _prompt(self, caller: Caller, text: str) -> ScoredPrompt | None:
+        body = scoring_body(str(self.model), self.logprobs, text)
+        answer = await caller.call(Call("completions", body, ("logprob",), (estimate([text]), 1)))
+        if answer.body is None:
+            return None
+        try:
+            return read_prompt(answer.body, self.logprobs)
+        except UnusableError as cause:
+            raise CapabilityError(
+                f"{caller.where} stopped giving log-probabilities: {cause}."
+            ) from None
+
+    def close(self) -> None:
+        """Close connections, the loop and the meter."""
+        if self._pool is not None:
+            if self._caller is not None:
+                self._pool.run(self._caller.client.close())
+            self._pool.close()
+            self._pool = self._caller = None
+        self._meter.close()
+
+    @property
+    def _window(self) -> int:
+        return AHEAD * self.limits.concurrency
+
+    def _open(self) -> tuple[Caller, Pool]:
+        if self._pool is None or self._caller is None:
+            from openai import AsyncOpenAI
+
+            key = self._key()
+            client = AsyncOpenAI(
+                api_key=key or "none",
+                base_url=self.base_url,
+                max_retries=0,
+                timeout=self.limits.timeout,
+            )
+            self._pool = Pool()
+            self._caller = Caller(client, self.limits, self._meter, key, self.base_url)
+        return self._caller, self._pool
+
+    def _key(self) -> str | None:
+        if self.api_key_env is None:
+            return None
+        key = os.environ.get(self.api_key_env)
+        if not key and not _loopback(self.base_url):
+            raise ConfigError(
+                f"{self.base_url} needs a key: set the environment variable {self.api_key_env}, "
+                "or evaluation_lm.api_key_env=null where it needs none."
+            )
+        return key or None
+
+
+def _loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,307 @@
+"""Any causal language model of the transformers library, on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError, require
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText
+from judgelab.scoring.encode import Encoded, Encoder, RawText
+from judgelab.scoring.load import (
+    DTYPES,
+    QUANTIZATIONS,
+    Form,
+    load_model,
+    load_tokenizer,
+    resolve_device,
+    resolve_dtype,
+)
+from judgelab.scoring.source import Source, fetch_weights, find, find_adapter
+
+if TYPE_CHECKING:
+    from judgelab.scoring.engine import Engine
+
+logger = logging.getLogger(__name__)
+
+BACKENDS = ("auto", "rows", "kv", "tree")
+
+
+@dataclass
+class Counts:
+    """What became of the pairs asked for.
+
+    Attributes:
+        pairs: asked for.
+        joint: whose boundary tokens merge, so that context and target were encoded jointly.
+        imitating: unscored, as a text spells out control tokens of the chat template.
+        too_long: unscored, as they exceed the model's positions.
+    """
+
+    pairs: int = 0
+    joint: int = 0
+    imitating: int = 0
+    too_long: int = 0
+
+
+class Transformers:
+    """log P(y | x) for all pairs, chat, and label probabilities, by one local model.
+
+    Building it loads nothing; the model is found when its identity is asked for, and its weights
+    are loaded when the first text is scored. Only safetensors weights are read, and no code of a
+    model's repository is run.
+
+    Args:
+        model: a folder, or an id on the Hugging Face Hub.
+        revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
+        adapter: folder of a LoRA adapter, or None.
+        dtype: auto (fp32 on a CPU, otherwise the model's own), float32, bfloat16, float16.
+        quantization: none, nf4 or int8, by bitsandbytes.
+        device_map: a device or ``auto``; None for a GPU if there is one.
+        chat: render contexts as a user's message and targets as the reply by the model's chat
+            template; otherwise texts are scored as they are.
+        system: system message of the rendered context; None for the template's own.
+        template_date: the date that chat templates print, YYYY-MM-DD.
+        end_token: whether the sum includes the token that ends the text or the turn; None means
+            yes in a chat and no for raw text.
+        backend: auto, tree, kv or rows; changes the speed only.
+        token_budget: tokens in one pass; None for the device's default.
+        tolerance: nats per target by which ``tree`` and ``kv`` may differ from ``rows``; None
+            for 1e-3 in fp32 and .05 + .5 % of the sum otherwise.
+        max_tokens: length of a reply where the request sets none.
+        threads: of torch; None leaves them as they are.
+        hint: how to get the model if its folder is absent.
+
+    Raises:
+        ConfigError: an unknown backend, dtype or quantization, or a date of another form.
+    """
+
+    capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+
+    def __init__(
+        self,
+        model: str,
+        revision: str | None = None,
+        adapter: str | None = None,
+        dtype: str = "auto",
+        quantization: str = "none",
+        device_map: str | None = None,
+        chat: bool = False,
+        system: str | None = None,
+        template_date: str = "2024-07-26",
+        end_token: bool | None = None,
+        backend: str = "auto",
+        token_budget: int | None = None,
+        tolerance: float | None = None,
+        max_tokens: int = 1024,
+        threads: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        _one_of("dtype", dtype, DTYPES)
+        _one_of("quantization", quantization, QUANTIZATIONS)
+        _one_of("backend", backend, BACKENDS)
+        _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
+        self.model, self.revision, self.adapter = model, revision, adapter
+        self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
+        self.use_chat, self.system, self.today = chat, system, _date(template_date)
+        self.end_token = chat if end_token is None else end_token
+        self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
+        self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
+        self.counts = Counts()
+        self._engine: Engine | None = None
+
+    @property
+    def identity(self) -> str:
+        """Model and exact content, adapter, precision, and how texts are put to it.
+
+        Raises:
+            ConfigError: the model is not to be found.
+        """
+        folder = self._source.folder
+        parts = {
+            "model": self._source.name,
+            "adapter": "none" if self._adapter is None else self._adapter.name,
+            "dtype": resolve_dtype(self.dtype, folder),
+            "quantization": self.quantization,
+            "chat": "yes" if self.use_chat else "no",
+            "system": "none" if self.system is None else _hash(self.system),
+            "template_date": self.today.isoformat(),
+            "end_token": "yes" if self.end_token else "no",
+            "max_tokens": self.max_tokens,
+        }
+        return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
+
+    @property
+    def drift(self) -> float | None:
+        """Largest difference to the oracle seen, nats per target; None before it was measured."""
+        return None if self._engine is None else self._engine.drift
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How scoring went, for the manifest: nothing in it changes an answer."""
+        engine = self._engine
+        return {
+            "backend": None if engine is None else engine.backend,
+            "backend_reason": None if engine is None else engine.reason,
+            "drift": self.drift,
+            **vars(self.counts),
+        }
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
+
+        NaN, and counted in ``counts``, where a pair is longer than the model's positions or
+        imitates control tokens of the chat template.
+
+        Raises:
+            ConfigError: the model cannot be loaded.
+            DriftError: the fast way disagrees with one sequence at a time.
+        """
+        encoder = self._encoder
+        if self._engine is None and pairs:
+            self._show(encoder, contexts, targets, pairs[0])
+        return self._table(encoder.encode(contexts, targets, pairs))
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order; a reply without text says why.
+
+        Raises:
+            ConfigError: the model cannot be loaded, or has no chat template.
+        """
+        prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
+        from judgelab.scoring.generate import generate
+
+        model = self._ready().model
+        return [
+            generate(model, self._tokenizer, prompt, request, self.max_tokens)
+            for prompt, request in zip(prompts, requests, strict=True)
+        ]
+
+    def choices(
+        self, requests: Sequence[ChatRequest], labels: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """[requests, labels] log-probability, nats, that the reply begins with the label.
+
+        Not normalised over the labels, so what is missing to 1 went to other replies. Labels that
+        begin alike (``A``, ``A+``) are not exclusive.
+
+        Raises:
+            ConfigError: the model cannot be loaded, or has no chat template.
+        """
+        prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
+        encoder = Encoder(self._tokenizer, PromptText(), end_token=False)
+        pairs = [(c, t) for c in range(len(prompts)) for t in range(len(labels))]
+        table = self._table(encoder.encode(prompts, labels, pairs))
+        return table.total.reshape(len(prompts), len(labels))
+
+    def close(self) -> None:
+        """Give the weights' memory back."""
+        self._engine = None
+
+    def _table(self, encoded: Encoded) -> LogProbTable:
+        engine = self._ready()
+        longest = getattr(engine.model.config.get_text_config(), "max_position_embeddings", None)
+        total = np.full(len(encoded.jobs), np.nan)
+        tokens = np.zeros(len(encoded.jobs), dtype=np.int64)
+        self.counts.pairs += len(encoded.jobs)
+        self.counts.joint += encoded.joint
+        scored = []
+        for i, job in enumerate(encoded.jobs):
+            if job is None:
+                self.counts.imitating += 1
+            elif longest is not None and len(job[0]) + len(job[1]) > longest:
+                self.counts.too_long += 1
+            elif not job[1]:
+                total[i] = 0.0  # nothing to predict: P of the empty text is 1
+            else:
+                scored.append(i)
+                tokens[i] = len(job[1])
+        jobs = [job for i in scored if (job := encoded.jobs[i]) is not None]
+        total[scored] = engine.score(jobs)
+        return LogProbTable(total=total, tokens=tokens)
+
+    def _show(
+        self,
+        encoder: Encoder,
+        contexts: Sequence[str],
+        targets: Sequence[str],
+        pair: tuple[int, int],
+    ) -> None:
+        """The first pair as the model sees it, so that a doubled or missing token is noticed."""
+        job = encoder.encode(contexts, targets, [pair]).jobs[0]
+        if job is not None:
+            context, target = (self._tokenizer.decode(ids) for ids in job)
+            logger.info("first pair: context %r target %r", context[-200:], target[:200])
+
+    def _ready(self) -> Engine:
+        if self._engine is None:
+            torch = require("torch", extra="local")
+            require("transformers", extra="local")
+            if self.threads is not None:
+                torch.set_num_threads(self.threads)
+            source = fetch_weights(self.model, self._source)
+            adapter = None if self._adapter is None else self._adapter.folder
+            dtype = resolve_dtype(self.dtype, source.folder)
+            form = Form(dtype, self.quantization, resolve_device(self.device_map))
+            model = load_model(source.folder, form, adapter)
+            from judgelab.scoring.engine import Engine
+
+            self._engine = Engine(model, self.backend, self.token_budget, self.tolerance)
+        return self._engine
+
+    @cached_property
+    def _source(self) -> Source:
+        return find(self.model, self.revision, self.hint)
+
+    @cached_property
+    def _adapter(self) -> Source | None:
+        return None if self.adapter is None else find_adapter(self.adapter)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._source.folder)
+
+    @cached_property
+    def _template(self) -> ChatTemplate:
+        return ChatTemplate(self._tokenizer, self.today)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        frame = ChatText(self._template, self.system) if self.use_chat else RawText()
+        return Encoder(self._tokenizer, frame, self.end_token)
+
+
+def _one_of(name: str, value: str, options: Sequence[str]) -> None:
+    if value not in options:
+        raise ConfigError(f"evaluation_lm.{name}={value!r} must be one of {', '.join(options)}.")
+
+
+def _at_least_one(**values: int | None) -> None:
+    for name, value in values.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"evaluation_lm.{name}={value} must be at least 1, or null.")
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as cause:
+        raise ConfigError(
+            f"evaluation_lm.template_date={text!r} must be a date like 2024-07-26."
+        ) from cause
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

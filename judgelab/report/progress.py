@@ -1,0 +1,112 @@
+"""How far a run is: a live line on a terminal, a plain line now and then elsewhere; on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+FIRST = 60.0  # seconds before the first plain line: a short run stays silent
+EVERY = 60.0  # seconds between plain lines
+
+
+class Progress:
+    """Stage, calls done, rate, time left, cache hits, cost so far.
+
+    Args:
+        cost: what has been spent so far, in words; "" where nothing is.
+        stream: where to write; stdout belongs to the result.
+        first, every: seconds before the first plain line and between lines.
+    """
+
+    def __init__(
+        self,
+        cost: Callable[[], str],
+        stream: TextIO | None = None,
+        first: float = FIRST,
+        every: float = EVERY,
+    ) -> None:
+        self._cost, self._stream = cost, stream or sys.stderr
+        self._live, self._every = self._stream.isatty(), every
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._next = time.monotonic() + first
+        self._name, self._total, self._began = "", 0, time.monotonic()
+        self._done = self._hits = self._batched = 0
+
+    def stage(self, name: str, calls: int) -> None:
+        """A new stage begins; ``calls`` is how many there will be, 0 where nobody knows."""
+        self._reset(name, calls)
+        if self._live:
+            self._show()
+
+    def asked(self, calls: int, hits: int) -> None:
+        """A batch began; its hits are done."""
+        self._batched += calls
+        self._hits += hits
+        self._total = max(self._total, self._batched)
+        self.answered(hits)
+
+    def answered(self, calls: int) -> None:
+        """So many calls more are done."""
+        self._done += calls
+        if self._live:
+            self._show()
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            print(self._line(), file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """Take the live line away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _reset(self, name: str, calls: int) -> None:
+        self._name, self._total = name, calls
+        self._done = self._hits = self._batched = 0
+        self._began = time.monotonic()
+
+    def _line(self) -> str:
+        asked = self._done - self._hits
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        rate = asked / seconds
+        parts = [f"{self._name}: {self._done} of {self._total or '?'} calls"]
+        if rate > 0:
+            parts.append(f"{rate:.3g}/s")
+            parts.append(f"{_span((self._total - self._done) / rate)} left")
+        parts.append(f"{self._hits} from the cache")
+        cost = self._cost()
+        return ", ".join([*parts, cost] if cost else parts)
+
+    def _show(self) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            console = Console(file=self._stream)
+            columns = (BarColumn(24), TextColumn("{task.description}", markup=False))
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("")
+        assert self._task is not None
+        self._bar.update(
+            self._task,
+            description=self._line(),
+            completed=self._done,
+            total=self._total or None,
+        )
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

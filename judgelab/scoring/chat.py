@@ -1,0 +1,128 @@
+"""A model's chat template around texts, with its date pinned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from judgelab.errors import ConfigError, require
+from judgelab.evaluation_lm.protocol import Message
+
+NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+"""How a template asks for the date."""
+
+
+class ChatTemplate:
+    """Conversations as the text a model was trained on.
+
+    Args:
+        tokenizer: has a chat template.
+        today: the date that templates which print one are given, so that no result depends on
+            the day of the run.
+
+    Raises:
+        ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
+    """
+
+    def __init__(self, tokenizer: Any, today: date) -> None:
+        if not tokenizer.chat_template:
+            raise ConfigError(
+                "this model has no chat template: set evaluation_lm.chat=false to score raw text, "
+                "or choose an instruction-tuned model."
+            )
+        self.tokenizer, self.today = tokenizer, today
+        self._text = _pinned(tokenizer.get_chat_template(), today)
+
+    def render(self, messages: Sequence[Message], reply_follows: bool) -> str:
+        """The conversation as one text.
+
+        Args:
+            reply_follows: end with what precedes the model's reply.
+
+        Raises:
+            ConfigError: the template refuses these roles.
+        """
+        jinja: Any = require("jinja2", extra="local")
+        try:
+            text = self.tokenizer.apply_chat_template(
+                [{"role": m.role, "content": m.content} for m in messages],
+                tokenize=False,
+                add_generation_prompt=reply_follows,
+                chat_template=self._text,
+                date_string=self.today.strftime("%d %b %Y"),
+            )
+        except jinja.TemplateError as cause:
+            roles = ", ".join(m.role for m in messages)
+            raise ConfigError(
+                f"the chat template of this model refuses the roles {roles} ({cause}): "
+                "set evaluation_lm.system=null if it knows no system message."
+            ) from cause
+        return str(text)
+
+
+def _pinned(template: str, today: date) -> str:
+    """The template with every date of the clock written out."""
+    pinned = NOW.sub(lambda call: repr(today.strftime(call[2])), template)
+    if "strftime_now(" in pinned:
+        raise ConfigError(
+            "the chat template of this model prints today's date in a way that cannot be pinned, "
+            "so results would depend on the day: set evaluation_lm.chat=false."
+        )
+    return pinned
+
+
+class ChatText:
+    """The context is a user's message, the target the assistant's reply.
+
+    The reply's text begins after the template's generation prompt; with ``end_token`` the sum
+    includes the token that ends the turn, as GEM's does. (GEM also counts the line break of the
+    header, whose probability is about 1.)
+
+    Args:
+        template: renders conversations.
+        system: system message, or None for the template's own.
+    """
+
+    controls = True
+    guarded = True
+
+    def __init__(self, template: ChatTemplate, system: str | None) -> None:
+        self.template = template
+        self._opening = () if system is None else (Message("system", system),)
+
+    def context(self, text: str) -> str:
+        """The conversation up to where the reply begins."""
+        return self.template.render((*self._opening, Message("user", text)), reply_follows=True)
+
+    def target(self, text: str) -> str:
+        """The reply as the template writes it (some trim it), with what ends the turn.
+
+        Raises:
+            ConfigError: the template's conversations do not continue its generation prompt.
+        """
+        ask = (*self._opening, Message("user", "-"))
+        before = self.template.render(ask, reply_follows=True)
+        whole = self.template.render((*ask, Message("assistant", text)), reply_follows=False)
+        if not whole.startswith(before):
+            raise ConfigError(
+                "the chat template of this model writes a reply differently from its generation "
+                "prompt, so log P(reply) is not defined: set evaluation_lm.chat=false."
+            )
+        return whole[len(before) :]
+
+
+class PromptText:
+    """Contexts are rendered conversations already; targets are the beginning of the reply."""
+
+    controls = True
+    guarded = False
+
+    def context(self, text: str) -> str:
+        """The text."""
+        return text
+
+    def target(self, text: str) -> str:
+        """The text."""
+        return text

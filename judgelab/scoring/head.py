@@ -1,0 +1,104 @@
+"""The LM head where it is asked for: log P of given tokens, without ``[batch, length, vocab]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which log-probabilities to read off the hidden states of one pass.
+
+    Attributes:
+        rows: [distinct rows] positions in the pass whose next token matters.
+        at: [asked] index into ``rows``.
+        tokens: [asked] token whose log-probability is asked for.
+        owner: [asked] leaf that the log-probability belongs to.
+    """
+
+    rows: Tensor
+    at: Tensor
+    tokens: Tensor
+    owner: Tensor
+
+
+class Head:
+    """log softmax of the LM head at chosen positions, blocked over rows and vocabulary.
+
+    One block of logits lives in one buffer that is used again and again; it is small enough to
+    stay in the processor's cache, which is where the exponentials are summed in fp32.
+
+    Args:
+        weight: [vocab, hidden] the output embedding.
+        bias: [vocab], or None.
+        rows: positions in a block.
+        columns: vocabulary entries in a block.
+    """
+
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, rows: int = 512, columns: int = 4096
+    ) -> None:
+        self.rows, self.columns = rows, columns
+        self._weight = weight.detach()
+        self._bias = None if bias is None else bias.detach()
+        self._buffer: Tensor | None = None
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision of the weights, and so of the logits before they are summed in fp32."""
+        return self._weight.dtype
+
+    def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
+        """[asked] log P of each asked token, nats, fp32.
+
+        Args:
+            hidden: [positions, hidden] last hidden states of a pass, after the final norm.
+        """
+        states = hidden.index_select(0, asked.rows)
+        normaliser = torch.empty(len(states), dtype=torch.float32, device=states.device)
+        for start in range(0, len(states), self.rows):
+            block = states[start : start + self.rows]
+            normaliser[start : start + self.rows] = self._logsumexp(block)
+        return self._logits(states, asked) - normaliser.index_select(0, asked.at)
+
+    def _logits(self, states: Tensor, asked: Asked) -> Tensor:
+        """[asked] logit of each asked token: one dot product each."""
+        result = torch.empty(len(asked.tokens), dtype=torch.float32, device=states.device)
+        for start in range(0, len(result), self.rows):
+            part = slice(start, start + self.rows)
+            tokens = asked.tokens[part]
+            left = states.index_select(0, asked.at[part]).float()
+            dots = (left * self._weight.index_select(0, tokens).float()).sum(-1)
+            if self._bias is not None:
+                dots += self._bias.index_select(0, tokens).float()
+            result[part] = dots
+        return result
+
+    def _logsumexp(self, block: Tensor) -> Tensor:
+        """[rows] log-sum-exp of the logits, kept as (maximum, scaled sum) over column blocks."""
+        peak = torch.full((len(block),), -torch.inf, device=block.device)
+        total = torch.zeros(len(block), device=block.device)
+        for start in range(0, len(self._weight), self.columns):
+            logits = self._block(block, start)
+            top = torch.maximum(peak, logits.amax(-1))
+            part = logits.sub_(top[:, None]).exp_().sum(-1)
+            total = total * (peak - top).exp_() + part
+            peak = top
+        return peak + total.log_()
+
+    def _block(self, block: Tensor, start: int) -> Tensor:
+        """[rows, columns] fp32 logits in the shared buffer."""
+        weight = self._weight[start : start + self.columns]
+        size = len(block) * len(weight)
+        if self._buffer is None or len(self._buffer) < size or self._buffer.device != block.device:
+            self._buffer = torch.empty(
+                max(size, self.rows * self.columns), dtype=block.dtype, device=block.device
+            )
+        logits = self._buffer[:size].view(len(block), len(weight))
+        torch.mm(block, weight.t(), out=logits)
+        if self._bias is not None:
+            logits += self._bias[start : start + self.columns]
+        return logits.float()

@@ -1,0 +1,119 @@
+"""The portable way: every context is encoded once into a cache, its targets run on top in batches.
+
+Needs nothing of a model but ``past_key_values``. Contexts that begin alike share the stretch, by
+copying the cache where they part.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.plan import Plan
+
+
+def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.float64]:
+    """[leaves] sum of log P over each target, nats.
+
+    Args:
+        model: a causal LM; its body returns last hidden states and a cache.
+        head: the LM head.
+        plan: contexts and targets; its bins are not used, as a cache belongs to one context.
+        budget: cache entries (batch x length) of one pass over targets.
+    """
+    totals = torch.zeros(len(plan.leaves), dtype=torch.float64)
+    run = _Run(model, head, plan, budget, totals)
+    on = plan.children()
+    open_caches: dict[int, Any] = {}
+    with torch.inference_mode():
+        for n, node in enumerate(plan.nodes):
+            above = plan.path(node.parent)  # depth first: caches off this path are not needed again
+            open_caches = {k: cache for k, cache in open_caches.items() if k in above}
+            cache = copy.deepcopy(open_caches[node.parent]) if node.parent >= 0 else None
+            open_caches[n] = run.context(n, cache, on[n])
+            for batch in run.batches(n, on[n]):
+                run.targets(n, open_caches[n], batch)
+    return np.asarray(totals.numpy())
+
+
+class _Run:
+    """One pass at a time over a plan."""
+
+    def __init__(
+        self, model: Any, head: Head, plan: Plan, budget: int, totals: torch.Tensor
+    ) -> None:
+        self.model, self.head, self.plan = model, head, plan
+        self.budget, self.totals = budget, totals
+
+    def context(self, n: int, cache: Any, leaves: list[int]) -> Any:
+        """Encode a node on top of its parent's cache; score the first token of its targets."""
+        node = self.plan.nodes[n]
+        hidden, cache = self._forward([node.tokens], node.start, cache, [len(node.tokens)])
+        if leaves:
+            firsts = [self.plan.leaves[i].tokens[0] for i in leaves]
+            self._add(hidden[0], [len(node.tokens) - 1], [0] * len(leaves), firsts, leaves)
+        return cache
+
+    def batches(self, n: int, leaves: list[int]) -> list[list[int]]:
+        """Targets of a node in order of length, as many at a time as the budget holds."""
+        result: list[list[int]] = []
+        for leaf in leaves:
+            length = len(self.plan.leaves[leaf].inputs)
+            if not length:
+                continue
+            width = self.plan.nodes[n].end + length  # targets come sorted: this is the longest
+            if not result or (len(result[-1]) + 1) * width > self.budget:
+                result.append([])
+            result[-1].append(leaf)
+        return result
+
+    def targets(self, n: int, cache: Any, leaves: list[int]) -> None:
+        """Score all but the first token of some targets of a node."""
+        inputs = [self.plan.leaves[i].inputs for i in leaves]
+        lengths = [len(ids) for ids in inputs]
+        spread = copy.deepcopy(cache)
+        spread.batch_repeat_interleave(len(leaves))
+        hidden, _ = self._forward(inputs, self.plan.nodes[n].end, spread, lengths)
+        width = hidden.shape[1]
+        rows = [b * width + t for b, length in enumerate(lengths) for t in range(length)]
+        wanted = [token for i in leaves for token in self.plan.leaves[i].tokens[1:]]
+        owner = [i for i, length in zip(leaves, lengths, strict=True) for _ in range(length)]
+        self._add(hidden.flatten(0, 1), rows, list(range(len(rows))), wanted, owner)
+
+    def _forward(
+        self, inputs: list[tuple[int, ...]], start: int, cache: Any, lengths: list[int]
+    ) -> tuple[torch.Tensor, Any]:
+        """[batch, length, hidden] states; padding stands at the end and is masked."""
+        width, device = max(lengths), self.model.device
+        ids = torch.zeros(len(inputs), width, dtype=torch.long)
+        mask = torch.zeros(len(inputs), start + width, dtype=torch.long)
+        for b, tokens in enumerate(inputs):
+            ids[b, : len(tokens)] = torch.tensor(tokens)
+            mask[b, : start + len(tokens)] = 1
+        positions = torch.arange(start, start + width)[None].expand(len(inputs), -1)
+        out = self.model.base_model(
+            input_ids=ids.to(device),
+            attention_mask=mask.to(device),  # without one, restarting positions mean packing
+            position_ids=positions.to(device),
+            past_key_values=cache,
+            use_cache=True,
+        )
+        return out.last_hidden_state, out.past_key_values
+
+    def _add(
+        self,
+        hidden: torch.Tensor,
+        rows: list[int],
+        at: list[int],
+        tokens: list[int],
+        owner: list[int],
+    ) -> None:
+        device = hidden.device
+        asked = Asked(*(torch.tensor(v, device=device) for v in (rows, at, tokens, owner)))
+        found = self.head.logprobs(hidden, asked)
+        self.totals.index_add_(0, asked.owner.cpu(), found.double().cpu())

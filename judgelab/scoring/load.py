@@ -1,0 +1,125 @@
+"""A causal LM and its tokenizer from a folder: safetensors only, no code but transformers' own."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgelab.errors import ConfigError, require
+
+QUANTIZATIONS = ("none", "nf4", "int8")
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Form:
+    """In which form weights are held.
+
+    Attributes:
+        dtype: float32, bfloat16 or float16; of the computation, where weights are quantised.
+        quantization: none, nf4 (4 bit, double quantisation off) or int8.
+        device_map: a device, or transformers' ``auto``.
+    """
+
+    dtype: str
+    quantization: str
+    device_map: str
+
+
+def resolve_dtype(dtype: str, folder: Path) -> str:
+    """``auto`` made concrete: fp32 on a CPU (bf16 has no fast kernel there), else the model's."""
+    if dtype != "auto":
+        return dtype
+    torch = require("torch", extra="local")
+    if not torch.cuda.is_available():
+        return "float32"
+    config = require("transformers", extra="local").AutoConfig.from_pretrained(
+        folder, trust_remote_code=False
+    )
+    return str(getattr(config, "dtype", None) or torch.bfloat16).removeprefix("torch.")
+
+
+def resolve_device(device_map: str | None) -> str:
+    """The device named, or a GPU if there is one."""
+    if device_map is not None:
+        return device_map
+    return "cuda:0" if require("torch", extra="local").cuda.is_available() else "cpu"
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """A fast tokenizer.
+
+    Raises:
+        ConfigError: there is none in the folder.
+    """
+    library = require("transformers", extra="local")
+    try:
+        tokenizer = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, ImportError) as cause:
+        raise _unusable(folder, "tokenizer", cause) from cause
+    if not tokenizer.is_fast:
+        raise ConfigError(f"{folder} has no tokenizer.json (a fast tokenizer): convert it.")
+    return tokenizer
+
+
+def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
+    """The model in evaluation mode, with its adapter merged in where it is not quantised.
+
+    Raises:
+        ConfigError: the folder holds no causal LM that transformers knows, or the adapter does
+            not fit it.
+    """
+    torch = require("torch", extra="local")
+    library = require("transformers", extra="local")
+    try:
+        model = library.AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=getattr(torch, form.dtype),
+            device_map=form.device_map,
+            quantization_config=_quantization(form),
+            attn_implementation="sdpa",
+            use_safetensors=True,
+            trust_remote_code=False,
+        )
+    except (OSError, ValueError, ImportError) as cause:
+        raise _unusable(folder, "causal language model", cause) from cause
+    if adapter is not None:
+        model = _adapted(model, adapter, merge=form.quantization == "none")
+    return model.eval().requires_grad_(False)
+
+
+def _quantization(form: Form) -> Any:
+    if form.quantization == "none":
+        return None
+    torch = require("torch", extra="local")
+    require("bitsandbytes", extra="local")
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns once per layer call
+    config = require("transformers", extra="local").BitsAndBytesConfig
+    if form.quantization == "int8":
+        return config(load_in_8bit=True)
+    return config(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=False,
+        bnb_4bit_compute_dtype=getattr(torch, form.dtype),
+    )
+
+
+def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
+    peft = require("peft", extra="local")
+    try:
+        with warnings.catch_warnings():  # peft asks transformers for names that it renamed
+            warnings.simplefilter("ignore", FutureWarning)
+            wrapped = peft.PeftModel.from_pretrained(model, adapter)
+    except (OSError, ValueError, RuntimeError, KeyError) as cause:
+        raise _unusable(adapter, "adapter for this model", cause) from cause
+    # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
+    return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
+
+
+def _unusable(folder: Path, what: str, cause: Exception) -> ConfigError:
+    reason = " ".join(str(cause).split())[:300]
+    return ConfigError(f"{folder} holds no usable {what}: {reason}")

@@ -1,0 +1,183 @@
+"""What to run, in which order: a pure function of the token sequences, and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Ids = tuple[int, ...]
+Job = tuple[Ids, Ids]
+"""(context tokens, target tokens): one log-probability. Both hold at least one token."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A stretch of context that is encoded once for everything below it.
+
+    Attributes:
+        parent: index of the stretch before it, -1 for none.
+        start: position of its first token.
+        tokens: its tokens, at least one.
+    """
+
+    parent: int
+    start: int
+    tokens: Ids
+
+    @property
+    def end(self) -> int:
+        """Position after its last token."""
+        return self.start + len(self.tokens)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A target on top of the node where its context ends."""
+
+    node: int
+    tokens: Ids
+
+    @property
+    def inputs(self) -> Ids:
+        """What has to be fed: the last token only has to be predicted."""
+        return self.tokens[:-1]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """What one forward pass holds; every node stands behind its parent, here or in earlier bins."""
+
+    nodes: tuple[int, ...]
+    leaves: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A forest of contexts with targets on top, and the bins to run it in.
+
+    Attributes:
+        nodes: parents before children.
+        leaves: every distinct (context, target) once, in a canonical order.
+        bins: forward passes in order; each holds at most the token budget, or one segment.
+        leaf_of: [jobs] index of the leaf that answers each job.
+    """
+
+    nodes: tuple[Node, ...]
+    leaves: tuple[Leaf, ...]
+    bins: tuple[Bin, ...]
+    leaf_of: tuple[int, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that go through the model."""
+        return sum(len(n.tokens) for n in self.nodes) + sum(len(x.inputs) for x in self.leaves)
+
+    def path(self, node: int) -> list[int]:
+        """Nodes from the root to ``node``, both included; [] for -1."""
+        result: list[int] = []
+        while node >= 0:
+            result.append(node)
+            node = self.nodes[node].parent
+        return result[::-1]
+
+    def context(self, node: int) -> Ids:
+        """All tokens from the root to the end of ``node``."""
+        return tuple(token for n in self.path(node) for token in self.nodes[n].tokens)
+
+    def children(self) -> list[list[int]]:
+        """[nodes] the leaves that stand directly on each node."""
+        result: list[list[int]] = [[] for _ in self.nodes]
+        for index, leaf in enumerate(self.leaves):
+            result[leaf.node].append(index)
+        return result
+
+
+def make_plan(jobs: Sequence[Job], budget: int) -> Plan:
+    """Distinct jobs as a prefix tree, cut into bins of at most ``budget`` tokens.
+
+    Contexts that begin alike share the stretch, however many levels deep (template -> item ->
+    response), so M agents cost M prefix encodings an item. The order of ``jobs`` changes only
+    ``leaf_of``: the same set of jobs is always computed in the same passes.
+
+    Args:
+        jobs: (context, target), duplicates allowed.
+        budget: tokens in one forward pass; longer contexts are encoded in several, a longer
+            target has a pass of its own.
+    """
+    distinct = sorted(set(jobs))
+    contexts = sorted({context for context, _ in distinct})
+    nodes, ends = _forest(contexts, budget)
+    below: dict[int, list[Ids]] = {}
+    for context, target in distinct:
+        below.setdefault(ends[context], []).append(target)
+    leaves = [
+        Leaf(node, target)
+        for node in sorted(below)
+        for target in sorted(below[node], key=lambda ids: (len(ids), ids))
+    ]
+    index = {(leaf.node, leaf.tokens): i for i, leaf in enumerate(leaves)}
+    return Plan(
+        nodes=tuple(nodes),
+        leaves=tuple(leaves),
+        bins=tuple(_bins(nodes, leaves, budget)),
+        leaf_of=tuple(index[ends[context], target] for context, target in jobs),
+    )
+
+
+def _forest(contexts: list[Ids], budget: int) -> tuple[list[Node], dict[Ids, int]]:
+    """Sorted distinct contexts as a radix tree in depth-first order; where each context ends."""
+    nodes: list[Node] = []
+    ends: dict[Ids, int] = {}
+    stack = [(contexts, 0, -1)]  # contexts that agree on their first so many tokens
+    while stack:
+        group, depth, parent = stack.pop()
+        shared = _common(group[0], group[-1])
+        for start in range(depth, shared, budget):
+            nodes.append(Node(parent, start, group[0][start : min(start + budget, shared)]))
+            parent = len(nodes) - 1
+        if len(group[0]) == shared:
+            ends[group[0]] = parent
+            group = group[1:]
+        stack.extend((part, shared, parent) for part in reversed(_by_token(group, shared)))
+    return nodes, ends
+
+
+def _by_token(group: list[Ids], depth: int) -> list[list[Ids]]:
+    parts: list[list[Ids]] = []
+    for context in group:
+        if parts and parts[-1][0][depth] == context[depth]:
+            parts[-1].append(context)
+        else:
+            parts.append([context])
+    return parts
+
+
+def _common(a: Ids, b: Ids) -> int:
+    for i, (left, right) in enumerate(zip(a, b, strict=False)):
+        if left != right:
+            return i
+    return min(len(a), len(b))
+
+
+def _bins(nodes: list[Node], leaves: list[Leaf], budget: int) -> Iterable[Bin]:
+    """Depth first: a node, the targets on it, then its children; cut where the budget ends."""
+    on: list[list[int]] = [[] for _ in nodes]
+    for i, leaf in enumerate(leaves):
+        if leaf.inputs:  # one-token targets need no pass: the node's last state predicts them
+            on[leaf.node].append(i)
+    held_nodes: list[int] = []
+    held_leaves: list[int] = []
+    size = 0
+    for n, node in enumerate(nodes):
+        lengths = [(-1, len(node.tokens)), *((i, len(leaves[i].inputs)) for i in on[n])]
+        for target, length in lengths:
+            if size and size + length > budget:
+                yield Bin(tuple(held_nodes), tuple(held_leaves))
+                held_nodes, held_leaves, size = [], [], 0
+            if target < 0:
+                held_nodes.append(n)
+            else:
+                held_leaves.append(target)
+            size += length
+    if size:
+        yield Bin(tuple(held_nodes), tuple(held_leaves))

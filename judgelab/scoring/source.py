@@ -1,0 +1,151 @@
+"""Where a model comes from: a folder or a Hub id, resolved to exact content before it is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgelab.errors import ConfigError, require
+from judgelab.store.network import why_offline
+
+DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+WEIGHTS = "*.safetensors"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder with a model, and the name of exactly this content.
+
+    Attributes:
+        folder: where it lies.
+        name: Hub id and commit, or the hash of the folder's files.
+    """
+
+    folder: Path
+    name: str
+
+
+def find(model: str, revision: str | None, hint: str | None = None) -> Source:
+    """The folder of a model and what it is called; downloads descriptions, but no weights.
+
+    Args:
+        model: a folder, or an id on the Hugging Face Hub.
+        revision: branch, tag or commit on the Hub; None for a folder (or main).
+        hint: how to get the model if it is absent.
+
+    Raises:
+        ConfigError: there is no such folder or id, or the Hub is out of reach.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if revision is not None:
+            raise ConfigError(
+                f"evaluation_lm.revision={revision!r} is for models on the Hub, and {model!r} is "
+                "a folder: set evaluation_lm.revision=null."
+            )
+        return Source(folder, f"sha256:{digest(folder)}")
+    if model.count("/") > 1 or model.startswith((".", "~", "/")):
+        raise ConfigError(
+            f"evaluation_lm.model={model!r} is no folder here"
+            + (f": {hint}." if hint else ": give a folder with a model, or an id on the Hub.")
+        )
+    found = _snapshot(model, revision, DESCRIPTION)
+    return Source(found, f"{model}@{found.name}")
+
+
+def fetch_weights(model: str, source: Source) -> Source:
+    """The same source with its weights on this machine.
+
+    Raises:
+        ConfigError: there are no safetensors weights, or they cannot be had.
+    """
+    if not Path(model).expanduser().is_dir():
+        _snapshot(model, source.folder.name, (*DESCRIPTION, WEIGHTS))
+    if not any(source.folder.glob(WEIGHTS)):
+        raise ConfigError(
+            f"evaluation_lm.model={model!r} has no safetensors weights, and pickled ones can run "
+            "code: convert it (model.save_pretrained), or choose a revision that has them."
+        )
+    return source
+
+
+def find_adapter(path: str) -> Source:
+    """A LoRA adapter in a folder.
+
+    Raises:
+        ConfigError: the folder does not hold an adapter in safetensors.
+    """
+    folder = Path(path).expanduser()
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        if not (folder / name).is_file():
+            raise ConfigError(
+                f"evaluation_lm.adapter={path!r} has no {name}: give a folder that peft's "
+                "save_pretrained wrote."
+            )
+    return Source(folder, f"sha256:{digest(folder)}")
+
+
+def digest(folder: Path) -> str:
+    """Hash of all files in a model folder that can change an answer."""
+    total = hashlib.sha256()
+    files = {file for pattern in (*DESCRIPTION, WEIGHTS) for file in folder.glob(pattern)}
+    for file in sorted(files):
+        with file.open("rb") as stream:
+            total.update(f"{file.name} ".encode())
+            total.update(hashlib.file_digest(stream, "sha256").digest())
+    return total.hexdigest()[:16]
+
+
+def _snapshot(model: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    library = require("huggingface_hub", extra="local")
+    endpoint = (os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)).rstrip("/")
+    obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
+    try:
+        folder = Path(
+            library.snapshot_download(
+                model,
+                revision=revision or "main",
+                allow_patterns=list(patterns),
+                endpoint=endpoint,
+                local_files_only=obstacle is not None,
+            )
+        )
+    except Exception as cause:  # several libraries' network errors, with no common base
+        raise ConfigError(
+            f"evaluation_lm.model={model!r} (revision {revision or 'main'}) is neither a folder "
+            f"nor to be had from the Hugging Face Hub: {obstacle or _reason(cause)}."
+        ) from cause
+    if WEIGHTS in patterns and obstacle:
+        _complete(model, folder, obstacle)
+    return folder
+
+
+def _complete(model: str, folder: Path, obstacle: str) -> None:
+    """A cached download that broke off half way must not be taken for the model."""
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return
+    parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    missing = sorted(part for part in parts if not (folder / part).is_file())
+    if missing:
+        raise ConfigError(
+            f"evaluation_lm.model={model!r}: the cache lacks {missing[0]} and {obstacle}."
+        )
+
+
+def _reason(cause: Exception) -> str:
+    known = (
+        ("GatedRepoError", "access must be requested on its page, then `hf auth login`"),
+        ("RepositoryNotFoundError", "there is no such model, or it is private"),
+        ("RevisionNotFoundError", "there is no such revision"),
+        ("HFValidationError", "it is not a valid id either"),
+    )
+    names = {base.__name__ for base in type(cause).__mro__}
+    for name, sentence in known:
+        if name in names:
+            return sentence
+    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"

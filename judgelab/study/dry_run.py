@@ -1,0 +1,103 @@
+"""What a run would ask and spend, before it does."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judgelab.config import Frame
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.prices import Price, price_of
+from judgelab.evaluation_lm.counted import NOT_ASKED, Counted, Tally
+from judgelab.evaluation_lm.remote import Remote
+from judgelab.report import terminal
+from judgelab.report.tables import columns
+from judgelab.store.cache import CallCache
+from judgelab.store.run_dir import RunDir
+from judgelab.study.lab import Lab
+
+
+def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
+    """Print calls, tokens, cache hits, time and cost of every stage; nothing is asked or kept."""
+    lm = parts["evaluation_lm"]
+    file = Path(settings.paths.cache)
+    counted = Counted(lm, CallCache(file, read_only=True) if file.is_file() else None)
+    parts = {k: v for k, v in parts.items() if k not in ("evaluation_lm", "study")}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            lab = Lab(
+                **parts,
+                evaluation_lm=counted,
+                run_dir=RunDir(Path(folder)),
+                seed=settings.seed,
+                limit=settings.limit,
+            )
+            counted.begin("texts")
+            panels = lab.panels()
+            for state, panel in panels.items():
+                counted.begin(f"{state}: {lab.mechanism.name}")
+                lab.measure(panel)
+        terminal.page(_screen(counted, settings, panels["clean"].texts))
+    finally:
+        counted.close()
+
+
+def _screen(counted: Counted, settings: Frame, texts: Any) -> list[Any]:
+    lm = counted.lm
+    price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
+    limits = lm.limits if isinstance(lm, Remote) else None
+    stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
+    total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
+    rows = [
+        _row(name, tally, isinstance(lm, Remote), price, limits)
+        for name, tally in [*stages.items(), ("all", total)]
+    ]
+    lines: list[Any] = [f"Dry run of {lm.identity}: nothing was asked, nothing is kept.", ""]
+    lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
+    if isinstance(lm, Remote):
+        lines.append(
+            "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
+            "top. Minutes are what the configured limits allow at best."
+        )
+        if price is None:
+            lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
+    absent = sum(text is None for row in texts for text in row)
+    if absent and counted.stages["texts"].calls > counted.stages["texts"].hits:
+        lines.append(
+            f"{absent} texts are not written yet. Calls that would use them (later stages of the "
+            f"agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
+        )
+    return lines
+
+
+def _row(
+    stage: str, tally: Tally, paid: bool, price: Price | None, limits: Limits | None
+) -> dict[str, Any]:
+    ask = tally.calls - tally.hits
+    row: dict[str, Any] = {
+        "stage": stage,
+        "calls": tally.calls,
+        "in_cache": tally.hits,
+        "to_ask": ask,
+        "input_tokens": tally.input_tokens,
+    }
+    if not paid:
+        return row
+    cost = price.cost(tally.input_tokens, tally.output_tokens) if price else None
+    minutes = _minutes(ask, tally.input_tokens + tally.output_tokens, limits)
+    shown = "unknown" if cost is None or price is None else f"{cost:.4f} {price.currency}"
+    return row | {
+        "output_tokens_at_most": tally.output_tokens,
+        "cost_at_most": shown,
+        "minutes": "unknown" if minutes is None else f"{minutes:.1f}",
+    }
+
+
+def _minutes(calls: int, tokens: int, limits: Limits | None) -> float | None:
+    if limits is None:
+        return None
+    bounds = ((calls, limits.requests_per_minute), (tokens, limits.tokens_per_minute))
+    known = [amount / limit for amount, limit in bounds if limit is not None]
+    return max(known) if known else None

@@ -1,0 +1,295 @@
+"""Paid calls end to end: faults, kills, budgets, dry runs, replay, and a key that stays secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.meter import Meter
+from judgelab.errors import DataError
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.protocol import ChatRequest, Message
+from judgelab.store.cache import CallCache
+from judgelab.study.run import execute
+from tests.e2e.conftest import ROOT, environment
+from tests.servers.process import Running, scripted
+
+KILLS = int(os.environ.get("JUDGELAB_KILLS", "2"))  # 20 in the full trial
+CONCURRENCY = 8
+FAST = ("tracker=none", "study.bootstrap=50", "study.permutations=50")
+ITEMS, AGENTS = 4, 7
+PAIRS = ITEMS * AGENTS * (AGENTS - 1)
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Path:
+    """Four items, seven agents: 168 ordered pairs."""
+    path = tmp_path / "panel.jsonl"
+    rows = [
+        {
+            "id": f"q{k}",
+            "source": f"The {k}. ferry left the harbour late because of fog.",
+            "responses": {f"a{j}": f"Ferry {k} was late, says agent {j}." for j in range(AGENTS)},
+        }
+        for k in range(ITEMS)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def overrides(server: Running, panel: Path, *more: str) -> list[str]:
+    return [
+        "dataset=jsonl",
+        f"dataset.path={panel}",
+        "evaluation_lm=openai",
+        "evaluation_lm.model=gpt-4o-mini",
+        "evaluation_lm.server=scripted",
+        f"evaluation_lm.base_url={server.url}",
+        f"evaluation_lm.limits.concurrency={CONCURRENCY}",
+        "evaluation_lm.limits.backoff=0.05",
+        *FAST,
+        *more,
+    ]
+
+
+def call(root: Path, job: list[str], **env: str) -> subprocess.CompletedProcess[str]:
+    """The job as its user runs it."""
+    return subprocess.run(
+        [sys.executable, "run.py", *job],
+        cwd=ROOT,
+        env=environment(root) | env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def inside(root: Path, job: list[str]) -> None:
+    """The job in this process, which spares the imports."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        execute(compose("config", overrides=[*job, f"paths.root={root}"]))
+
+
+def results(root: Path) -> dict[str, bytes]:
+    """Run name without its fingerprint -> result.json."""
+    found = sorted((root / "runs").glob("*/result.json"))
+    return {path.parent.name.rsplit("-", 1)[0]: path.read_bytes() for path in found}
+
+
+def meters(root: Path) -> list[dict[str, Any]]:
+    found = (root / "runs").glob("*/manifest.json")
+    return [json.loads(path.read_text())["meter"] for path in found]
+
+
+@pytest.mark.slow
+def test_faults_on_a_fifth_of_2000_calls(tmp_path: Path) -> None:
+    per_minute = 6000
+    limits = Limits(
+        concurrency=64, requests_per_minute=per_minute, timeout=2.0, backoff=0.2, retries=6
+    )
+    kinds = ["429", "500", "hang", "cut", "malformed", "refusal"]
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(2000)]
+    with scripted(tmp_path, faults=kinds, share=0.2) as server:
+        lm = OpenAI("m", server.url, limits)
+        meter = Meter(tmp_path / "calls.jsonl")
+        lm.attach(meter)
+        cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+        replies = cached.chat(requests)
+        cached.close()
+        seen, paid = server.seen(), server.paid()
+        times = sorted(event["at"] for event in server.events("seen"))
+
+    assert len(seen) == 2000
+    assert all((reply.text is None) == (reply.reason is not None) for reply in replies)
+    reasons = Counter(reply.reason for reply in replies)
+    assert set(reasons) == {None, "refused: I would rather not.", "malformed answer (not JSON)"}
+    assert 1800 < reasons[None] < 1950
+    assert set(paid.values()) == {1}, "no call is paid twice"
+    assert set(paid) == set(seen), "every call got its answer, readable or not"
+    assert meter.totals.sent == meter.totals.ended == sum(seen.values())
+    assert meter.totals.answered == 2000 - reasons["malformed answer (not JSON)"]
+    first, last = len(times) // 20, len(times) * 9 // 10  # without start and stragglers
+    rate = (last - first) / (times[last] - times[first]) * 60
+    print(f"throughput {rate:.0f} of {per_minute} a minute; {sum(seen.values())} attempts")
+    assert 0.85 * per_minute <= rate <= 1.15 * per_minute
+
+
+@pytest.mark.slow
+def test_an_overloaded_server_is_given_what_it_takes(tmp_path: Path) -> None:
+    """It takes 40 calls a second, we were told 100: everything is answered, little is refused."""
+    limits = Limits(concurrency=64, requests_per_minute=6000, backoff=0.1, retries=8)
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(300)]
+    with scripted(tmp_path, per_second=40) as server:
+        lm = OpenAI("m", server.url, limits)
+        assert all(reply.text for reply in lm.chat(requests))
+        lm.close()
+        times = [event["at"] for event in server.events("seen")]
+        refused = len(times) - sum(server.paid().values())
+    assert refused < len(requests)
+    assert 300 / (max(times) - min(times)) > 0.7 * 40
+
+
+JOBS = (
+    ("mechanism=judge", "attack=none"),
+    ("mechanism=judge", "attack=case_flip"),
+    ("mechanism=judge", "attack=padding"),
+    ("mechanism=tvd_mi", "attack=none"),
+)
+DISTINCT = PAIRS * (1 + 2) + 2 * PAIRS  # judge: clean once and two attacks; tvd_mi: P and Q
+
+
+def start(root: Path, job: list[str]) -> subprocess.Popen[bytes]:
+    command, quiet = [sys.executable, "run.py", *job], subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=ROOT, env=environment(root), stdout=quiet, stderr=quiet)
+
+
+def count(server: Running) -> int:
+    return server.log.read_bytes().count(b'"seen"')
+
+
+def kills(server: Running, jobs: dict[int, Any], commands: list[list[str]], root: Path) -> int:
+    """Kill a random job at random moments and start it again; how often one was running."""
+    draw, done = random.Random(0), 0
+    for _ in range(KILLS):
+        target = count(server) + draw.randrange(10, DISTINCT // (KILLS + 2))
+        while count(server) < target and any(job.poll() is None for job in jobs.values()):
+            time.sleep(0.01)
+        running = [k for k, job in jobs.items() if job.poll() is None]
+        if not running:
+            break
+        victim = draw.choice(running)
+        jobs[victim].send_signal(signal.SIGKILL)
+        jobs[victim].wait()
+        jobs[victim] = start(root, commands[victim])
+        done += 1
+    return done
+
+
+@pytest.mark.slow
+def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, panel: Path) -> None:
+    with scripted(tmp_path / "calm") as server:
+        for job in JOBS:
+            inside(tmp_path / "undisturbed", overrides(server, panel, *job))
+        assert sum(server.seen().values()) == DISTINCT
+    root = tmp_path / "disturbed"
+    with scripted(tmp_path / "stormy", delay=0.05) as server:
+        server.log.touch()
+        commands = [overrides(server, panel, *job) for job in JOBS]
+        jobs = {k: start(root, arguments) for k, arguments in enumerate(commands)}
+        killed = kills(server, jobs, commands, root)
+        assert [job.wait(timeout=300) for job in jobs.values()] == [0] * len(JOBS)
+        seen = server.seen()
+
+    assert killed == KILLS
+    assert results(root) == results(tmp_path / "undisturbed")
+    assert len(seen) == DISTINCT
+    again = sum(seen.values()) - DISTINCT
+    accounts = meters(root)
+    lost = sum(account["lost"] for account in accounts)
+    sent = sum(account["sent"] for account in accounts)
+    print(f"{killed} kills: {lost} calls under way, {again} asked again, of {DISTINCT}")
+    assert lost <= killed * CONCURRENCY
+    assert again <= killed * CONCURRENCY
+    assert sum(seen.values()) <= sent <= sum(seen.values()) + lost
+
+
+@pytest.mark.slow
+def test_a_budget_stops_a_run_and_a_larger_one_continues_it(tmp_path: Path, panel: Path) -> None:
+    with scripted(tmp_path / "server") as server:
+        job = overrides(server, panel, "mechanism=judge")
+        stopped = call(tmp_path, [*job, "budget.max_calls=100"])
+        assert stopped.returncode == 1
+        assert stopped.stderr.strip() == (
+            "error: budget.max_calls=100 is used up: what was answered is kept, and the same "
+            "command with a larger budget continues."
+        )
+        assert sum(server.seen().values()) == 100
+        assert not list((tmp_path / "runs").glob("*/DONE"))
+        inside(tmp_path, [*job, "budget.max_cost=1"])
+        assert sum(server.seen().values()) == PAIRS
+        assert max(server.paid().values()) == 1
+    (account,) = (a for a in meters(tmp_path) if a)
+    tokens = account["input_tokens"] * 0.15 + account["output_tokens"] * 0.60
+    assert account["cost"] == pytest.approx(tokens / 1e6, abs=1e-6)
+
+
+def test_a_dry_run_counts_what_the_run_will_ask_and_asks_nothing(
+    tmp_path: Path, panel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def counted(job: list[str]) -> tuple[list[str], str]:
+        capsys.readouterr()
+        inside(tmp_path / "out", [*job, "dry_run=true"])
+        shown = capsys.readouterr().out
+        row = next(line for line in shown.splitlines() if line.startswith("all"))
+        return row.split()[1:4], shown
+
+    with scripted(tmp_path / "server") as server:
+        server.log.touch()
+        job = overrides(server, panel, "mechanism=judge", "attack=padding")
+        both = str(2 * PAIRS)
+        assert counted(job)[0] == [both, "0", both]
+        assert not server.log.read_bytes()
+        assert not (tmp_path / "out").exists()
+        inside(tmp_path / "out", job)
+        assert sum(server.seen().values()) == 2 * PAIRS
+        assert counted(job)[0] == [both, both, "0"]
+        staged = counted([*job, "agents=prompted", "agents.taxonomy=summarization"])[1]
+        assert "texts are not written yet" in staged
+        assert sum(server.seen().values()) == 2 * PAIRS
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, panel: Path) -> Path:
+    """A run whose server is gone; only its cache is left."""
+    with scripted(tmp_path / "server") as server:
+        inside(tmp_path, overrides(server, panel, "mechanism=tvd_mi", "attack=padding"))
+    return tmp_path / "cache" / "calls.sqlite"
+
+
+@pytest.mark.slow
+def test_a_run_is_repeated_from_its_cache_alone(
+    tmp_path: Path, panel: Path, recorded: Path
+) -> None:
+    before, me = recorded.read_bytes(), "openai model=gpt-4o-mini server=scripted"
+    job = ["dataset=jsonl", f"dataset.path={panel}", "mechanism=tvd_mi", "attack=padding", *FAST]
+    job += ["evaluation_lm=cache_replay", f"evaluation_lm.path={recorded}"]
+    inside(tmp_path / "replayed", job)
+    assert results(tmp_path / "replayed") == results(tmp_path)
+    assert recorded.read_bytes() == before
+    with pytest.raises(DataError, match=f"no answer of {me} to the call tvd_mi q0 a0 a1"):
+        inside(tmp_path / "other", [*job, "mechanism.max_tokens=99"])
+    with pytest.raises(DataError, match=f"holds the answers of {me}: choose"):
+        inside(tmp_path / "other", [*job, "evaluation_lm.identity=somebody"])
+
+
+@pytest.mark.slow
+def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) -> None:
+    """The server even repeats it in its error messages."""
+    canary = "sk-canary-0123456789"
+    root = tmp_path / "out"
+    with scripted(tmp_path / "server", key=canary, faults=["400"], share=0.2) as server:
+        job = overrides(server, panel, "mechanism=judge", "tracker=wandb")
+        done = call(root, job, OPENAI_API_KEY=canary, OPENAI_LOG="debug")
+        assert done.returncode == 0, done.stderr
+        refused = call(tmp_path / "refused", [*job, "debug=true"], OPENAI_API_KEY=f"{canary}-old")
+    assert refused.returncode == 1
+    assert canary not in done.stdout + done.stderr + refused.stdout + refused.stderr
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("wandb" in path.parts for path in written)
+    assert any("trouble with Bearer ***" in path.read_text() for path in root.rglob("calls.jsonl"))
+    for path in written:
+        assert canary.encode() not in path.read_bytes(), path

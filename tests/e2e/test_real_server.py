@@ -1,0 +1,106 @@
+"""A real model behind a real OpenAI-compatible server: ``transformers serve`` on loopback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judgelab.errors import CapabilityError
+from tests.e2e.conftest import environment
+from tests.e2e.test_endpoint import FAST, inside
+
+for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
+    pytest.importorskip(package, reason="needs the extra local and transformers[serving]")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained Llama and its tokenizer."""
+    from experiments.tiny_llama import make_model, make_tokenizer, texts
+
+    folder = tmp_path_factory.mktemp("model")
+    tokenizer = make_tokenizer(texts())
+    tokenizer.save_pretrained(folder)
+    make_model(tokenizer).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Its address, once it answers."""
+    folder = tmp_path_factory.mktemp("server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("transformers")), "serve", str(model)]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+    env = environment(folder) | {"OMP_NUM_THREADS": "1"}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+    try:
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+                break
+            except OSError:
+                assert process.poll() is None, (folder / "log").read_text()[-2000:]
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def overrides(url: str, model: Path, panel: Path) -> list[str]:
+    rows = [
+        {"id": f"q{k}", "source": f"Fog {k}.", "responses": {a: f"{a} saw fog {k}." for a in "abc"}}
+        for k in range(2)
+    ]
+    panel.write_text("\n".join(map(json.dumps, rows)))
+    return [
+        "dataset=jsonl",
+        f"dataset.path={panel}",
+        "evaluation_lm=vllm_server",
+        f"evaluation_lm.model={model}",
+        f"evaluation_lm.base_url={url}",
+        "evaluation_lm.limits.concurrency=2",
+        *FAST,
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "calls"), [("judge", 12), ("tvd_mi", 24)])
+def test_every_call_is_answered_counted_and_scored_or_not(
+    server: str, model: Path, tmp_path: Path, mechanism: str, calls: int
+) -> None:
+    """An untrained model keeps to no format: unscored, each one, and never 0."""
+    job = [*overrides(server, model, tmp_path / "panel.jsonl"), "evaluation_lm.logprobs=none"]
+    inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
+    (folder,) = (tmp_path / "runs").iterdir()
+    meter = json.loads((folder / "manifest.json").read_text())["meter"]
+    assert (meter["sent"], meter["answered"]) == (calls, calls)
+    assert calls <= meter["output_tokens"] <= 8 * calls
+    assert meter["input_tokens"] > 100 * calls
+    tables = {
+        t["name"]: t["rows"] for t in json.loads((folder / "result.json").read_text())["tables"]
+    }
+    assert tables["coverage"][0]["unscored_pairs"] == 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["echo", "prompt"])
+def test_log_probabilities_that_are_silently_ignored_are_refused(
+    server: str, model: Path, tmp_path: Path, mode: str
+) -> None:
+    job = overrides(server, model, tmp_path / "panel.jsonl")
+    with pytest.raises(CapabilityError, match="no usable log-probabilities"):
+        inside(tmp_path, [*job, "mechanism=mi", f"evaluation_lm.logprobs={mode}"])
+    assert not list((tmp_path / "runs").glob("*/DONE"))

@@ -1,0 +1,1 @@
+"""Server processes that tests talk to over loopback."""

@@ -1,0 +1,52 @@
+"""Start a scripted server, and read what it saw."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server process and its log."""
+
+    url: str
+    log: Path
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [e for e in map(json.loads, lines) if e["event"] == kind]
+
+    def seen(self) -> Counter[str]:
+        """How often each request arrived."""
+        return Counter(e["key"] for e in self.events("seen"))
+
+    def paid(self) -> Counter[str]:
+        """How often each request was answered in full with 200."""
+        return Counter(e["key"] for e in self.events("answered") if e["status"] == 200)
+
+
+@contextmanager
+def scripted(folder: Path, **settings: Any) -> Iterator[Running]:
+    """A server with these settings (tests/servers/scripted.py) for as long as the block lasts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "server.jsonl"
+    script = Path(__file__).with_name("scripted.py")
+    process = subprocess.Popen(
+        [sys.executable, str(script), json.dumps(settings), str(log)], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        port = int(process.stdout.readline())
+        yield Running(f"http://127.0.0.1:{port}/v1", log)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

@@ -1,0 +1,111 @@
+"""The boundary between context and target, the first token, the last token, control tokens."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("transformers", reason="needs the extra local")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import Message
+from judgelab.scoring.chat import ChatTemplate, ChatText
+from judgelab.scoring.encode import Encoder, RawText
+from tests.tiny_models import tokenizer
+
+BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)
+PIECES = st.lists(
+    st.sampled_from(["the ", "lamp", "\n", " ", "ö", "🥐", "e", "123", "'s", "   ", "ing.", "日"]),
+    max_size=60,
+).map("".join)
+
+
+def ids(text: str) -> tuple[int, ...]:
+    found = tokenizer()(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    return tuple(found)
+
+
+@settings(max_examples=150, deadline=None)
+@given(x=st.one_of(PIECES, st.text(max_size=300)), y=st.one_of(PIECES, st.text(max_size=300)))
+def test_tokens_are_those_of_the_whole_text(x: str, y: str) -> None:
+    """The window check never passes a pair whose tokens are not those of x + y."""
+    encoded = Encoder(tokenizer(), RawText(), end_token=False).encode([x], [y], [(0, 0)])
+    (job,) = encoded.jobs
+    assert job is not None
+    assert job[0][0] == BEGIN
+    assert job[0][1:] + job[1] == ids(x + y)
+    assert encoded.joint == (ids(x) + ids(y) != ids(x + y))
+    assert ids(x)[: len(job[0]) - 1] == job[0][1:], "the context is a beginning of x alone"
+
+
+def test_merging_pair_is_encoded_jointly_and_counted() -> None:
+    encoder = Encoder(tokenizer(), RawText(), end_token=False)
+    encoded = encoder.encode(["th", "the\n"], ["e", "lamp"], [(0, 0), (1, 1)])
+    assert ids("th") + ids("e") != ids("the"), "this tokenizer merges them"
+    assert encoded.joint == 1
+    assert encoded.jobs[0] is not None and encoded.jobs[0][1] == ids("the")
+    assert encoded.jobs[1] == ((BEGIN, *ids("the\n")), ids("lamp"))
+
+
+def test_first_token_stands_once_and_end_token_is_an_option() -> None:
+    (job,) = Encoder(tokenizer(), RawText(), True).encode([""], ["lamp"], [(0, 0)]).jobs
+    assert job == ((BEGIN,), (*ids("lamp"), END))
+    (job,) = Encoder(tokenizer(), RawText(), False).encode(["a"], [""], [(0, 0)]).jobs
+    assert job == ((BEGIN, *ids("a")), ())
+
+
+def test_control_tokens_in_raw_text_are_ordinary_characters() -> None:
+    (job,) = (
+        Encoder(tokenizer(), RawText(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)]).jobs
+    )
+    assert job is not None
+    assert not {END, USER} & {*job[0], *job[1]}
+
+
+def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
+    template = ChatTemplate(tokenizer(), date(2024, 7, 26))
+    return Encoder(tokenizer(), ChatText(template, system), end_token)
+
+
+def test_chat_tokens_by_hand() -> None:
+    (job,) = chat_encoder(system="Be brief.").encode(["Why?"], ["So. "], [(0, 0)]).jobs
+    line = ids("\n")
+    expected = (
+        BEGIN,
+        SYSTEM,
+        *ids("\nBe brief."),
+        END,
+        USER,
+        *ids("\nWhy?"),
+        END,
+        ASSISTANT,
+        *line,
+    )
+    assert job == (expected, (*ids("So."), END)), "first token once, reply trimmed, turn ended"
+    (job,) = chat_encoder(end_token=False).encode(["Why?"], ["So."], [(0, 0)]).jobs
+    assert job is not None and job[1] == ids("So.")
+
+
+def test_text_that_imitates_a_turn_is_not_scored() -> None:
+    encoded = chat_encoder().encode(
+        ["Why?", "Why?<|end|>"], ["So.", "So.<|end|><|user|>"], [(0, 0), (0, 1), (1, 0)]
+    )
+    assert [job is None for job in encoded.jobs] == [False, True, True]
+
+
+def test_template_prints_the_pinned_date() -> None:
+    found = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
+    found.chat_template = "{{ date_string }} {{ strftime_now('%d %b %Y') }}"
+    text = ChatTemplate(found, date(2024, 7, 26)).render([Message("user", "?")], True)
+    assert text == "26 Jul 2024 26 Jul 2024"
+
+
+def test_model_without_template_says_so() -> None:
+    bare = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
+    with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.chat=false"):
+        ChatTemplate(bare, date(2024, 7, 26))

@@ -1,0 +1,213 @@
+"""Limits, prices, claims and progress: what surrounds a paid call."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from judgelab.endpoint.limits import LEAST, Limits, Pace
+from judgelab.endpoint.pool import Pool
+from judgelab.endpoint.prices import price_of
+from judgelab.errors import ConfigError, DataError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
+from judgelab.report.progress import Progress
+from judgelab.store.cache import CallCache
+from judgelab.store.claims import Claims
+from tests.scripted import ScriptedChat
+from tests.servers.process import scripted
+
+
+def admitted(limits: Limits, tokens: Sequence[float], share: float = 1.0) -> list[float]:
+    """When each of several attempts that ask at once may start, in seconds."""
+
+    async def run() -> list[float]:
+        pace = Pace(limits)
+        pace.share = share
+        begun, times = time.monotonic(), []
+        for amount in tokens:
+            await pace.admit(amount)
+            times.append(time.monotonic() - begun)
+            pace.leave()
+        return times
+
+    return asyncio.run(run())
+
+
+def test_attempts_are_spaced_by_the_tighter_limit() -> None:
+    assert admitted(Limits(requests_per_minute=1200), [1] * 5)[-1] >= 4 * 0.05 - 0.001
+    both = Limits(requests_per_minute=6000, tokens_per_minute=60_000)
+    assert admitted(both, [100, 100, 100])[-1] >= 2 * 0.1 - 0.001
+    assert admitted(Limits(), [1e9] * 50)[-1] < 0.5
+    assert admitted(Limits(requests_per_minute=6000), [1, 1, 1], share=0.1)[-1] >= 0.199
+
+
+def test_concurrency_is_bounded() -> None:
+    async def run() -> tuple[int, int]:
+        pace, running, most = Pace(Limits(concurrency=3)), 0, 0
+
+        async def one() -> None:
+            nonlocal running, most
+            await pace.admit(1)
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.01)
+            running -= 1
+            pace.leave()
+
+        await asyncio.gather(*(one() for _ in range(20)))
+        return running, most
+
+    assert asyncio.run(run()) == (0, 3)
+
+
+def test_the_share_falls_with_the_proportion_of_429_and_recovers() -> None:
+    clock = [0.0]
+    pace = Pace(Limits(), clock=lambda: clock[0])
+
+    def second(refused: int, accepted: int) -> float:
+        for _ in range(accepted):
+            pace.heard(refused=False)
+        for _ in range(refused):
+            pace.heard(refused=True)
+        clock[0] += 1.0
+        pace.heard(refused=False)
+        return pace.share
+
+    assert second(refused=3, accepted=97) == 1.0
+    shares = [second(refused=50, accepted=50) for _ in range(30)]
+    assert shares == sorted(shares, reverse=True)
+    assert LEAST <= shares[-1] < 0.15
+    assert second(refused=0, accepted=100) == pytest.approx(shares[-1] + 0.02)
+    for _ in range(60):
+        second(refused=0, accepted=100)
+    assert pace.share == 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"concurrency": 0}, {"retries": -1}, {"timeout": 0.0}, {"requests_per_minute": 0}]
+)
+def test_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ConfigError, match=r"evaluation_lm\.limits"):
+        Limits(**wrong)  # type: ignore[arg-type]
+
+
+def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:
+    mini = price_of("gpt-4o-mini")
+    assert mini is not None
+    assert mini.cost(2_000_000, 1_000_000) == pytest.approx(0.9)
+    assert price_of("nobody's model") is None
+    mine = tmp_path / "prices.yaml"
+    mine.write_text(
+        "currency: EUR\nmodels:\n  a: {input: 1, output: 2}\n  b: {input: null, output: 1}"
+    )
+    known = price_of("a", str(mine))
+    assert known is not None
+    assert known.currency == "EUR"
+    assert price_of("b", str(mine)) is None
+    mine.write_text("models: 3")
+    with pytest.raises(DataError, match="price list"):
+        price_of("a", str(mine))
+
+
+def test_a_pool_hands_over_what_is_there_before_it_raises() -> None:
+    async def good() -> int:
+        await asyncio.sleep(0.05)
+        return 1
+
+    async def bad() -> int:
+        raise ConfigError("no")
+
+    pool, got = Pool(), []
+    with pytest.raises(ConfigError):
+        for item in pool.stream([good, good, bad, good, good], window=3):
+            got.append(item)
+    assert got == [(0, 1), (1, 1)]
+    pool.close()
+
+
+def test_a_claim_is_held_by_one_and_inherited_from_the_dead(tmp_path: Path) -> None:
+    caches = [CallCache(tmp_path / "c.sqlite") for _ in range(2)]
+    a, b = (Claims(cache) for cache in caches)
+    assert a.take([b"1", b"2"]) == [b"1", b"2"]
+    assert b.take([b"2", b"3"]) == [b"3"]
+    a.drop([b"2"])
+    assert b.take([b"1", b"2"]) == [b"2"]
+    import os
+
+    os.close(a._lock)  # what the system does when a process is killed
+    assert b.take([b"1", b"2"]) == [b"1", b"2"]
+    b.close()
+    for cache in caches:
+        cache.close()
+
+
+def test_two_jobs_at_once_ask_each_question_once(tmp_path: Path) -> None:
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(60)]
+    answers: list[list[Reply]] = []
+
+    def job(url: str) -> None:
+        lm = Cached(OpenAI("m", url, Limits(concurrency=4)), CallCache(tmp_path / "c.sqlite"))
+        answers.append(lm.chat(requests))
+        lm.close()
+
+    with scripted(tmp_path / "server", delay=0.02) as server:
+        jobs = [threading.Thread(target=job, args=(server.url,)) for _ in range(3)]
+        for thread in jobs:
+            thread.start()
+        for thread in jobs:
+            thread.join()
+        assert sum(server.seen().values()) == 60
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_replay_needs_to_know_whose_answers(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    for name in ("lm one", "lm two"):
+        lm = Cached(ScriptedChat(lambda request: "yes", identity=name), CallCache(path))
+        lm.chat([ChatRequest((Message("user", "q"),))])
+        lm.close()
+    with pytest.raises(DataError, match=r"lm one \| lm two: choose"):
+        _ = CacheReplay(str(path)).identity
+    replay = CacheReplay(str(path), "lm two", missing="unscored")
+    assert replay.capabilities == {"chat"}
+    known, unknown = (ChatRequest((Message("user", text),)) for text in "qz")
+    assert [r.text for r in replay.chat([known, unknown])] == ["yes", None]
+    replay.close()
+    with pytest.raises(DataError, match="no call cache at"):
+        _ = CacheReplay(str(tmp_path / "absent")).capabilities
+
+
+def test_progress_is_a_plain_line_now_and_then() -> None:
+    stream = io.StringIO()
+    progress = Progress(lambda: "0.01 USD", stream, first=0.0, every=3600)
+    progress.stage("judge", 300)
+    progress.asked(100, 40)
+    progress.answered(30)
+    progress.close()
+    (line,) = stream.getvalue().splitlines()
+    assert line == "judge: 40 of 300 calls, 40 from the cache, 0.01 USD"
+    assert Progress(str, io.StringIO())._line() == ": 0 of ? calls, 0 from the cache"
+
+
+def test_progress_is_live_on_a_terminal() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    progress = Progress(str, stream)
+    progress.stage("judge", 300)
+    progress.asked(100, 0)
+    progress.answered(30)
+    progress.close()
+    assert "judge: 30 of 300 calls" in stream.getvalue()
+    assert "/s" in stream.getvalue()

@@ -1,0 +1,292 @@
+"""The endpoint client against a server process: what it asks, and what it makes of answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.capability import Capability
+from judgelab.endpoint.attempts import EndpointError
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
+from judgelab.endpoint.prices import Price
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.protocol import ChatRequest, Message
+from judgelab.store.cache import CallCache
+from tests.servers import scripted as rule
+from tests.servers.process import Running, scripted
+
+QUICK = Limits(timeout=1.0, backoff=0.05, longest_wait=0.2, retries=3)
+Start = Callable[..., tuple[Running, OpenAI]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """``start(logprobs="echo", faults=[...])``: a server and a client of it."""
+    with ExitStack() as stack:
+
+        def begin(
+            logprobs: Any = "none", limits: Limits = QUICK, **settings: Any
+        ) -> tuple[Running, OpenAI]:
+            server = stack.enter_context(scripted(tmp_path / "server", **settings))
+            lm = OpenAI("some-model", server.url, limits, logprobs=logprobs)
+            stack.callback(lm.close)
+            return server, lm
+
+        yield begin
+
+
+def ask(text: str, **more: Any) -> ChatRequest:
+    return ChatRequest((Message("user", text),), **more)
+
+
+def expected(context: str, target: str, **settings: Any) -> tuple[float, int]:
+    """The rule's own log P(target | context)."""
+    before = ["<s>", *rule.tokenise(context, settings)]
+    whole = ["<s>", *rule.tokenise(context + target, settings)]
+    values = [rule.logprob(whole[:i], whole[i]) for i in range(1, len(whole))]
+    if whole[: len(before)] == before:
+        return math.fsum(values[len(before) - 1 :]), len(whole) - len(before)
+    alone = math.fsum(rule.logprob(before[:i], before[i]) for i in range(1, len(before)))
+    return math.fsum(values) - alone, len(whole) - len(before)
+
+
+def test_replies_come_back_in_order(start: Start) -> None:
+    _, lm = start()
+    texts = [f"judge {k}" for k in range(50)]
+    replies = lm.chat([ask(text) for text in texts])
+    options = rule.LABELS["judge"]
+    assert [r.text for r in replies] == [
+        f"I choose {options[rule.number(text) % 3]}" for text in texts
+    ]
+    assert (replies[0].input_tokens, replies[0].output_tokens) == (len(texts[0]) // 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "settled"),
+    [
+        ("refusal", "refused: I would rather not.", True),
+        ("filter", "content filter", True),
+        ("empty", "empty answer (no choice)", True),
+        ("length", "cut at 9 tokens", True),
+        ("malformed", "malformed answer (not JSON)", False),
+        ("400", "HTTP 400: trouble with", False),
+    ],
+)
+def test_an_answer_without_a_text_says_why_and_is_not_asked_again(
+    start: Start, fault: str, reason: str, settled: bool
+) -> None:
+    server, lm = start(faults=[fault], share=1)
+    reply = lm.chat([ask("judge this", max_tokens=9)])[0]
+    assert reply.text is None
+    assert reply.reason is not None
+    assert reply.reason.startswith(reason)
+    assert reply.settled is settled
+    assert sum(server.seen().values()) == 1
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "hang", "cut", "drop"])
+def test_transient_faults_are_tried_again(start: Start, fault: str) -> None:
+    server, lm = start(faults=[fault], share=1)
+    assert lm.chat([ask("judge this")])[0].text is not None
+    assert sum(server.seen().values()) == 2
+    assert max(server.paid().values()) == 1
+
+
+def test_retry_after_is_waited_for(start: Start) -> None:
+    server, lm = start(faults=["429"], share=1)
+    lm.chat([ask("judge this")])
+    first, second = (event["at"] for event in server.events("seen"))
+    assert second - first >= 0.5
+
+
+def test_a_call_that_fails_each_time_ends_unscored_with_its_reason(start: Start) -> None:
+    server, lm = start(per_second=0.5, limits=Limits(retries=2, backoff=0.01))
+    replies = lm.chat([ask("a"), ask("b")])
+    failed = next(r for r in replies if r.text is None)
+    assert failed.reason == "HTTP 429: slow down after 3 attempts"
+    assert not failed.settled
+    assert sum(server.seen().values()) == 4
+
+
+def test_no_server_a_wrong_key_and_a_wrong_address_end_the_run(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = OpenAI("m", "http://127.0.0.1:9/v1", QUICK)
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9/v1 cannot be reached"):
+        dead.chat([ask("q")])
+    dead.close()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-canary")
+    _, lm = start(key="sk-right")
+    with pytest.raises(ConfigError, match="refuses the key") as caught:
+        lm.chat([ask("q")] * 5)
+    assert "canary" not in str(caught.value)
+
+
+def test_a_missing_key_is_said_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    remote = OpenAI("m", "https://api.example.org/v1", Limits(), api_key_env="NO_SUCH_KEY")
+    with pytest.raises(ConfigError, match="set the environment variable NO_SUCH_KEY"):
+        remote.attach(Meter())
+    OpenAI("m", "https://api.example.org/v1", Limits(), api_key_env=None).attach(Meter())
+    OpenAI("m", "http://localhost:8000/v1", Limits(), api_key_env="NO_SUCH_KEY").attach(Meter())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"api_key_env": "sk-canary-123"},
+        {"base_url": "https://user:canary@api.example.org/v1"},
+        {"base_url": "https://api.example.org/v1?key=canary"},
+        {"model": None},
+    ],
+)
+def test_a_config_that_holds_a_secret_is_refused_without_repeating_it(wrong: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        OpenAI(**{"model": "m", "base_url": "https://a.example/v1", "limits": Limits()} | wrong)
+    assert "canary" not in str(caught.value)
+
+
+def test_identity_holds_what_changes_an_answer_and_nothing_else() -> None:
+    def identity(**change: Any) -> str:
+        given: dict[str, Any] = {"model": "m", "base_url": "https://a.org/v1", "limits": Limits()}
+        return OpenAI(**given | change).identity
+
+    same: list[dict[str, Any]] = [
+        {"limits": Limits(concurrency=1, timeout=5.0)},
+        {"api_key_env": "OTHER"},
+        {"logprobs": "echo"},
+        {"base_url": "https://a.org/v1/"},
+    ]
+    assert {identity(**change) for change in same} == {identity()}
+    other: list[dict[str, Any]] = [
+        {"model": "n"},
+        {"base_url": "https://b.org/v1"},
+        {"extra_body": {"seed": 1}},
+        {"server": "mine"},
+    ]
+    assert len({identity(**change) for change in other} | {identity()}) == 5
+
+
+def test_alternatives_of_a_reply(start: Start, tmp_path: Path) -> None:
+    _, lm = start()
+    cache = CallCache(tmp_path / "c.sqlite")
+    first = Cached(lm, cache).chat([ask("judge", top_logprobs=2)])[0]
+    assert first.top_logprobs == ((("I", -0.1), ("I", -0.1)),)
+    assert Cached(lm, cache).chat([ask("judge", top_logprobs=2)])[0] == first
+    assert Cached(lm, cache).chat([ask("judge")])[0].top_logprobs == ()
+    cache.close()
+    _, silent = start(ignore=True)
+    with pytest.raises(CapabilityError, match="ignores logprobs"):
+        silent.chat([ask("judge", top_logprobs=2)])
+
+
+@pytest.mark.parametrize("mode", ["echo", "prompt"])
+@pytest.mark.parametrize("settings", [{}, {"merge": True}, {"fragments": True}, {"beside": True}])
+def test_log_probabilities_are_the_servers(
+    start: Start, mode: str, settings: dict[str, bool]
+) -> None:
+    """Clean boundaries, tokens across one, tokens that cannot be spelt, a list beside choices."""
+    _, lm = start(logprobs=mode, **settings)
+    contexts = ["Reviews:\n", "Reviews:\na short föggy one\n"]
+    targets = ["the keeper lit the lamp", "Ünder the pier", ""]
+    pairs = [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)]
+    table = lm.logprob(contexts, targets, pairs)
+    for k, (c, t) in enumerate(pairs):
+        nats, tokens = expected(contexts[c], targets[t], **settings)
+        assert table.total[k] == pytest.approx(nats, abs=1e-9)
+        assert table.tokens[k] == tokens
+    assert lm.scored_jointly == (4 if settings.get("merge") else 0)
+    assert lm.capabilities == {Capability.CHAT, Capability.LOGPROB}
+
+
+@pytest.mark.parametrize("mode", ["echo", "prompt"])
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"ignore": "all"}, "without the field that logprobs asks for"),
+        ({"ignore": "prompt"}, "prompt"),
+        ({"off_by_one": True}, "belong to other positions"),
+        ({"no_completions": True}, "HTTP 422: not supported here"),
+    ],
+)
+def test_a_server_without_or_with_wrong_log_probabilities_is_refused(
+    start: Start, mode: str, settings: dict[str, Any], reason: str
+) -> None:
+    server, lm = start(logprobs=mode, **settings)
+    with pytest.raises(CapabilityError, match=reason):
+        lm.logprob(["x"], ["y"], [(0, 0)])
+    assert sum(server.seen().values()) <= 2
+
+
+def test_the_meter_notes_every_attempt_and_goes_on_after_a_kill(
+    start: Start, tmp_path: Path
+) -> None:
+    server, lm = start(faults=["500"], share=0.3)
+    path = tmp_path / "calls.jsonl"
+    lm.attach(Meter(path, Price(1.0, 2.0)))
+    lm.chat([ask(f"judge {k}", key=("judge", str(k))) for k in range(40)])
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    sent, ended = ([e for e in lines if kind in e] for kind in ("sent", "ended"))
+    assert len(sent) == len(ended) == sum(server.seen().values()) > 40
+    assert Counter(e["status"] for e in ended) == {"answered": 40, "500": len(sent) - 40}
+    assert {e["cost"] for e in ended if e["status"] == "500"} == {0.0}
+    assert {tuple(e["key"]) for e in sent} == {("judge", str(k)) for k in range(40)}
+    cost = sum(e["input_tokens"] + 2 * e["output_tokens"] for e in ended if e["cost"]) / 1e6
+    with path.open("a") as torn:
+        torn.write('{"sent": 99, "attempt": 1, "key": [], "at": ""}\n{"ended": 99, "sta')
+    again = Meter(path, Price(1.0, 2.0))
+    assert again.totals.cost == pytest.approx(cost)
+    assert (again.totals.sent, again.totals.ended) == (len(sent) + 1, len(ended))
+    assert again.summary()["lost"] == 1
+    again.sent(("k",), 1, (1, 1))
+    again.close()
+    assert json.loads(path.read_text().splitlines()[-1])["sent"] == len(sent) + 2
+
+
+def test_a_budget_stops_before_it_is_exceeded(start: Start, tmp_path: Path) -> None:
+    server, lm = start()
+    lm.attach(Meter(tmp_path / "a.jsonl", None, Budget(max_calls=7)))
+    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    requests = [ask(f"judge {k}") for k in range(30)]
+    with pytest.raises(BudgetReachedError, match=r"budget\.max_calls=7 is used up"):
+        cached.chat(requests)
+    assert sum(server.seen().values()) == 7
+    price = Price(1000.0, 1000.0)
+    lm.attach(meter := Meter(tmp_path / "b.jsonl", price, Budget(max_cost=6.0)))
+    with pytest.raises(BudgetReachedError, match=r"budget\.max_cost=6\.0 would be exceeded"):
+        cached.chat(requests)
+    assert 0 < meter.totals.cost <= 6.0
+    lm.attach(Meter())
+    assert all(reply.text for reply in cached.chat(requests))
+    assert max(server.paid().values()) == 1
+    assert sum(server.seen().values()) == 30
+    cached.cache.close()
+
+
+def test_a_cost_budget_needs_a_price() -> None:
+    with pytest.raises(ConfigError, match="needs the model's price"):
+        Meter(None, None, Budget(max_cost=1.0))
+
+
+def test_refusals_are_kept_and_failures_asked_again(start: Start, tmp_path: Path) -> None:
+    server, lm = start(faults=["refusal", "malformed"], share=0.5)
+    requests = [ask(f"judge {k}") for k in range(40)]
+    replies = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+    again = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+    assert again == replies
+    assert {r.reason for r in replies if r.text is None and r.settled} == {
+        "refused: I would rather not."
+    }
+    malformed = sum(not r.settled for r in replies if r.text is None)
+    assert malformed > 0
+    assert sum(server.seen().values()) == 40 + malformed

@@ -1,0 +1,209 @@
+"""kv and tree against the oracle, on real architectures; the plan and the head by themselves."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("transformers", reason="needs the extra local")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from judgelab.scoring.encode import Encoder, RawText  # noqa: E402
+from judgelab.scoring.engine import DriftError, Engine  # noqa: E402
+from judgelab.scoring.head import Asked, Head  # noqa: E402
+from judgelab.scoring.kv import score_kv  # noqa: E402
+from judgelab.scoring.plan import Job, make_plan  # noqa: E402
+from judgelab.scoring.rows import score_rows  # noqa: E402
+from judgelab.scoring.tree import score_tree  # noqa: E402
+from tests.tiny_models import model, tokenizer  # noqa: E402
+
+SAME = 1e-3  # nats per target
+FAST = ("llama", "llama_gqa", "qwen2", "gpt2")
+
+
+def jobs_of(seed: int) -> list[Job]:
+    """A template, contexts that share it to different depths, targets of 1 to 90 tokens."""
+    rng = random.Random(seed)
+
+    def ids(n: int) -> tuple[int, ...]:
+        return tuple(rng.randrange(2, 2000) for _ in range(n))
+
+    start = ids(20)
+    item = start + ids(30)
+    contexts = [start, ids(1), *(start + ids(rng.randrange(1, 30)) for _ in range(2))]
+    contexts += [item + ids(rng.randrange(1, 40)) for _ in range(2)]
+    targets = [ids(1), ids(2), ids(64), ids(90), *(ids(rng.randrange(1, 20)) for _ in range(3))]
+    return [(x, y) for x in contexts for y in targets]
+
+
+def head_of(lm: Any, rows: int = 16, columns: int = 300) -> Head:
+    embedding = lm.get_output_embeddings()
+    return Head(embedding.weight, embedding.bias, rows, columns)
+
+
+@pytest.mark.parametrize("kind", FAST)
+def test_kv_and_tree_equal_rows_at_any_budget(kind: str) -> None:
+    lm, jobs = model(kind), jobs_of(1)
+    expected = score_rows(lm, jobs)
+    assert np.ptp(expected) > 100, "targets must differ for the comparison to mean anything"
+    for budget in (1, 16, 100, 1000, 100_000):
+        plan = make_plan(jobs, budget)
+        order = list(plan.leaf_of)
+        found = {
+            "tree": score_tree(lm, head_of(lm), plan)[order],
+            "kv": score_kv(lm, head_of(lm), plan, budget)[order],
+        }
+        for way, totals in found.items():
+            assert np.abs(totals - expected).max() < SAME, (way, budget)
+
+
+@pytest.mark.parametrize("kind", FAST)
+def test_order_of_the_batch_changes_no_byte(kind: str) -> None:
+    lm, jobs = model(kind), jobs_of(2)
+    shuffled = list(range(len(jobs)))
+    random.Random(0).shuffle(shuffled)
+    for backend in ("tree", "kv"):
+        engine = Engine(lm, backend, budget=200)
+        first = engine.score(jobs)
+        second = engine.score([jobs[i] for i in shuffled] * 2)
+        assert (second[: len(jobs)] == first[shuffled]).all()
+        assert engine.drift is not None and engine.drift < SAME
+
+
+@pytest.mark.parametrize(
+    ("kind", "backend", "reason"),
+    [
+        ("sliding", "kv", "sliding"),
+        ("softcap", "rows", "linear head"),
+        ("dynamic", "rows", "dynamic"),
+    ],
+)
+def test_models_that_do_not_allow_it_are_scored_otherwise_and_say_why(
+    kind: str, backend: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lm, jobs = model(kind), jobs_of(3)[:14]
+    engine = Engine(lm, "tree", budget=64)
+    assert engine.backend == backend
+    assert engine.reason is not None and reason in engine.reason
+    assert reason in caplog.text
+    assert np.abs(engine.score(jobs) - score_rows(lm, jobs)).max() < SAME
+
+
+def test_attention_that_is_not_plain_is_found_while_running() -> None:
+    """Soft caps inside the attention are not in every configuration: the attention refuses them."""
+    lm = model("llama")
+    engine = Engine(lm, "auto", budget=64)
+    layer = lm.model.layers[0].self_attn
+    own = layer.forward
+    layer.forward = lambda *args, **kwargs: own(*args, softcap=30.0, **kwargs)
+    try:
+        engine._run(make_plan(jobs_of(4)[:3], 64))
+    except (TypeError, ValueError):  # sdpa refuses a soft cap as well: only the switch matters here
+        pass
+    finally:
+        del layer.forward
+    assert engine.backend == "kv" and engine.reason == "its attention uses softcap"
+    assert lm.config._attn_implementation == "sdpa", "the model gets its own attention back"
+
+
+def test_drift_aborts_with_a_sentence() -> None:
+    engine = Engine(model("llama"), "tree", budget=64)
+    assert engine.head is not None
+    engine.head = Head(engine.model.get_output_embeddings().weight * 1.01, None)
+    with pytest.raises(DriftError, match=r"backend=tree differs from one sequence at a time by"):
+        engine.score(jobs_of(5)[:6])
+    assert engine.drift is None
+
+
+def test_plan_encodes_every_shared_stretch_once() -> None:
+    start, jobs = tuple(range(50)), []
+    agents = [tuple(range(100 + 10 * k, 110 + 10 * k)) for k in range(30)]
+    for x in [(), *agents]:
+        jobs += [(start + x, y) for y in agents if y != x]
+    plan = make_plan(jobs, 256)
+    assert len(plan.leaves) == 30 * 30
+    assert sum(len(node.tokens) for node in plan.nodes) == 50 + 30 * 10, "M agents, M encodings"
+    assert plan.tokens == 350 + 900 * 9
+    sizes = [
+        sum(len(plan.nodes[n].tokens) for n in b.nodes)
+        + sum(len(plan.leaves[i].inputs) for i in b.leaves)
+        for b in plan.bins
+    ]
+    assert max(sizes) <= 256 and sum(sizes) == plan.tokens
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    jobs=st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 2), min_size=1, max_size=8).map(tuple),
+            st.lists(st.integers(0, 2), min_size=1, max_size=4).map(tuple),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    budget=st.integers(1, 20),
+)
+def test_plan_holds_every_job_once_and_parents_first(jobs: list[Job], budget: int) -> None:
+    plan = make_plan(jobs, budget)
+    assert len(plan.leaves) == len(set(jobs))
+    for job, leaf in zip(jobs, plan.leaf_of, strict=True):
+        assert (plan.context(plan.leaves[leaf].node), plan.leaves[leaf].tokens) == job
+    done: set[int] = set()
+    for bin_ in plan.bins:
+        for n in bin_.nodes:
+            assert plan.nodes[n].parent in done | {-1}
+            done.add(n)
+        assert {plan.leaves[i].node for i in bin_.leaves} <= done
+    assert done == set(range(len(plan.nodes)))
+    held = [i for bin_ in plan.bins for i in bin_.leaves]
+    assert sorted(held) == [i for i, leaf in enumerate(plan.leaves) if leaf.inputs]
+    assert make_plan(jobs[::-1], budget).bins == plan.bins
+
+
+def test_head_sums_blocks_like_one_softmax() -> None:
+    torch.manual_seed(1)
+    weight, bias, hidden = torch.randn(1000, 16) * 20, torch.randn(1000), torch.randn(37, 16)
+    rows = torch.arange(0, 37, 2)
+    at, tokens = torch.arange(len(rows)).repeat(2), torch.randint(1000, (2 * len(rows),))
+    asked = Asked(rows, at, tokens, at)
+    logits = hidden[rows][at].double() @ weight.double().T + bias
+    expected = logits.log_softmax(-1)[torch.arange(len(at)), tokens]
+    assert logits.max() > 100, "exponentials would overflow without the running maximum"
+    for block in ((5, 64), (512, 4096), (1, 1)):
+        found = Head(weight, bias, *block).logprobs(hidden, asked)
+        torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
+
+
+TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        ["", "a", " ", "\n", "Öl", "日本語", "🥐🥐", "<|end|>", "e\u0301", "the\n\n", " s"]
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    contexts=st.lists(TEXTS, min_size=1, max_size=4),
+    targets=st.lists(TEXTS, min_size=1, max_size=4),
+    kind=st.sampled_from(FAST),
+    budget=st.sampled_from([1, 7, 64, 4096]),
+)
+def test_any_texts_score_alike(
+    contexts: list[str], targets: list[str], kind: str, budget: int
+) -> None:
+    encoder = Encoder(tokenizer(), RawText(), end_token=True)
+    pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets))]
+    jobs = [job for job in encoder.encode(contexts, targets, pairs).jobs if job is not None]
+    assert len(jobs) == len(pairs)
+    lm = model(kind)
+    expected = score_rows(lm, jobs)
+    for backend in ("tree", "kv"):
+        assert np.abs(Engine(lm, backend, budget).score(jobs) - expected).max() < SAME

@@ -1,0 +1,224 @@
+"""evaluation_lm=transformers on a small Llama in a folder, against transformers itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+transformers = pytest.importorskip("transformers", reason="needs the extra local")
+
+from judgelab.capability import Capability  # noqa: E402
+from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.evaluation_lm.protocol import ChatRequest, Message  # noqa: E402
+from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from tests.tiny_models import model, tokenizer  # noqa: E402
+
+CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]
+TARGETS = [
+    "The bridge is shut.",
+    "",
+    "a",
+    "Öl und 日本語 🥐",
+    "The ferry sails at noon, they said.",
+]
+PAIRS = list(product(range(len(CONTEXTS)), range(len(TARGETS))))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("model") / "llama"
+    model("llama_gqa").save_pretrained(place)
+    tokenizer().save_pretrained(place)
+    return place
+
+
+def ask(text: str, **options: Any) -> ChatRequest:
+    return ChatRequest((Message("user", text),), **options)
+
+
+def by_hand(folder: Path, context: list[int], target: list[int]) -> float:
+    """Cross-entropy of transformers' own class: nothing of ours."""
+    lm = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids = torch.tensor([context + target])
+    labels = torch.tensor([[-100] * len(context) + target])
+    with torch.no_grad():
+        return float(-lm(input_ids=ids, labels=labels).loss * len(target))
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_all_ways_give_the_same_table(folder: Path, chat: bool) -> None:
+    tables = {}
+    for backend, budget in product(("rows", "kv", "tree"), (5, 64, 4096)):
+        lm = Transformers(str(folder), backend=backend, token_budget=budget, chat=chat)
+        tables[backend, budget] = lm.logprob(CONTEXTS, TARGETS, PAIRS)
+        assert lm.facts["backend"] == backend and lm.facts["backend_reason"] is None
+        assert (lm.drift is None) == (backend == "rows")
+    oracle = tables["rows", 64]
+    assert not np.isnan(oracle.total).any()
+    for table in tables.values():
+        np.testing.assert_allclose(table.total, oracle.total, atol=1e-3)
+        assert (table.tokens == oracle.tokens).all()
+    empty = oracle.total[1 :: len(TARGETS)]
+    assert (empty < 0).all() if chat else (empty == 0).all()
+    assert (oracle.tokens[1 :: len(TARGETS)] == int(chat)).all()
+
+
+def test_sums_are_those_of_transformers_own_loss(folder: Path) -> None:
+    words = tokenizer()
+    table = Transformers(str(folder)).logprob(CONTEXTS, TARGETS, [(1, 4)])
+    context = words(CONTEXTS[1])["input_ids"]
+    target = words(TARGETS[4], add_special_tokens=False)["input_ids"]
+    assert table.tokens[0] == len(target)
+    assert table.total[0] == pytest.approx(by_hand(folder, context, target), abs=1e-3)
+    chat = Transformers(str(folder), chat=True, system="Be kind.")
+    table = chat.logprob(CONTEXTS, TARGETS, [(1, 4)])
+    turns = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": CONTEXTS[1]},
+        {"role": "assistant", "content": TARGETS[4]},
+    ]
+    whole = words.apply_chat_template(turns, tokenize=True)["input_ids"]
+    opening = words.apply_chat_template(turns[:2], tokenize=True, add_generation_prompt=True)
+    start = len(opening["input_ids"])
+    assert whole[:start] == opening["input_ids"]
+    assert table.tokens[0] == len(whole) - start
+    expected = by_hand(folder, whole[:start], whole[start:])
+    assert table.total[0] == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_cannot_be_scored_is_nan_and_counted(folder: Path) -> None:
+    lm = Transformers(str(folder), chat=True)
+    table = lm.logprob(["x", "long " * 600, "y<|end|>"], ["a", "b"], [(0, 0), (1, 1), (2, 0)])
+    assert np.isnan(table.total).tolist() == [False, True, True]
+    assert table.tokens.tolist()[1:] == [0, 0]
+    assert (lm.counts.pairs, lm.counts.too_long, lm.counts.imitating) == (3, 1, 1)
+    assert lm.logprob(["x"], ["a"], []).total.shape == (0,)
+
+
+def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_path: Path) -> None:
+    base = Transformers(str(folder)).identity
+    same = [{"backend": "rows"}, {"token_budget": 7}, {"threads": 1}, {"tolerance": 1.0}]
+    other = [
+        {"chat": True},
+        {"system": "Be kind."},
+        {"dtype": "bfloat16"},
+        {"quantization": "nf4"},
+        {"end_token": True},
+        {"template_date": "2025-01-01"},
+        {"max_tokens": 7},
+    ]
+    assert {Transformers(str(folder), **options).identity for options in same} == {base}
+    found = {Transformers(str(folder), **options).identity for options in other}
+    assert len(found | {base}) == len(other) + 1
+    moved = shutil.copytree(folder, tmp_path / "elsewhere")
+    assert Transformers(str(moved)).identity == base, "where a model lies changes no answer"
+    config = json.loads((moved / "config.json").read_text())
+    (moved / "config.json").write_text(json.dumps({**config, "rms_norm_eps": 0.1}))
+    assert Transformers(str(moved)).identity != base
+
+
+def test_building_loads_nothing() -> None:
+    lm = Transformers("no/such/folder/anywhere")
+    assert lm.capabilities == {Capability.LOGPROB, Capability.CHAT}
+    with pytest.raises(ConfigError, match=r"'no/such/folder/anywhere' is no folder here"):
+        lm.identity  # noqa: B018
+
+
+def test_mistakes_are_one_sentence(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ConfigError, match=r"Hugging Face Hub: HF_HUB_OFFLINE is set\.$"):
+        Transformers("some/model", revision="abc").identity  # noqa: B018
+    with pytest.raises(ConfigError, match=r"set evaluation_lm\.revision=null"):
+        Transformers(str(folder), revision="abc").identity  # noqa: B018
+    with pytest.raises(ConfigError, match=r"make it with `this`"):
+        Transformers("./absent", hint="make it with `this`").identity  # noqa: B018
+    with pytest.raises(ConfigError, match="has no adapter_config.json"):
+        Transformers(str(folder), adapter=str(tmp_path)).identity  # noqa: B018
+    for wrong in ({"backend": "fast"}, {"dtype": "int4"}, {"quantization": "gptq"}):
+        with pytest.raises(ConfigError, match="must be one of"):
+            Transformers(str(folder), **wrong)
+    with pytest.raises(ConfigError, match="must be a date"):
+        Transformers(str(folder), template_date="26 Jul")
+    with pytest.raises(ConfigError, match="at least 1"):
+        Transformers(str(folder), token_budget=0)
+    pickled = shutil.copytree(folder, tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    with pytest.raises(ConfigError, match="has no safetensors weights"):
+        Transformers(str(pickled)).logprob(["x"], ["y"], [(0, 0)])
+
+
+def test_replies_do_not_depend_on_company(folder: Path) -> None:
+    lm = Transformers(str(folder), max_tokens=6)
+    hot = [ask("Name a bird.", temperature=1.0, repeat=r) for r in range(4)]
+    together = lm.chat([ask("Name a bird."), *hot])
+    assert [lm.chat([request])[0] for request in hot] == together[1:]
+    assert len({reply.text for reply in together[1:]}) > 1, "repeats are independent draws"
+    greedy = together[0]
+    assert greedy.output_tokens is not None and 0 < greedy.output_tokens <= 6
+    long = lm.chat([ask("word " * 600)])[0]
+    assert long.text is None and long.reason is not None and "no room" in long.reason
+
+
+def test_label_probabilities_are_those_of_the_first_tokens(folder: Path) -> None:
+    lm = Transformers(str(folder))
+    prompt = ask("Is it?")
+    table = lm.choices([prompt, ask("Why?")], ["A", "B", "the"])
+    assert table.shape == (2, 3)
+    words = tokenizer()
+    opening = words.apply_chat_template(
+        [{"role": "user", "content": "Is it?"}], tokenize=True, add_generation_prompt=True
+    )["input_ids"]
+    for place, label in enumerate(["A", "B", "the"]):
+        ids = words(label, add_special_tokens=False)["input_ids"]
+        assert table[0, place] == pytest.approx(by_hand(folder, opening, ids), abs=1e-3)
+    assert math.fsum(np.exp(table[0])) < 1
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft
+def test_adapter_changes_scores_and_identity(folder: Path, tmp_path: Path) -> None:
+    peft = pytest.importorskip("peft", reason="needs the extra local")
+    base = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    wrapped = peft.get_peft_model(base, peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
+    with torch.no_grad():
+        for name, parameter in wrapped.named_parameters():
+            if "lora_" in name:
+                parameter.normal_(0, 0.3)
+    wrapped.save_pretrained(tmp_path / "adapter")
+    plain, adapted = (
+        Transformers(str(folder)),
+        Transformers(str(folder), adapter=str(tmp_path / "adapter")),
+    )
+    assert plain.identity != adapted.identity
+    found = adapted.logprob(CONTEXTS, TARGETS, [(1, 4)]).total[0]
+    assert abs(found - plain.logprob(CONTEXTS, TARGETS, [(1, 4)]).total[0]) > 0.1
+    words = tokenizer()
+    ids = torch.tensor([words(CONTEXTS[1])["input_ids"]])
+    target = torch.tensor([words(TARGETS[4], add_special_tokens=False)["input_ids"]])
+    labels = torch.cat((torch.full_like(ids, -100), target), 1)
+    with torch.no_grad():
+        loss = wrapped(input_ids=torch.cat((ids, target), 1), labels=labels).loss
+    assert found == pytest.approx(float(-loss * target.shape[1]), abs=1e-3)
+
+
+@pytest.mark.parametrize("form", ["nf4", "int8"])
+def test_quantised_models_score_by_the_tree_too(folder: Path, form: str) -> None:
+    pytest.importorskip("bitsandbytes", reason="needs the extra local")
+    full = Transformers(str(folder)).logprob(CONTEXTS, TARGETS, PAIRS).total
+    tables = {}
+    for backend in ("rows", "tree"):
+        lm = Transformers(str(folder), quantization=form, backend=backend, dtype="float32")
+        tables[backend] = lm.logprob(CONTEXTS, TARGETS, PAIRS).total
+        assert lm.facts["backend"] == backend
+    assert np.abs(tables["rows"] - full).max() > 1e-3, "quantised weights are other weights"
+    slack = 1e-3 if form == "nf4" else 0.05 + 0.01 * np.abs(full).max()
+    assert np.abs(tables["rows"] - tables["tree"]).max() < slack
