@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from judgelab.errors import JudgelabError, require
 from judgelab.scale.sharded import Sharded
@@ -11,8 +14,21 @@ from judgelab.scale.shards import Answers, Shard
 from judgelab.scale.worker import Model, answer
 
 
-def _numbered(index: int, model: Model, shard: Shard) -> tuple[int, Answers]:
+def _numbered(parent: int, index: int, model: Model, shard: Shard) -> tuple[int, Answers]:
+    _end_with(parent)
     return index, answer(model, shard)
+
+
+@lru_cache(maxsize=1)  # once a process
+def _end_with(parent: int) -> None:
+    """Leave when the run is gone: after its kill -9, loky's workers would stay, model and all."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Joblib(Sharded):
@@ -38,7 +54,8 @@ class Joblib(Sharded):
 
         self._used = True
         count = self.workers or len(os.sched_getaffinity(0))
-        jobs = (joblib.delayed(_numbered)(i, model, shard) for i, shard in enumerate(shards))
+        job = joblib.delayed(_numbered)
+        jobs = (job(os.getpid(), index, model, shard) for index, shard in enumerate(shards))
         with joblib.parallel_config("loky", inner_max_num_threads=self.threads):
             parallel = joblib.Parallel(count, return_as="generator_unordered", batch_size=1)
         try:

@@ -60,9 +60,7 @@ class Ray(Sharded):
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answers]]:
         """See Sharded."""
         ray = self._connect()
-        from ray.util import ActorPool
-
-        pool = ActorPool(self._workers())
+        pool = ray.util.ActorPool(self._workers())
         jobs = [(index, shard) for index, shard in enumerate(shards)]
         try:
             yield from pool.map_unordered(

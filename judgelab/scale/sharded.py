@@ -1,4 +1,4 @@
-"""What joblib and ray share: collect the missing questions, have them answered, keep the answers."""
+"""What joblib and ray share: collect what is missing, have it answered, keep the answers."""
 
 from __future__ import annotations
 

@@ -121,9 +121,7 @@ def _execute(
         seed=settings.seed,
         limit=settings.limit,
         tell=progress.stage,
-        spread=alone
-        if not isinstance(cached, Cached)
-        else scale.over(config["evaluation_lm"], cached),
+        spread=scale.over(config["evaluation_lm"], cached) if isinstance(cached, Cached) else alone,
     )
     try:
         result: Result = study.run(lab)
