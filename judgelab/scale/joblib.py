@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from judgelab.errors import JudgelabError, require
+from judgelab.errors import JudgelabError
 from judgelab.scale.sharded import Sharded
 from judgelab.scale.shards import Answers, Shard
 from judgelab.scale.worker import Model, answer
@@ -49,8 +49,8 @@ class Joblib(Sharded):
 
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answers]]:
         """See Sharded."""
-        joblib = require("joblib", extra="dev")
-        broken = require("joblib.externals.loky.process_executor", extra="dev").BrokenProcessPool
+        import joblib
+        from joblib.externals.loky.process_executor import BrokenProcessPool
 
         self._used = True
         count = self.workers or len(os.sched_getaffinity(0))
@@ -60,7 +60,7 @@ class Joblib(Sharded):
             parallel = joblib.Parallel(count, return_as="generator_unordered", batch_size=1)
         try:
             yield from parallel(jobs)
-        except broken as cause:
+        except BrokenProcessPool as cause:
             raise JudgelabError(
                 f"One of {count} worker processes was killed (out of memory?): what was "
                 "answered is kept; run again, with fewer scale.workers."
@@ -69,6 +69,7 @@ class Joblib(Sharded):
     def close(self) -> None:
         """Stop the processes."""
         if self._used:
-            loky = require("joblib.externals.loky", extra="dev")
-            loky.get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            from joblib.externals.loky import get_reusable_executor
+
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
             self._used = False

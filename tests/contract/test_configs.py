@@ -69,6 +69,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         "evaluation_lm": {"cached", "counted", "remote"},
         "agents": {"taxonomy"},
         "study": {"run", "lab", "groups", "records", "discrimination_tables", "dry_run"},
+        "scale": {"sharded", "shards", "worker"},
     }
     for axis in AXES:
         modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {
