@@ -24,6 +24,7 @@ AXES = (
     "mechanism",
     "study",
     "tracker",
+    "scale",
 )
 
 

@@ -75,6 +75,7 @@ class Cached:
     def __init__(self, lm: EvaluationLM, cache: CallCache, watch: Watch | None = None) -> None:
         self.lm, self.cache = lm, cache
         self.count = CallCount()
+        self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
         self._claims = Claims(cache) if isinstance(lm, Remote) else None
 
@@ -92,7 +93,7 @@ class Cached:
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """As the wrapped LM; only pairs never seen before reach it."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        keys = self.logprob_keys(contexts, targets, pairs)
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
             if isinstance(self.lm, Remote):
@@ -103,12 +104,12 @@ class Cached:
                 rows = zip(fresh.total.tolist(), fresh.tokens.tolist(), strict=True)
                 yield dict(enumerate(rows))
 
-        known = self._fill("logprob", keys, pairs, self.cache.logprobs, ask, self._keep_logprobs)
+        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask, self._keep_logprobs)
         return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As the wrapped LM; only questions never answered before reach it."""
-        keys = [chat_key(self.identity, request) for request in requests]
+        keys = self.chat_keys(requests)
 
         def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
             if isinstance(self.lm, Remote):
@@ -117,11 +118,53 @@ class Cached:
             else:
                 yield dict(enumerate(self.lm.chat(missing)))
 
-        def look(wanted: Sequence[bytes]) -> dict[bytes, Reply]:
-            return {k: reply_from(v) for k, v in self.cache.chats(wanted).items()}
-
-        known = self._fill("chat", keys, requests, look, ask, self._keep_chats)
+        known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
         return [known[key] for key in keys]
+
+    def logprob_keys(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> list[bytes]:
+        """The key of each pair."""
+        return logprob_keys(self.identity, contexts, targets, pairs)
+
+    def chat_keys(self, requests: Sequence[ChatRequest]) -> list[bytes]:
+        """The key of each request."""
+        return [chat_key(self.identity, request) for request in requests]
+
+    def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
+        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
+        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), tuple)}
+        return told | self.cache.logprobs(list(dict.fromkeys(keys)))
+
+    def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
+        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
+        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), Reply)}
+        kept = self.cache.chats(list(dict.fromkeys(keys)))
+        return told | {k: reply_from(v) for k, v in kept.items()}
+
+    def accept_logprobs(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
+    ) -> None:
+        """Take answers that a worker computed with the same LM. Unscored ones last this run."""
+        rows = zip(table.total.tolist(), table.tokens.tolist(), strict=True)
+        keys = self.logprob_keys(contexts, targets, pairs)
+        fresh: dict[bytes, LogProb] = dict(zip(keys, rows, strict=True))
+        self.cache.note_lm(self.identity, "logprob")
+        self._keep_logprobs(fresh)
+        self._unscored |= {key: row for key, row in fresh.items() if math.isnan(row[0])}
+        self._accepted(len(fresh))
+
+    def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
+        """Take replies that a worker got from the same LM. Failed ones last this run."""
+        fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
+        self.cache.note_lm(self.identity, "chat")
+        self._keep_chats(fresh)
+        self._unscored |= {key: r for key, r in fresh.items() if r.text is None}
+        self._accepted(len(fresh))
+
+    def _accepted(self, calls: int) -> None:
+        self.count.computed += calls
+        self._watch.answered(calls)
 
     def close(self) -> None:
         """Close the LM and the cache."""

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-VOLATILE = frozenset({"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker"})
+VOLATILE = frozenset(
+    {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
+)
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number

@@ -22,6 +22,7 @@ from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
+from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
 
 LMS = Path(__file__).resolve().parents[2] / "conf" / "evaluation_lm"
@@ -35,7 +36,8 @@ def _untold(stage: str, calls: int) -> None:
 class Lab:
     """One run's dataset, agents, evaluation LM, preprocessor, attack and mechanism.
 
-    ``tell`` is told when a stage begins and how many calls it will make (0: not known).
+    ``tell`` is told when a stage begins and how many calls it will make (0: not known);
+    ``spread`` has workers answer what a stage would ask, before it asks.
     """
 
     dataset: Dataset
@@ -48,19 +50,19 @@ class Lab:
     seed: int
     limit: int | None
     tell: Callable[[str, int], None] = _untold
+    spread: Spread = alone
 
     def panels(self) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents."""
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
+        if self.agents.requires:
+            self.spread(lambda lm: self.agents.answer(loaded, lm))
         clean = self.agents.answer(loaded, self.evaluation_lm)
         panels = {"clean": clean}
         if self.attack.name != "none":
             panels["attacked"] = self.attack.apply(clean, seed=self.seed)
-        return {
-            state: self.preprocessor.apply(panel, self.evaluation_lm, seed=self.seed)
-            for state, panel in panels.items()
-        }
+        return {state: self._preprocessed(panel) for state, panel in panels.items()}
 
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
@@ -71,7 +73,13 @@ class Lab:
             self.mechanism.measure(panel, counted, seed=self.seed)
             attack = panel.provenance.get("attack")
             self.tell(f"{self.mechanism.name}{f', {attack}' if attack else ''}", counted.total)
+        if self.mechanism.measurement != "text":
+            self.spread(lambda lm: self.mechanism.measure(panel, lm, seed=self.seed))
         return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
+
+    def _preprocessed(self, panel: Panel) -> Panel:
+        self.spread(lambda lm: self.preprocessor.apply(panel, lm, seed=self.seed))
+        return self.preprocessor.apply(panel, self.evaluation_lm, seed=self.seed)
 
 
 def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:

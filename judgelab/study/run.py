@@ -32,6 +32,7 @@ from judgelab.launch import sentence
 from judgelab.report import console, page
 from judgelab.report.progress import Progress
 from judgelab.result import Result
+from judgelab.scale.protocol import Scale, alone
 from judgelab.store.cache import CallCache
 from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
@@ -80,7 +81,7 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     if settings.dry_run:
         dry_run(parts, settings)
         return math.nan
-    tracker = build(config["tracker"], "tracker")
+    tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
     with run_dir.lock():
@@ -88,7 +89,7 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
             print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
         else:
             run_dir.reopen()
-            _execute(config, settings, parts, tracker, run_dir, sweep)
+            _execute(config, settings, parts, tracker, scale, run_dir, sweep)
             run_dir.finish()
         written = run_dir.read_json("result.json")
         console.show(written, run_dir.path)
@@ -103,6 +104,7 @@ def _execute(
     settings: Frame,
     parts: dict[str, Any],
     tracker: Any,
+    scale: Scale,
     run_dir: RunDir,
     sweep: Path | None,
 ) -> None:
@@ -120,11 +122,13 @@ def _execute(
         seed=settings.seed,
         limit=settings.limit,
         tell=progress.stage,
+        spread=scale.over(config["evaluation_lm"], cached) if isinstance(cached, Cached) else alone,
     )
     try:
         result: Result = study.run(lab)
     finally:
         progress.close()
+        scale.close()
         cached.close()
     run_dir.write_json("result.json", result.to_json())
     manifest = _manifest(lm.identity, started)

@@ -1,0 +1,36 @@
+"""The presets for sweeps in conf/hydra/launcher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from tests.e2e.conftest import ROOT, Command
+
+KINDS = {
+    "cores": ("JoblibLauncher", {"n_jobs": -1}),
+    "submitted": ("LocalLauncher", {"timeout_min": 720}),
+    "slurm": ("SlurmLauncher", {"gpus_per_node": 1, "array_parallelism": 16}),
+}
+
+
+@pytest.mark.parametrize("preset", sorted(p.stem for p in (ROOT / "conf/hydra/launcher").glob("*")))
+def test_a_preset_is_its_launcher_with_our_settings(preset: str) -> None:
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        overrides = [f"hydra/launcher={preset}"]
+        cfg = compose("config", overrides=overrides, return_hydra_config=True)
+    launcher, settings = KINDS[preset]
+    assert cfg.hydra.launcher._target_.endswith(f".{launcher}")
+    assert {key: cfg.hydra.launcher[key] for key in settings} == settings
+
+
+@pytest.mark.slow
+def test_a_submitted_job_ends_in_the_sweeps_report(judgelab: Command, tmp_path: Path) -> None:
+    preset = "hydra/launcher=submitted"
+    done = judgelab("-m", preset, "mechanism=length", "tracker=none", "limit=4")
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("runs/length-*/DONE"))) == 1
+    assert len(list(tmp_path.glob("sweeps/*/.submitit/*/*_result.pkl"))) == 1
+    assert len(list(tmp_path.glob("sweeps/*/report.html"))) == 1

@@ -1,0 +1,223 @@
+"""Whoever answers, and wherever: the same bytes, and every question asked once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from judgelab.errors import ConfigError, JudgelabError
+from judgelab.study.run import execute
+from tests.e2e.conftest import ROOT, environment
+
+PAIRS = ("mechanism=tvd_mi", "mechanism.critic=likelihood", "attack=padding", "limit=4")
+STAGES = ("agents=prompted", "mechanism=judge", "limit=2", "dataset=samsum")
+FAST = ("study.bootstrap=100", "study.permutations=100")
+TWO = ("scale=joblib", "scale.workers=2")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left."""
+
+    result: bytes
+    calls: dict[str, int]
+    cache: set[tuple[Any, ...]]
+
+
+def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcome:
+    """One run in this process; ``lm`` takes the place of evaluation_lm's config."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        fixed = (f"paths.root={root}", "tracker=none", *FAST)
+        cfg = compose("config", overrides=[*fixed, *overrides])
+    if lm is not None:
+        OmegaConf.set_struct(cfg, False)
+        cfg.evaluation_lm = {"_target_": "tests.noted_lm.Noted", "log": f"{root}/log", **lm}
+        root.mkdir(parents=True, exist_ok=True)
+    execute(cfg)
+    (folder,) = (done.parent for done in root.glob("runs/*/DONE"))
+    with sqlite3.connect(root / "cache" / "calls.sqlite") as db:
+        rows = {*db.execute("SELECT * FROM logprob"), *db.execute("SELECT * FROM chat")}
+    db.close()
+    calls = json.loads((folder / "manifest.json").read_text())["calls"]
+    return Outcome((folder / "result.json").read_bytes(), calls, rows)
+
+
+def noted(root: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (root / "log").read_text().splitlines()]
+
+
+def asked(entries: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(question) for entry in entries for question in entry["asked"])
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a Ray cluster of two nodes with one CPU each."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 0})
+    nodes.add_node(num_cpus=1, num_gpus=0)
+    nodes.wait_for_nodes()
+    yield nodes.address
+    nodes.shutdown()
+
+
+@pytest.fixture(scope="module", params=[PAIRS, STAGES], ids=["pairs", "stages"])
+def alone(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[tuple[str, ...], Outcome, Counter[tuple[str, ...]]]:
+    """A job, its outcome in one process, and the questions it asked."""
+    root = tmp_path_factory.mktemp("alone")
+    outcome = run(root, *request.param, lm={})
+    questions = asked(noted(root))
+    return request.param, outcome, Counter(set(questions))
+
+
+def check(
+    root: Path,
+    alone: tuple[tuple[str, ...], Outcome, Counter[tuple[str, ...]]],
+    *scale: str,
+    **lm: str,
+) -> list[dict[str, Any]]:
+    job, expected, questions = alone
+    found = run(root, *job, *scale, lm=lm)
+    assert found.result == expected.result
+    assert found.cache == expected.cache
+    entries = noted(root)
+    assert asked(entries) == questions, "each question once, those without an answer too"
+    assert found.calls == expected.calls | {"computed": len(questions)}
+    assert {entry["threads"] for entry in entries} == {"1"}
+    assert os.getpid() not in {entry["pid"] for entry in entries}
+    return entries
+
+
+@pytest.mark.slow
+def test_processes_give_the_bytes_of_one(alone: Any, tmp_path: Path) -> None:
+    entries = check(tmp_path, alone, *TWO)
+    assert len({entry["pid"] for entry in entries}) == 2
+
+
+@pytest.mark.slow
+def test_a_cluster_of_two_nodes_gives_the_bytes_of_one_process(
+    alone: Any, tmp_path: Path, cluster: str
+) -> None:
+    fatal = tmp_path / "fatal"  # the first worker that is asked dies, and is replaced
+    fatal.touch()
+    ray = ("scale=ray", f"scale.address={cluster}")
+    entries = check(tmp_path, alone, *ray, fatal=str(fatal))
+    assert not fatal.exists()
+    assert len({entry["node"] for entry in entries}) == 2
+
+
+@pytest.mark.slow
+def test_the_compressor_gives_the_same_bytes_anywhere(tmp_path: Path, cluster: str) -> None:
+    job = ("mechanism=mi", "limit=3")
+    here = run(tmp_path / "local", *job)
+    for name, scale in (
+        ("joblib", TWO),
+        ("ray", ("scale=ray", f"scale.address={cluster}")),
+    ):
+        assert run(tmp_path / name, *job, *scale) == here
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_run_in_a_sentence(tmp_path: Path) -> None:
+    fatal = tmp_path / "fatal"
+    fatal.touch()
+    with pytest.raises(JudgelabError, match=r"worker processes was killed .* fewer scale\.workers"):
+        run(tmp_path, "mechanism=mi", "limit=3", *TWO, lm={"fatal": str(fatal)})
+
+
+@pytest.mark.slow
+def test_a_worker_that_would_answer_as_another_lm_is_refused(tmp_path: Path, cluster: str) -> None:
+    for name, scale in (("joblib", TWO), ("ray", ("scale=ray", f"scale.address={cluster}"))):
+        with pytest.raises(ConfigError, match="would answer as 'lm of [0-9]+'") as caught:
+            run(tmp_path / name, "mechanism=mi", "limit=3", *scale, lm={"name": "lm of {pid}"})
+        assert len(str(caught.value).splitlines()) == 1
+        assert not (tmp_path / name / "log").exists()
+
+
+@pytest.mark.slow
+def test_too_small_a_cluster_is_refused(tmp_path: Path, cluster: str) -> None:
+    wish = ("scale=ray", f"scale.address={cluster}", "scale.workers=1", "scale.gpus=1.0")
+    with pytest.raises(ConfigError, match="has room for 0 workers"):
+        run(tmp_path, "mechanism=mi", "limit=3", *wish, lm={})
+
+
+def test_an_endpoint_is_not_spread(tmp_path: Path) -> None:
+    endpoint = ("evaluation_lm=openai", "evaluation_lm.model=m", "mechanism=judge")
+    address = "evaluation_lm.base_url=http://127.0.0.1:9/v1"
+    with pytest.raises(ConfigError, match="use scale=local"):
+        run(tmp_path, *endpoint, address, *TWO)
+
+
+@pytest.mark.slow
+def test_kill_minus_nine_keeps_what_workers_answered_and_leaves_none_behind(
+    tmp_path: Path,
+) -> None:
+    job = ("mechanism=mi", "dataset=xsum", "tracker=none", "limit=4")
+    whole = run(tmp_path / "whole", *job)
+    job += TWO
+    broken = tmp_path / "broken"
+    victim = subprocess.Popen(
+        [sys.executable, "run.py", *job, f"paths.root={broken}", *FAST],
+        cwd=ROOT,
+        env=environment(broken),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    limit = time.monotonic() + 60
+    while not (saved := kept(broken)) and time.monotonic() < limit:
+        time.sleep(0.02)
+    os.kill(victim.pid, signal.SIGKILL)  # the run alone: nobody tells its workers
+    victim.wait()
+    saved = kept(broken)
+    assert 0 < saved < len(whole.cache)
+    resumed = run(broken, *job)
+    assert resumed.result == whole.result
+    assert resumed.calls["computed"] == len(whole.cache) - saved
+    while (left := group(victim.pid)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    assert not left, "workers end when the run is gone"
+
+
+def kept(root: Path) -> int:
+    path = root / "cache" / "calls.sqlite"
+    if not path.is_file():
+        return 0
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return int(db.execute("SELECT count(*) FROM logprob").fetchone()[0])
+    except sqlite3.OperationalError:  # not yet created
+        return 0
+    finally:
+        db.close()
+
+
+def group(leader: int) -> list[int]:
+    """The processes of a session that are still there."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
