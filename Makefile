@@ -7,10 +7,10 @@ DATA ?= ../shared/data/peer_prediction
 OUT ?= outputs/tables.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench tables
+.PHONY: help demo test check bench tables check-vllm bench-scoring
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
@@ -29,6 +29,13 @@ bench: $(DEV) ## speed against named peers, measured in the same run (outputs/be
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
 	$(BIN)/python -m experiments.peer_prediction.tags --data $(DATA) --out $(dir $(OUT))tags.json
+
+bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (minutes; wants a quiet machine)
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
+
+check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
+	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/tiny_llama)
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
