@@ -10,7 +10,7 @@ OUT ?= outputs/tables.json
 .PHONY: help demo test check bench tables check-vllm bench-scoring
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
