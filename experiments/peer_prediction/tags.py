@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.peer_prediction.tags")
     parser.add_argument("--data", required=True, help="clone of the authors' repository, or export")
     parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    parser.add_argument("--items", type=int, default=12)
+    parser.add_argument("--items", type=int, default=8)
     parser.add_argument("--cache", type=Path, default=Path("outputs/cache/calls.sqlite"))
     chosen = parser.parse_args(arguments)
     try:

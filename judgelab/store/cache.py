@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS claim (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS lm (identity TEXT, verb TEXT, PRIMARY KEY (identity, verb))",
 )
+PATIENCE = 60.0  # seconds to wait for another job that is opening the file
 BATCH = 500  # below SQLite's limit on variables in one statement
 
 LogProb = tuple[float, int]
@@ -38,7 +40,7 @@ class CallCache:
         if not read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._db = self._open()
+            self._db = self._open_when_free()
         except sqlite3.OperationalError as cause:
             raise DataError(
                 f"The call cache {path} cannot be opened ({cause}): check that the folder can be "
@@ -50,15 +52,33 @@ class CallCache:
                 f"with paths.cache=FILE."
             ) from cause
 
+    def _open_when_free(self) -> sqlite3.Connection:
+        """SQLite does not wait for the lock that a change of journal needs: so we do."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._open()
+            except sqlite3.OperationalError as cause:
+                if "locked" not in str(cause) or time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
     def _open(self) -> sqlite3.Connection:
         db = self._connect()
+        try:
+            self._claim(db)
+        except sqlite3.Error:
+            db.close()  # with whatever lock it holds
+            raise
+        return db
+
+    def _claim(self, db: sqlite3.Connection) -> None:
         if not self.read_only:
             # Look and claim in one transaction: jobs of a sweep may all find that it is not there.
             db.execute("BEGIN IMMEDIATE")
         owner = db.execute("PRAGMA application_id").fetchone()[0]
         tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if owner != APPLICATION_ID and (tables or self.read_only):
-            db.close()
             raise sqlite3.DatabaseError("it was not written by judgelab")
         if not self.read_only:
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -67,16 +87,15 @@ class CallCache:
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-        return db
 
     def _connect(self) -> sqlite3.Connection:
         if not self.read_only:
-            return sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
         # A file nobody is writing to can be read where no file can be made beside it.
         log = self.path.with_name(f"{self.path.name}-wal")
         mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
         uri = f"{self.path.absolute().as_uri()}?{mode}"
-        return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+        return sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
 
     def lms(self) -> list[tuple[str, str]]:
         """(identity, verb) of whose answers are here."""
