@@ -19,6 +19,7 @@ AXES = (
     "dataset",
     "agents",
     "evaluation_lm",
+    "synopsis",
     "preprocessor",
     "attack",
     "mechanism",
@@ -26,6 +27,8 @@ AXES = (
     "tracker",
     "scale",
 )
+WRITER = "writer_lm"
+"""A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,9 @@ def frame(config: Mapping[str, Any]) -> Frame:
     for axis in AXES:
         if not isinstance(config.get(axis), Mapping):
             raise ConfigError(f"{axis} is missing: give {axis}=OPTION (python run.py --help).")
-    rest = {key: value for key, value in config.items() if key not in AXES}
+    rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
     known = [f.name for f in fields(Frame)]
-    _unknown_keys("", rest, known + list(AXES))
+    _unknown_keys("", rest, [*known, *AXES, WRITER])
     given_by_default = {"dry_run", "budget"}
     absent = sorted(set(known) - rest.keys() - given_by_default)
     if absent:

@@ -29,8 +29,7 @@ class Prompt:
         except (OSError, UnicodeDecodeError) as cause:
             names = ", ".join(sorted(p.name for p in FOLDER.glob("*.txt")))
             raise ConfigError(
-                f"mechanism.prompt.file={file!r} cannot be read: give a text file or one of "
-                f"{names}."
+                f"prompt.file={file!r} cannot be read: give a text file or one of {names}."
             ) from cause
         self.file = path.name
         self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]
@@ -42,7 +41,11 @@ class Prompt:
         return f"{self.file} sha256:{self.sha}"
 
     def messages(self, **values: str) -> tuple[Message, ...]:
-        """One user message; what the values contain is not interpreted.
+        """One user message; see ``text``."""
+        return (Message("user", self.text(**values)),)
+
+    def text(self, **values: str) -> str:
+        """The template filled in; what the values contain is not interpreted.
 
         Raises:
             ConfigError: the template asks for a field that the mechanism does not have.
@@ -50,7 +53,7 @@ class Prompt:
         unknown = self.fields - values.keys()
         if unknown:
             raise ConfigError(
-                f"The prompt {self.file} asks for {sorted(unknown)}, but this mechanism offers "
+                f"The prompt {self.file} asks for {sorted(unknown)}, but it is offered "
                 f"{sorted(values)}: correct the field names in the file."
             )
-        return (Message("user", self.template.format_map(values)),)
+        return self.template.format_map(values)

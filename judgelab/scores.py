@@ -21,11 +21,14 @@ class Scores:
         pair: [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item
             go together; None where the mechanism has no such notion.
         diagnostics: named numbers and arrays beside the scores (position bias, ties, ...).
+        directed: [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y
+            as its reference; None where texts are not scored against one another.
     """
 
     agent: xr.DataArray
     pair: xr.DataArray | None = None
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    directed: xr.DataArray | None = None
 
 
 def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:

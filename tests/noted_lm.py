@@ -7,9 +7,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Noted:
     """
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, log: str, name: str = "noted", fatal: str | None = None) -> None:
         self.log, self.fatal = Path(log), fatal

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ class ScriptedChat:
     seen: list[ChatRequest] = field(default_factory=list)
     identity: str = "scripted chat"
     capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -34,6 +36,14 @@ class ScriptedChat:
     def close(self) -> None: ...
 
 
+def _refuse(request: ChatRequest) -> str:
+    raise AssertionError("a step that follows rules asked an LM")
+
+
+NOBODY = ScriptedChat(_refuse)
+"""For steps that must not ask."""
+
+
 @dataclass
 class ScriptedLogProb:
     """log P(target | context) by ``rule(context, target)``; tokens are words."""
@@ -42,6 +52,7 @@ class ScriptedLogProb:
     seen: list[tuple[str, str]] = field(default_factory=list)
     identity: str = "scripted logprob"
     capabilities: frozenset[Capability] = frozenset({Capability.LOGPROB})
+    facts: ClassVar[Mapping[str, Any]] = {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -73,7 +73,7 @@ def table(panel: Panel, lm: EvaluationLM) -> Table:
     for column, mechanism in mechanisms.items():
         clean = _scores(mechanism, panel, lm)
         for name, attack in attacks:
-            after = _scores(mechanism, attack.apply(panel, seed=SEED), lm)
+            after = _scores(mechanism, attack.apply(panel, lm, seed=SEED), lm)
             delta = score_delta(clean[0], after[0], DRAWS, SEED)
             rows.append(Row("tags", name, f"{column} delta", corrected=delta))
             change = auc_delta(clean[1], after[1], DRAWS, SEED)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
 from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
 
@@ -20,12 +23,14 @@ class CaseFlip:
 
     every: int = 5
     name: ClassVar[str] = "case_flip"
+    expects: ClassVar[Expectation] = "no_rise"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def __post_init__(self) -> None:
         if self.every < 1:
             raise ConfigError(f"attack.every={self.every} must be at least 1.")
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Flip the case of every text."""
         return panel.map(
             lambda text, item, agent, rng: case_flip(text, self.every),

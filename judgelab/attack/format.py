@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import Tag, marker
+from judgelab.attack.protocol import NO_LM, Expectation, Tag, marker
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
 
@@ -24,8 +26,10 @@ class Format:
 
     tag: Tag = "constant"
     name: ClassVar[str] = "format"
+    expects: ClassVar[Expectation] = "no_rise"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Wrap every text."""
         return panel.map(
             lambda text, item, agent, rng: wrap(text, marker(self.tag, item, agent, 6)),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
 
@@ -13,7 +16,9 @@ class NoAttack:
     """Leaves the panel as it is; a run then has no attacked half."""
 
     name: ClassVar[str] = "none"
+    expects: ClassVar[Expectation] = "no_rise"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The same panel."""
         return panel

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
 from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
 
@@ -16,12 +19,14 @@ class Padding:
     symbol: str = "X"
     count: int = 10
     name: ClassVar[str] = "padding"
+    expects: ClassVar[Expectation] = "no_rise"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def __post_init__(self) -> None:
         if self.count < 0:
             raise ConfigError(f"attack.count={self.count} must not be negative.")
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Pad every text."""
         return panel.map(
             lambda text, item, agent, rng: f"{text} {self.symbol * self.count}",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Literal, Protocol
 
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Agent, Item, Panel
 
 Tag = Literal["constant", "agent", "source"]
@@ -14,14 +16,38 @@ texts share a source. ``agent`` marks the writer and ``constant`` is the same ev
 says anything about the source."""
 
 
+Expectation = Literal["fall", "no_rise"]
+"""What an honest metric does: ``fall`` where information was taken away (a degradation),
+``no_rise`` where none was added (a manipulation). GEM paper, sections 4.2 and 4.3."""
+
+NO_LM: frozenset[Capability] = frozenset()
+"""``requires`` of a step that asks no LM."""
+
+
 class Attack(Protocol):
-    """A manipulation of every text of a panel, the human reference included (as released)."""
+    """A change of every text of a panel, the human reference included (as released).
+
+    Attributes:
+        name: as on the command line.
+        expects: what an honest metric should do.
+        requires: what the LM that writes must be able to do.
+    """
 
     @property
     def name(self) -> str: ...
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
-        """The attacked panel; items, agents and absent texts stay as they are."""
+    @property
+    def expects(self) -> Expectation: ...
+
+    @property
+    def requires(self) -> frozenset[Capability]: ...
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The attacked panel; items, agents and absent texts stay as they are.
+
+        Args:
+            lm: whoever writes; rule-based attacks do not ask it.
+        """
         ...
 
 

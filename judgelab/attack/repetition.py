@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
 
@@ -14,8 +17,10 @@ class Repetition:
 
     joint: str = " To reiterate: "
     name: ClassVar[str] = "repetition"
+    expects: ClassVar[Expectation] = "no_rise"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, *, seed: int) -> Panel:
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Repeat every text."""
         return panel.map(
             lambda text, item, agent, rng: text + self.joint + text,

@@ -89,6 +89,7 @@ class Meter:
             )
         self.totals, self._reserved, self._handle = Totals(), 0.0, -1
         self.models: set[str] = set()  # as the server calls what answered
+        self.beside: Meter | None = None  # of the run's other LM: one budget holds for both
         if path is not None:
             torn = self._read(path)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -165,14 +166,16 @@ class Meter:
 
     def _check(self, reserved: float) -> None:
         calls, cost = self.budget.max_calls, self.budget.max_cost
-        if calls is not None and self.totals.sent >= calls:
+        meters = [self] if self.beside is None else [self, self.beside]
+        if calls is not None and sum(m.totals.sent for m in meters) >= calls:
             raise BudgetReachedError(
                 f"budget.max_calls={calls} is used up: what was answered is kept, and the same "
                 "command with a larger budget continues."
             )
-        if cost is not None and self.totals.cost + self._reserved + reserved > cost:
+        spent = sum(m.totals.cost for m in meters)
+        if cost is not None and spent + sum(m._reserved for m in meters) + reserved > cost:
             raise BudgetReachedError(
-                f"budget.max_cost={cost} would be exceeded ({self.totals.cost:.4f} spent so far): "
+                f"budget.max_cost={cost} would be exceeded ({spent:.4f} spent so far): "
                 "what was answered is kept, and the same command with a larger budget continues."
             )
 

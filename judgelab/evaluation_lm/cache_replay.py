@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
@@ -71,6 +71,11 @@ class CacheReplay:
         """The verbs that were recorded."""
         verbs = {verb for identity, verb in self._cache.lms() if identity == self.identity}
         return frozenset(Capability(verb) for verb in verbs)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -77,6 +77,7 @@ class Cached:
         self.count = CallCount()
         self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
+        self._workers: dict[str, Mapping[str, Any]] = {}
         self._claims = Claims(cache) if isinstance(lm, Remote) else None
 
     @property
@@ -88,6 +89,15 @@ class Cached:
     def capabilities(self) -> frozenset[Capability]:
         """The wrapped LM's."""
         return self.lm.capabilities
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The wrapped LM's; where workers answered, theirs, by worker."""
+        return {"workers": dict(self._workers)} if self._workers else self.lm.facts
+
+    def note_worker(self, name: str, facts: Mapping[str, Any]) -> None:
+        """What a worker says of its answers so far."""
+        self._workers[name] = facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

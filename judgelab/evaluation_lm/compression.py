@@ -7,12 +7,13 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import metadata
 from multiprocessing import get_context, get_start_method, parent_process
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyppmd
@@ -82,6 +83,11 @@ class Compression:
             f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory} "
             f"priming={primed}"
         )
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

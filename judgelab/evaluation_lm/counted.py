@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from judgelab.capability import Capability
 from judgelab.endpoint.attempts import estimate
@@ -64,6 +65,11 @@ class Counted:
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""
         self._stage = self.stages.setdefault(stage, Tally())
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The LM's."""
+        return self.lm.facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,11 @@ class EvaluationLM(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """Which verbs work."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How answering went so far (back end, drift, counts), for the manifest; may be empty."""
         ...
 
     def logprob(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,11 @@ class Remote(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close connections and the meter."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -67,6 +67,11 @@ class Replay:
             "replay of Llama-3.3-70B-Instruct-Turbo (log-probabilities) and gpt-4o-mini (critic, "
             f"judge), incomplete={self.incomplete}"
         )
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +86,11 @@ class VLLM:
             enable_prefix_caching=False,
             trust_remote_code=False,
         )
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

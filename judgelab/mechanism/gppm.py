@@ -11,7 +11,7 @@ from judgelab.capability import Capability
 from judgelab.errors import DataError
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.scores import Scores, mean_over, symmetric, transposed
 
@@ -28,6 +28,7 @@ class Gppm:
     delimiter: str | None = None
     name: ClassVar[str] = "gppm"
     measurement: ClassVar[str] = "logprob"
+    reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

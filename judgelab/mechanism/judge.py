@@ -14,7 +14,7 @@ from judgelab.capability import Capability
 from judgelab.errors import DataError
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
 from judgelab.mechanism.labels import read_label
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
 from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_two
@@ -44,6 +44,7 @@ class Judge:
     context: bool = True
     temperature: float = 0.0
     max_tokens: int = 500
+    reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 
     @property

@@ -9,7 +9,7 @@ import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.mechanism.protocol import NOTHING, Definition
+from judgelab.mechanism.protocol import NOTHING, Definition, Reads
 from judgelab.mechanism.surface import measure_texts, score_texts
 from judgelab.panel import Panel
 from judgelab.scores import Scores
@@ -22,6 +22,7 @@ class Length:
     unit: Literal["words", "characters"] = "words"
     name: ClassVar[str] = "length"
     measurement: ClassVar[str] = "text"
+    reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

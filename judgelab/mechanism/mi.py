@@ -10,7 +10,7 @@ import xarray as xr
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.scores import Scores, mean_over, symmetric
 
@@ -35,6 +35,7 @@ class Mi:
     delimiter: str | None = None
     name: ClassVar[str] = "mi"
     measurement: ClassVar[str] = "logprob"
+    reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

@@ -16,6 +16,10 @@ Definition = Literal["paper", "released", "corrected"]
 it should be. docs/definitions.md lists every place where the three differ."""
 
 
+Reads = Literal["raw", "preprocessed"]
+"""Which texts a mechanism sees: those written, or those that the preprocessor made of them."""
+
+
 class Mechanism(Protocol):
     """An evaluation mechanism.
 
@@ -24,6 +28,7 @@ class Mechanism(Protocol):
         measurement: which kind of measurement ``measure`` makes; ``replay`` finds recorded
             measurements by it.
         requires: sets of capabilities, any one of which is enough.
+        reads: ``raw`` texts as written, or what the preprocessor made of them.
     """
 
     @property
@@ -34,6 +39,9 @@ class Mechanism(Protocol):
 
     @property
     def requires(self) -> tuple[frozenset[Capability], ...]: ...
+
+    @property
+    def reads(self) -> Reads: ...
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """Ask the LM everything that is needed, once; NaN where an answer is missing."""

@@ -9,7 +9,7 @@ import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.mechanism.protocol import NOTHING, Definition
+from judgelab.mechanism.protocol import NOTHING, Definition, Reads
 from judgelab.mechanism.surface import measure_texts, score_texts
 from judgelab.panel import Panel, rng_for
 from judgelab.scores import Scores
@@ -21,6 +21,7 @@ class Random:
 
     name: ClassVar[str] = "random"
     measurement: ClassVar[str] = "text"
+    reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

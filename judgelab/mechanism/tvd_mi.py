@@ -14,7 +14,7 @@ from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.mechanism.critic import ChatCritic, likelihood_grades
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.negatives import folds, partners
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
 from judgelab.scores import Scores, mean_over, symmetric
@@ -56,6 +56,7 @@ class TvdMi:
     delimiter: str | None = None
     name: ClassVar[str] = "tvd_mi"
     measurement: ClassVar[str] = "tvd_mi"
+    reads: ClassVar[Reads] = "preprocessed"
 
     def __post_init__(self) -> None:
         if self.negatives < 1 or self.folds < 2:

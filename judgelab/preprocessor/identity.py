@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 
@@ -11,6 +13,9 @@ from judgelab.panel import Panel
 @dataclass(frozen=True)
 class Identity:
     """The texts as they are."""
+
+    name: ClassVar[str] = "identity"
+    requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The same panel."""

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from judgelab.errors import JudgelabError
 from judgelab.scale.sharded import Sharded
-from judgelab.scale.shards import Answers, Shard
-from judgelab.scale.worker import Model, answer
+from judgelab.scale.shards import Shard
+from judgelab.scale.worker import Answered, Model, answer
 
 
-def _numbered(parent: int, index: int, model: Model, shard: Shard) -> tuple[int, Answers]:
+def _numbered(parent: int, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:
     _end_with(parent)
     return index, answer(model, shard)
 
@@ -47,7 +47,7 @@ class Joblib(Sharded):
         super().__init__(workers, threads)
         self._used = False
 
-    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answers]]:
+    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
         """See Sharded."""
         import joblib
         from joblib.externals.loky.process_executor import BrokenProcessPool

@@ -8,8 +8,8 @@ from typing import Any
 
 from judgelab.errors import ConfigError, JudgelabError, require
 from judgelab.scale.sharded import Sharded
-from judgelab.scale.shards import Answers, Shard
-from judgelab.scale.worker import THREADS, Model, answer
+from judgelab.scale.shards import Shard
+from judgelab.scale.worker import THREADS, Answered, Model, answer
 
 RESTARTS = 2  # of a worker that died; its shard is then answered again
 
@@ -17,7 +17,7 @@ RESTARTS = 2  # of a worker that died; its shard is then answered again
 class RayWorker:
     """An actor: it lives as long as the run, and so does the LM in it."""
 
-    def answer(self, index: int, model: Model, shard: Shard) -> tuple[int, Answers]:
+    def answer(self, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:
         """See judgelab.scale.worker."""
         return index, answer(model, shard)
 
@@ -57,7 +57,7 @@ class Ray(Sharded):
         self._ours = False
         self._actors: list[Any] = []
 
-    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answers]]:
+    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
         """See Sharded."""
         ray = self._connect()
         pool = ray.util.ActorPool(self._workers())

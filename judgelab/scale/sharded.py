@@ -14,7 +14,7 @@ from judgelab.evaluation_lm.protocol import LogProbTable
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.scale.protocol import Ask, Spread
 from judgelab.scale.shards import Answers, PairShard, Shard, missing
-from judgelab.scale.worker import Model
+from judgelab.scale.worker import Answered, Model
 from judgelab.store.fingerprint import code_digest
 
 
@@ -38,7 +38,7 @@ class Sharded(ABC):
         self.workers, self.threads = workers, threads
 
     @abstractmethod
-    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answers]]:
+    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
         """(index of the shard, its answers) in the order of arrival.
 
         Raises:
@@ -67,8 +67,9 @@ class Sharded(ABC):
             model: Model | None = None
             while shards := missing(ask, lm):
                 model = model or Model(json.dumps(own), lm.identity, code_digest(), str(Path.cwd()))
-                for index, answers in self.answer(model, shards):
-                    _accept(lm, shards[index], answers)
+                for index, answered in self.answer(model, shards):
+                    _accept(lm, shards[index], answered.answers)
+                    lm.note_worker(answered.worker, answered.facts)
 
         return spread
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.cached import Cached, table_of
@@ -58,6 +59,11 @@ class Collector:
     def capabilities(self) -> frozenset[Capability]:
         """The LM's."""
         return self._lm.capabilities
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The LM's."""
+        return self._lm.facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

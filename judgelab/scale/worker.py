@@ -8,6 +8,7 @@ import platform
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from judgelab.config import build
 from judgelab.errors import ConfigError
@@ -36,17 +37,29 @@ class Model:
     folder: str
 
 
-def answer(model: Model, shard: Shard) -> Answers:
-    """The answers to a shard, in its order.
+@dataclass(frozen=True)
+class Answered:
+    """A shard's answers, in its order, and what the worker's LM says of its work so far."""
+
+    answers: Answers
+    worker: str
+    facts: dict[str, Any]
+
+
+def answer(model: Model, shard: Shard) -> Answered:
+    """Answer a shard.
 
     Raises:
         ConfigError: this machine has other code, or other files behind the model's name.
         JudgelabError: whatever the LM itself refuses.
     """
     lm = _lm(model)
+    answers: Answers
     if isinstance(shard, PairShard):
-        return lm.logprob(shard.contexts, shard.targets, shard.pairs)
-    return lm.chat(shard.requests)
+        answers = lm.logprob(shard.contexts, shard.targets, shard.pairs)
+    else:
+        answers = lm.chat(shard.requests)
+    return Answered(answers, f"{platform.node()}:{os.getpid()}", dict(lm.facts))
 
 
 @lru_cache(maxsize=1)  # loading a model takes longer than a shard: a process keeps the last one

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgelab.config import Frame
+from judgelab.config import WRITER, Frame
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.evaluation_lm.counted import NOT_ASKED, Counted, Tally
@@ -21,30 +21,45 @@ from judgelab.study.lab import Lab
 
 def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
     """Print calls, tokens, cache hits, time and cost of every stage; nothing is asked or kept."""
-    lm = parts["evaluation_lm"]
     file = Path(settings.paths.cache)
-    counted = Counted(lm, CallCache(file, read_only=True) if file.is_file() else None)
-    parts = {k: v for k, v in parts.items() if k not in ("evaluation_lm", "study")}
+    lms = [lm for key in ("evaluation_lm", WRITER) if (lm := parts[key]) is not None]
+    caches = [CallCache(file, read_only=True) if file.is_file() else None for _ in lms]
+    counting = [Counted(lm, cache) for lm, cache in zip(lms, caches, strict=True)]
+    counted, writer = counting[0], counting[-1]
+    parts = {k: v for k, v in parts.items() if k not in ("evaluation_lm", WRITER, "study")}
     try:
         with tempfile.TemporaryDirectory() as folder:
             lab = Lab(
                 **parts,
                 evaluation_lm=counted,
+                writer_lm=writer if writer is not counted else None,
                 run_dir=RunDir(Path(folder)),
                 seed=settings.seed,
                 limit=settings.limit,
             )
-            counted.begin("texts")
+            writer.begin("texts")
             panels = lab.panels()
             for state, panel in panels.items():
                 counted.begin(f"{state}: {lab.mechanism.name}")
                 lab.measure(panel)
-        terminal.page(_screen(counted, settings, panels["clean"].texts))
+        for one in counting:
+            terminal.page(_screen(one, settings))
+        absent = sum(text is None for row in panels["clean"].texts for text in row)
+        if absent and writer.stages["texts"].calls > writer.stages["texts"].hits:
+            terminal.page([_unwritten(absent)])
     finally:
-        counted.close()
+        for one in counting:
+            one.close()
 
 
-def _screen(counted: Counted, settings: Frame, texts: Any) -> list[Any]:
+def _unwritten(absent: int) -> str:
+    return (
+        f"{absent} texts are not written yet. Calls that would use them (later stages of the "
+        f"agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
+    )
+
+
+def _screen(counted: Counted, settings: Frame) -> list[Any]:
     lm = counted.lm
     price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
     limits = lm.limits if isinstance(lm, Remote) else None
@@ -63,12 +78,6 @@ def _screen(counted: Counted, settings: Frame, texts: Any) -> list[Any]:
         )
         if price is None:
             lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
-    absent = sum(text is None for row in texts for text in row)
-    if absent and counted.stages["texts"].calls > counted.stages["texts"].hits:
-        lines.append(
-            f"{absent} texts are not written yet. Calls that would use them (later stages of the "
-            f"agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
-        )
     return lines
 
 

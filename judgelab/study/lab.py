@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import yaml
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.capability import Capability
-from judgelab.config import build
+from judgelab.config import AXES, WRITER, build
 from judgelab.dataset.protocol import Dataset
 from judgelab.errors import CapabilityError, JudgelabError
 from judgelab.evaluation_lm.counted import Counted
@@ -24,7 +24,10 @@ from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
+from judgelab.study.roles import with_reference_texts_of, with_references
+from judgelab.synopsis.protocol import Synopsis
 
+OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
 LMS = Path(__file__).resolve().parents[2] / "conf" / "evaluation_lm"
 
 
@@ -34,14 +37,19 @@ def _untold(stage: str, calls: int) -> None:
 
 @dataclass(frozen=True)
 class Lab:
-    """One run's dataset, agents, evaluation LM, preprocessor, attack and mechanism.
+    """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM.
 
-    ``tell`` is told when a stage begins and how many calls it will make (0: not known);
-    ``spread`` has workers answer what a stage would ask, before it asks.
+    Attributes:
+        writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
+            for; None where the evaluation LM does that too.
+        tell: is told when a stage begins and how many calls it will make (0: not known).
+        spread: has workers answer what a stage would ask the evaluation LM, before it asks.
+        spread_writing: the same for ``writer_lm``.
     """
 
     dataset: Dataset
     agents: Agents
+    synopsis: Synopsis
     evaluation_lm: EvaluationLM
     preprocessor: Preprocessor
     attack: Attack
@@ -49,20 +57,38 @@ class Lab:
     run_dir: RunDir
     seed: int
     limit: int | None
+    writer_lm: EvaluationLM | None = None
     tell: Callable[[str, int], None] = _untold
     spread: Spread = alone
+    spread_writing: Spread = alone
 
-    def panels(self) -> dict[str, Panel]:
-        """``clean`` and, under an attack, ``attacked``: the same items and agents."""
+    @property
+    def writer(self) -> EvaluationLM:
+        """Whoever writes texts."""
+        return self.evaluation_lm if self.writer_lm is None else self.writer_lm
+
+    def panels(
+        self, references: Sequence[str] | None = None, *, spare_references: bool = False
+    ) -> dict[str, Panel]:
+        """``clean`` and, under an attack, ``attacked``: the same items and agents.
+
+        Args:
+            references: agents that are references; None for those the data marks.
+            spare_references: whether the attack leaves the references' texts alone.
+        """
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
-        if self.agents.requires:
-            self.spread(lambda lm: self.agents.answer(loaded, lm))
-        clean = self.agents.answer(loaded, self.evaluation_lm)
+        clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
+        clean = self._written(self.synopsis, with_references(clean, references))
         panels = {"clean": clean}
         if self.attack.name != "none":
-            panels["attacked"] = self.attack.apply(clean, seed=self.seed)
-        return {state: self._preprocessed(panel) for state, panel in panels.items()}
+            attacked = self._written(self.attack, clean)
+            panels["attacked"] = (
+                with_reference_texts_of(attacked, clean) if spare_references else attacked
+            )
+        if self.mechanism.reads == "raw":
+            return panels
+        return {state: self._written(self.preprocessor, panel) for state, panel in panels.items()}
 
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
@@ -77,28 +103,44 @@ class Lab:
             self.spread(lambda lm: self.mechanism.measure(panel, lm, seed=self.seed))
         return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
 
-    def _preprocessed(self, panel: Panel) -> Panel:
-        self.spread(lambda lm: self.preprocessor.apply(panel, lm, seed=self.seed))
-        return self.preprocessor.apply(panel, self.evaluation_lm, seed=self.seed)
+    def _written(self, step: Attack | Preprocessor | Synopsis, panel: Panel) -> Panel:
+        return self._write(step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
+
+    def _write(
+        self, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
+    ) -> Panel:
+        """A step that may ask an LM for texts: workers answer first, then it runs."""
+        if requires:
+            (self.spread if self.writer_lm is None else self.spread_writing)(step)
+        return step(self.writer)
 
 
 def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Every axis but the tracker, instantiated (which loads nothing heavy) and matched.
+    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
 
     Raises:
         ConfigError: a key is unknown, missing or of the wrong type.
         CapabilityError: the LM cannot do what the agents or the mechanism need.
     """
-    axes = ("dataset", "agents", "evaluation_lm", "preprocessor", "attack", "mechanism", "study")
-    parts = {axis: build(config[axis], axis) for axis in axes}
-    lm, mechanism, agents = parts["evaluation_lm"], parts["mechanism"], parts["agents"]
+    parts = {axis: build(config[axis], axis) for axis in AXES if axis not in OUTSIDE}
+    node = config.get(WRITER)
+    parts[WRITER] = None if node is None else build(node, WRITER)
+    lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
     if Capability.RECORDED not in lm.capabilities:
         _check(f"mechanism={mechanism.name}", mechanism.requires, lm)
-    _check("agents", (agents.requires,), lm)
+    writer = lm if node is None else parts[WRITER]
+    _check("agents", (parts["agents"].requires,), writer, WRITER)
+    for axis in ("synopsis", "preprocessor", "attack"):
+        _check(f"{axis}={parts[axis].name}", (parts[axis].requires,), writer, WRITER)
     return parts
 
 
-def _check(who: str, requires: Iterable[frozenset[Capability]], lm: EvaluationLM) -> None:
+def _check(
+    who: str,
+    requires: Iterable[frozenset[Capability]],
+    lm: EvaluationLM,
+    axis: str = "evaluation_lm",
+) -> None:
     options = list(requires)
     if any(needed <= lm.capabilities for needed in options):
         return
@@ -107,9 +149,10 @@ def _check(who: str, requires: Iterable[frozenset[Capability]], lm: EvaluationLM
         name for name, caps in _available().items() if any(needed <= caps for needed in options)
     ]
     recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
-    advice = f"choose evaluation_lm={'|'.join(able)}" if able else recorded
+    key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
+    advice = f"choose {key}={'|'.join(able)}" if able else recorded
     raise CapabilityError(
-        f"{who} needs an evaluation LM that can do {wanted}, but {lm.identity.split()[0]} "
+        f"{who} needs an LM that can do {wanted}, but {lm.identity.split()[0]} "
         f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
     )
 

@@ -21,22 +21,18 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 import judgelab
-from judgelab.config import Frame, build, frame, resolved
-from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.prices import price_of
-from judgelab.evaluation_lm.cache_replay import CacheReplay
+from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.remote import Remote
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.launch import sentence
 from judgelab.report import console, page
 from judgelab.report.progress import Progress
 from judgelab.result import Result
-from judgelab.scale.protocol import Scale, alone
-from judgelab.store.cache import CallCache
+from judgelab.scale.protocol import Scale, Spread, alone
 from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.study.dry_run import dry_run
+from judgelab.study.employed import Employed, employ, share_budget, spending
 from judgelab.study.lab import Lab, build_parts
 from judgelab.tracker.protocol import FinishedRun
 
@@ -109,33 +105,38 @@ def _execute(
     sweep: Path | None,
 ) -> None:
     started = time.time()
-    lm, study = parts.pop("evaluation_lm"), parts.pop("study")
-    meter = _meter(lm, settings, run_dir)
-    progress = Progress(meter.words if meter else str)
-    recorded = isinstance(lm, Replay | CacheReplay)
-    cached = lm if recorded else Cached(lm, CallCache(Path(settings.paths.cache)), progress)
+    lm, writer, study = parts.pop("evaluation_lm"), parts.pop(WRITER), parts.pop("study")
+    progress = Progress(lambda: spending(*hands))
+    hands = [employ(lm, settings, run_dir.path / "calls.jsonl", progress)]
+    if writer is not None:
+        hands.append(employ(writer, settings, run_dir.path / "calls_writer.jsonl", progress))
+        share_budget(*hands)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     lab = Lab(
         **parts,
-        evaluation_lm=cached,
+        evaluation_lm=hands[0].asked,
+        writer_lm=None if writer is None else hands[1].asked,
         run_dir=run_dir,
         seed=settings.seed,
         limit=settings.limit,
         tell=progress.stage,
-        spread=scale.over(config["evaluation_lm"], cached) if isinstance(cached, Cached) else alone,
+        spread=_spread(scale, config["evaluation_lm"], hands[0]),
+        spread_writing=alone
+        if isinstance(writer, Remote | None)
+        else _spread(scale, config[WRITER], hands[1]),
     )
     try:
         result: Result = study.run(lab)
+        accounts = [hand.account() for hand in hands]
     finally:
         progress.close()
         scale.close()
-        cached.close()
+        for hand in hands:
+            hand.asked.close()
     run_dir.write_json("result.json", result.to_json())
-    manifest = _manifest(lm.identity, started)
-    if isinstance(cached, Cached):
-        manifest["calls"] = {"asked": cached.count.asked, "computed": cached.count.computed}
-    if meter is not None:
-        manifest["meter"] = meter.summary()
+    manifest = _manifest(started) | accounts[0]
+    if writer is not None:
+        manifest[WRITER] = accounts[1]
     run_dir.write_json("manifest.json", manifest)
     page.write(run_dir)
     group = None if sweep is None else sweep.parent.name
@@ -144,14 +145,8 @@ def _execute(
     run_dir.write_json("manifest.json", manifest)
 
 
-def _meter(lm: Any, settings: Frame, run_dir: RunDir) -> Meter | None:
-    """The run's account of its paid calls: it goes on where an earlier execution stopped."""
-    if not isinstance(lm, Remote):
-        return None
-    price = price_of(lm.model, settings.budget.prices)
-    meter = Meter(run_dir.path / "calls.jsonl", price, settings.budget)
-    lm.attach(meter)
-    return meter
+def _spread(scale: Scale, node: Mapping[str, Any], hand: Employed) -> Spread:
+    return scale.over(node, hand.asked) if isinstance(hand.asked, Cached) else alone
 
 
 def _publish(tracker: Any, finished: FinishedRun) -> str | None:
@@ -190,7 +185,7 @@ def _note(job: Path, **entries: str) -> None:
     (job / "job.json").write_text(text, encoding="utf-8")
 
 
-def _manifest(identity: str, started: float) -> dict[str, Any]:
+def _manifest(started: float) -> dict[str, Any]:
     """What is true of this execution but not of its numbers."""
     names = ("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "torch")
     versions: dict[str, str | None] = {}
@@ -203,7 +198,6 @@ def _manifest(identity: str, started: float) -> dict[str, Any]:
         "judgelab": judgelab.__version__,
         "code": code_digest(),
         "commit": _commit(),
-        "evaluation_lm": identity,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "versions": versions,

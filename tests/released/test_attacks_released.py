@@ -13,6 +13,7 @@ from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.repetition import Repetition
 from judgelab.dataset.released import Released
+from tests.scripted import NOBODY
 
 ATTACKS = {
     "case_flip": CaseFlip(),
@@ -29,7 +30,7 @@ def test_lengths_of_all_attacked_responses(shared_data: Path, name: str) -> None
     if not (folder / "matrices" / f"reddit_tifu__{name}.npz").is_file():
         pytest.skip(f"no released run under {name} at hand")
     clean = Released(str(folder), "reddit_tifu").load()
-    attacked = ATTACKS[name].apply(clean, seed=0)
+    attacked = ATTACKS[name].apply(clean, NOBODY, seed=0)
     with np.load(folder / "matrices" / f"reddit_tifu__{name}.npz") as recorded:
         lengths, ids = recorded["response_chars"], recorded["item_ids_tvd"]
     mine = {item.id: row for item, row in zip(attacked.items, attacked.texts, strict=True)}

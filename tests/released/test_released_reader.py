@@ -17,6 +17,7 @@ from judgelab.errors import DataError
 from judgelab.panel import Panel
 from judgelab.store.released import MECHANISMS, ReleasedDomain, list_domains, read_domain
 from tests.released.release_files import arrays, dump, write_clone, write_export
+from tests.scripted import NOBODY
 
 ITEMS = 12
 """Enough for "10" to sort before "2" among file names."""
@@ -38,7 +39,7 @@ def export(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def panels(export: Path) -> dict[str, Panel]:
     clean = {domain: read_domain(export, domain).panel(ITEMS) for domain in ("reddit_tifu", "opus")}
-    return {**clean, ATTACKED: CaseFlip().apply(clean[CLEAN], seed=0)}
+    return {**clean, ATTACKED: CaseFlip().apply(clean[CLEAN], NOBODY, seed=0)}
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +298,7 @@ def test_unscored_items_come_from_the_generation_run(
 
 def test_another_generation_run_is_left_alone(broken_clone: Path, panels: dict[str, Panel]) -> None:
     folder = broken_clone / "eval_results" / "opus_translation_results"
-    other = CaseFlip().apply(panels["opus"], seed=0)
+    other = CaseFlip().apply(panels["opus"], NOBODY, seed=0)
     dump(folder / "run_2.json", _generation_run(other, "Text"))
     panel = read_domain(broken_clone, "opus").panel()
     assert "2" not in [item.id for item in panel.items]

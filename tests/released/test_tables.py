@@ -25,6 +25,7 @@ from experiments.peer_prediction.tables import compute, main
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.store.released import list_domains, read_domain
 from tests.released.release_files import dump, write_clone, write_export
+from tests.scripted import NOBODY
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
@@ -512,7 +513,7 @@ def test_another_domain_is_no_special_case(export: Path, tmp_path: Path) -> None
 def test_a_clone_gives_the_same_tables(export: Path, tmp_path: Path) -> None:
     keys = ["reddit_tifu", "reddit_tifu__case_flip"]
     panel = read_domain(export, "reddit_tifu").panel(12)
-    panels = {keys[0]: panel, keys[1]: CaseFlip().apply(panel, seed=0)}
+    panels = {keys[0]: panel, keys[1]: CaseFlip().apply(panel, NOBODY, seed=0)}
     write_clone(tmp_path / "clone", export, panels, 12)
     write_export(tmp_path / "export", export, keys, 12)
     ours, theirs = (

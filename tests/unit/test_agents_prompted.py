@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import pytest
 
@@ -21,6 +22,7 @@ class Scripted:
 
     identity = "scripted 1"
     capabilities = frozenset({Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, script: Script) -> None:
         self.script = script

@@ -11,6 +11,7 @@ from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.repetition import Repetition
 from judgelab.panel import Agent, Item, Panel
+from tests.scripted import NOBODY
 
 TEXT = "The mayor\nopened a new bridge over the Lund river today."
 
@@ -21,7 +22,7 @@ def panel(text: str | None = TEXT) -> Panel:
 
 
 def texts(attack, source=TEXT):  # type: ignore[no-untyped-def]
-    return attack.apply(panel(source), seed=0).texts
+    return attack.apply(panel(source), NOBODY, seed=0).texts
 
 
 def test_case_flip_swaps_every_fifth_character_from_the_first() -> None:
@@ -68,11 +69,11 @@ def test_source_markers_tell_items_apart_and_agent_markers_tell_agents_apart() -
 
 
 def test_absent_texts_stay_absent_and_provenance_names_the_attack() -> None:
-    attacked = CaseFlip().apply(panel(None), seed=0)
+    attacked = CaseFlip().apply(panel(None), NOBODY, seed=0)
     assert attacked.texts == ((None, None), (None, None))
     assert attacked.provenance["attack"] == "case_flip"
 
 
 def test_no_attack_returns_the_very_panel() -> None:
     clean = panel()
-    assert NoAttack().apply(clean, seed=0) is clean
+    assert NoAttack().apply(clean, NOBODY, seed=0) is clean

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ class Counting:
     """Answers by a rule and remembers what it was asked."""
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, identity: str, refuse: bool = False) -> None:
         self.identity, self.refuse = identity, refuse

@@ -1,0 +1,38 @@
+"""Scores of one text against another: which pairs there are, and what becomes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.panel import Panel
+from judgelab.scores import Scores, mean_over, symmetric, weaker_of_two
+
+
+def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
+    """[agent, peer] whether agent's text is scored against peer's.
+
+    Where the panel marks references, candidates are scored against them (GEM paper, section 4.2);
+    where it marks none, everybody against everybody else (section 4.1).
+    """
+    reference = np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
+    if not reference.any():
+        return ~np.eye(len(panel.agents), dtype=np.bool_)
+    return ~reference[:, None] & reference[None, :]
+
+
+def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None = None) -> Scores:
+    """An agent's score is the mean of f(x, y) over its peers (GEM paper, section 4.1).
+
+    The pair score is the symmetrised f where both directions were scored, else the weaker of
+    the two agents' scores.
+    """
+    agent = mean_over(directed, "peer")
+    both = symmetric(directed)
+    return Scores(
+        agent=agent,
+        pair=both if bool(both.notnull().any()) else weaker_of_two(agent),
+        diagnostics=diagnostics or {},
+        directed=directed,
+    )

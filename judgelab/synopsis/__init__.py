@@ -1,0 +1,1 @@
+"""Panel -> Panel steps that give every item its synopsis."""
