@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from judgelab.report import crossed, format, terminal
 from judgelab.report import document as html
-from judgelab.report import format, terminal
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import Job, axes, jobs
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 UNBROKEN = 1000  # columns: such a line is left to the terminal to break
-FIGURES = ("effect_sizes_by_mechanism", "auc_under_attack")
+FIGURES = {
+    "effect_sizes_by_mechanism": "points",
+    "auc_under_attack": "points",
+    "metrics_by_attacks": "crossed",
+}
+"""Figure -> the table it draws."""
 
 
 def conclude(folder: Path) -> int:
@@ -51,6 +56,9 @@ def write(folder: Path) -> Path:
     found, into = jobs(folder), RunDir(folder)
     into.write_text("comparison.csv", table(found).to_csv(index=False, lineterminator="\n"))
     into.write_json("comparison.json", [_entry(job) for job in found])
+    if len(cells := crossed.crossed(found)):
+        text = cells.to_csv(index=False, lineterminator="\n")
+        into.write_text("metrics_by_attacks.csv", text)
     name = f"{len(found)} runs: {' × '.join(axes(found))}"
     return into.write_text(
         "report.html", html.document(name, [html.tag("h1", name), *_body(found, into)])
@@ -63,6 +71,9 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
 
     parts: list[RenderableType] = ["", *(Text(note) for note in common_notes(found))]
     parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
+    if len(cells := crossed.crossed(found)):
+        grid = terminal.grid(crossed.shown(cells), 2)
+        parts += ["", Text(crossed.TITLE, style="bold cyan"), grid]
     for error, failed in _failures(found).items():
         numbers = ", ".join(str(job.number) for job in failed)
         said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
@@ -130,7 +141,12 @@ def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
     yield html.table(shown(found, _two_lines), spans)
     yield html.tag("p", f"{LEGEND} comparison.csv, comparison.json", "note")
     yield from _repeats(found)
-    yield from _figures({"points": points(found)}, into)
+    cells = crossed.crossed(found)
+    if len(cells):
+        yield html.tag("h2", crossed.TITLE)
+        yield html.table(crossed.shown(cells))
+        yield html.tag("p", crossed.NOTE, "note")
+    yield from _figures({"points": points(found), "crossed": cells}, into)
     yield html.tag("h2", "The runs")
     yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"
 
@@ -152,7 +168,7 @@ def _repeats(found: Sequence[Job]) -> Iterator[str]:
 
 
 def _figures(tables: dict[str, DataFrame], into: RunDir) -> Iterator[str]:
-    for name in FIGURES if len(tables["points"]) else ():
+    for name in (name for name, needs in FIGURES.items() if len(tables[needs])):
         figure = draw(name, tables)
         svg = saved(figure, "svg")
         into.write_bytes(f"figures/{name}.png", saved(figure, "png"))

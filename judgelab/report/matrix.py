@@ -19,6 +19,8 @@ METRICS = {
     "attacked/effect_size": "d\nattacked",
     "attacked/auc": "AUC\nattacked",
     "change/auc": "AUC\nchange",
+    "change/smd": "d\nchange",
+    "clean/human_spearman": "rho\nhuman",
 }
 LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
 PARTS = ("", "_low", "_high", "_n", "_unscored", "_p")

@@ -48,3 +48,9 @@ def text_records(panel: Panel) -> pd.DataFrame:
         for agent, text in zip(panel.agents, texts, strict=True)
     ]
     return pd.DataFrame(rows)
+
+
+def pair_records(directed: xr.DataArray) -> pd.DataFrame:
+    """One row per item, candidate and reference: the score of the one against the other."""
+    table = directed.drop_vars("reference", errors="ignore").to_dataframe("score").reset_index()
+    return table.dropna(subset="score").reset_index(drop=True)

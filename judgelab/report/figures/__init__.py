@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgelab.errors import DataError
-from judgelab.report.figures import agents, discrimination, position, sweeps
+from judgelab.report.figures import agents, discrimination, position, sweeps, validation
 from judgelab.report.figures.style import look
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ DRAWINGS = {
         "Effect sizes, clean and attacked", sweeps.effect_sizes, sweeps.caption
     ),
     "auc_under_attack": Drawing("AUC, clean and attacked", sweeps.auc, sweeps.caption),
+    "score_change": Drawing(
+        "Change of the score under the attack", validation.change, validation.change_caption
+    ),
+    "metrics_by_attacks": Drawing(
+        "Metrics by attacks", validation.crossed, validation.crossed_caption
+    ),
 }
 
 

@@ -1,0 +1,72 @@
+"""Metrics by attacks: the validation jobs of a sweep as one table and the points of one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from judgelab.report import format
+from judgelab.report.jobs import Job, axes, setting
+from judgelab.report.tables import Column
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+KEY = "change/smd"
+TITLE = "Metrics by attacks"
+NOTE = (
+    "Standardised mean difference d, attacked minus clean, with its 95 % interval, and whether the "
+    "metric did what an honest one does under that attack. All parts: metrics_by_attacks.csv."
+)
+
+
+def crossed(found: Sequence[Job]) -> DataFrame:
+    """One row per metric and attack; empty where no job validated a metric under an attack."""
+    import pandas as pd
+
+    rows = [_row(job, axes(found)) for job in found if job.summary.get(KEY) is not None]
+    return pd.DataFrame(rows)
+
+
+def shown(cells: DataFrame) -> list[Column]:
+    """Metrics down, attacks across."""
+    metrics = list(dict.fromkeys(cells["metric"]))
+    attacks = list(dict.fromkeys(cells["attack"]))
+    places = {(row["metric"], row["attack"]): row for row in cells.to_dict("records")}
+    made = [Column("metric", "metric", False, tuple(metrics), tuple(metrics))]
+    for attack in attacks:
+        rows = [places.get((metric, attack)) for metric in metrics]
+        expects = next(row["expects"] for row in rows if row is not None)
+        heading = f"{attack}\n({'should fall' if expects == 'fall' else 'should not rise'})"
+        texts = tuple(_cell(row) for row in rows)
+        values = tuple(None if row is None else row["value"] for row in rows)
+        made.append(Column(attack, heading, True, texts, values))
+    return made
+
+
+def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
+    names = [key for key in varying if key.partition(".")[0] not in ("attack", "study")]
+    summary = job.summary
+    parts = {p: summary.get(f"{KEY}_{p}") for p in ("low", "high", "p", "n", "unscored")}
+    said = [
+        str(summary["mechanism"]) if key == "mechanism" else _setting(job, key) for key in names
+    ]
+    return {
+        "metric": " · ".join(said) or str(summary["mechanism"]),
+        "attack": str(summary["attack"]),
+        "expects": summary.get("expects"),
+        "value": summary[KEY],
+        **parts,
+        "verdict": summary.get("verdict"),
+    }
+
+
+def _setting(job: Job, key: str) -> str:
+    value = setting(job, key)
+    return value if key in job.choices else f"{key}={value}"
+
+
+def _cell(row: dict[Any, Any] | None) -> str:
+    if row is None:
+        return format.NOTHING
+    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}"
