@@ -23,14 +23,14 @@ check: $(DEV) ## lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(DEV) ## speed against named peers, measured in the same run (outputs/bench/)
+bench: $(DEV) bench-scoring ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
 	$(BIN)/python -m experiments.peer_prediction.tags --data $(DATA) --out $(dir $(OUT))tags.json
 
-bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (minutes; wants a quiet machine)
+bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
 

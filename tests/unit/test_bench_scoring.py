@@ -20,7 +20,7 @@ from judgelab.scoring.plan import make_plan
 def test_law_is_the_ratio_of_tokens() -> None:
     assert law(JOBS["long"]) == pytest.approx(32 * (1024 + 64) / (1024 + 32 * 64))
     assert law(JOBS["paper"]) == pytest.approx(21.67, abs=0.01)
-    assert law(JOBS["gem"]) == pytest.approx((30 * 400 + 87 * 500) / (600 + 117 * 100))
+    assert law(JOBS["gem"]) == pytest.approx((30 * 400 + 870 * 500) / (300 + 3_000 + 900 * 100))
 
 
 @pytest.mark.parametrize("job", [*JOBS.values(), Job(5, 4, 2, 4, 3, 1, 1, 1.0)])
