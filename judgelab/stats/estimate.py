@@ -18,6 +18,8 @@ class Estimate:
         unscored: items dropped because they hold no score (a function that counts something
             else, such as cells, says so).
         p: two-sided p value; NaN where no test was made.
+        clusters: where ``n`` counts something else than items (rows, say): items they come
+            from; else None.
     """
 
     value: float
@@ -26,6 +28,7 @@ class Estimate:
     n: int
     unscored: int = 0
     p: float = math.nan
+    clusters: int | None = None
 
     @property
     def half_width(self) -> float:
@@ -33,8 +36,8 @@ class Estimate:
         return (self.high - self.low) / 2
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """The fields, ready for JSON: NaN and infinities become None."""
-        return {
+        """The fields, ready for JSON: NaN and infinities become None; no clusters, no key."""
+        fields: dict[str, float | int | None] = {
             "value": _finite(self.value),
             "low": _finite(self.low),
             "high": _finite(self.high),
@@ -42,6 +45,7 @@ class Estimate:
             "unscored": self.unscored,
             "p": _finite(self.p),
         }
+        return fields if self.clusters is None else {**fields, "clusters": self.clusters}
 
 
 def _finite(number: float) -> float | None:
