@@ -145,12 +145,10 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     for name, parameter in signature.parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in given:
             raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
-    values = {
-        key: build(value, f"{path}.{key}") if _is_node(value) else value
-        for key, value in given.items()
-    }
+    values = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
     hints = get_type_hints(cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
-    _check_types(path, {k: v for k, v in values.items() if not _is_node(given[k])}, hints)
+    plain = {k: v for k, v in values.items() if not _is_node(given[k]) and not _nodes(given[k])}
+    _check_types(path, plain, hints)
     try:
         return cls(**values)
     except JudgelabError:
@@ -165,6 +163,17 @@ def _locate(target: str, path: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as cause:
         raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+
+
+def _built(value: Any, path: str) -> Any:
+    """A node, or a mapping of nodes, instantiated; anything else as it is."""
+    if _nodes(value):
+        return {str(name): build(node, f"{path}.{name}") for name, node in value.items()}
+    return build(value, path) if _is_node(value) else value
+
+
+def _nodes(value: object) -> bool:
+    return isinstance(value, Mapping) and bool(value) and all(map(_is_node, value.values()))
 
 
 def _is_node(value: object) -> bool:

@@ -89,7 +89,7 @@ class Meter:
             )
         self.totals, self._reserved, self._handle = Totals(), 0.0, -1
         self.models: set[str] = set()  # as the server calls what answered
-        self.beside: Meter | None = None  # of the run's other LM: one budget holds for both
+        self.beside: list[Meter] = []  # of the run's other LMs: one budget holds for all
         if path is not None:
             torn = self._read(path)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,7 +166,7 @@ class Meter:
 
     def _check(self, reserved: float) -> None:
         calls, cost = self.budget.max_calls, self.budget.max_cost
-        meters = [self] if self.beside is None else [self, self.beside]
+        meters = [self, *self.beside]
         if calls is not None and sum(m.totals.sent for m in meters) >= calls:
             raise BudgetReachedError(
                 f"budget.max_calls={calls} is used up: what was answered is kept, and the same "

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgelab.agents.candidates import Candidates
 from judgelab.config import WRITER, Frame
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.evaluation_lm.counted import NOT_ASKED, Counted, Tally
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.report import terminal
 from judgelab.report.tables import columns
@@ -22,22 +24,33 @@ from judgelab.study.lab import Lab
 def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
     """Print calls, tokens, cache hits, time and cost of every stage; nothing is asked or kept."""
     file = Path(settings.paths.cache)
-    lms = [lm for key in ("evaluation_lm", WRITER) if (lm := parts[key]) is not None]
-    caches = [CallCache(file, read_only=True) if file.is_file() else None for _ in lms]
-    counting = [Counted(lm, cache) for lm, cache in zip(lms, caches, strict=True)]
-    counted, writer = counting[0], counting[-1]
-    parts = {k: v for k, v in parts.items() if k not in ("evaluation_lm", WRITER, "study")}
+    counting: list[Counted] = []
+
+    def count(lm: EvaluationLM) -> Counted:
+        cache = CallCache(file, read_only=True) if file.is_file() else None
+        counting.append(Counted(lm, cache))
+        return counting[-1]
+
+    counted = count(parts["evaluation_lm"])
+    writer = counted if parts[WRITER] is None else count(parts[WRITER])
+    agents = parts["agents"]
+    if isinstance(agents, Candidates):
+        agents = agents.employed(lambda name, lm: count(lm))
+    taken = ("evaluation_lm", WRITER, "study", "agents")
+    parts = {k: v for k, v in parts.items() if k not in taken}
     try:
         with tempfile.TemporaryDirectory() as folder:
             lab = Lab(
                 **parts,
+                agents=agents,
                 evaluation_lm=counted,
                 writer_lm=writer if writer is not counted else None,
                 run_dir=RunDir(Path(folder)),
                 seed=settings.seed,
                 limit=settings.limit,
             )
-            writer.begin("texts")
+            for one in counting:
+                one.begin("texts")
             panels = lab.panels()
             for state, panel in panels.items():
                 counted.begin(f"{state}: {lab.mechanism.name}")
@@ -45,7 +58,8 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
         for one in counting:
             terminal.page(_screen(one, settings))
         absent = sum(text is None for row in panels["clean"].texts for text in row)
-        if absent and writer.stages["texts"].calls > writer.stages["texts"].hits:
+        texts = [one.stages["texts"] for one in counting]
+        if absent and any(tally.calls > tally.hits for tally in texts):
             terminal.page([_unwritten(absent)])
     finally:
         for one in counting:

@@ -1,4 +1,4 @@
-"""An LM at work in a run: behind the cache, and with the account of what it was paid."""
+"""The LMs of a run at work: behind the cache, and with the account of what they were paid."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from judgelab.config import Frame
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.prices import price_of
 from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.cached import Cached, Watch
+from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.evaluation_lm.replay import Replay
+from judgelab.report.progress import Progress
 from judgelab.store.cache import CallCache
+
+FIRST = "evaluation_lm"
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,7 @@ class Employed:
 
     def account(self) -> dict[str, Any]:
         """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
-        account: dict[str, Any] = {
-            "evaluation_lm": self.asked.identity,
-            "facts": dict(self.asked.facts),
-        }
+        account: dict[str, Any] = {FIRST: self.asked.identity, "facts": dict(self.asked.facts)}
         if isinstance(self.asked, Cached):
             count = self.asked.count
             account["calls"] = {"asked": count.asked, "computed": count.computed}
@@ -43,30 +43,49 @@ class Employed:
         return account
 
 
-def employ(lm: EvaluationLM, settings: Frame, ledger: Path, watch: Watch) -> Employed:
-    """Put an LM to work.
+class Crew:
+    """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``.
 
-    Args:
-        ledger: where its paid calls are noted; earlier executions of the run count.
-        watch: follows its calls.
+    What they spend together is held against the run's one budget. Each keeps a file of its paid
+    calls in ``folder``; what earlier executions of the run wrote there counts.
     """
-    meter = None
-    if isinstance(lm, Remote):
-        price = price_of(lm.model, settings.budget.prices)
-        meter = Meter(ledger, price, settings.budget)
+
+    def __init__(self, settings: Frame, folder: Path) -> None:
+        self._settings, self._folder = settings, folder
+        self._hands: dict[str, Employed] = {}
+        self.progress = Progress(self._spending)
+
+    def employ(self, role: str, lm: EvaluationLM) -> EvaluationLM:
+        """Put an LM to work; returns it as the run is to ask it."""
+        meter = self._meter(role, lm) if isinstance(lm, Remote) else None
+        asked = lm
+        if not isinstance(lm, Replay | CacheReplay):
+            asked = Cached(lm, CallCache(Path(self._settings.paths.cache)), self.progress)
+        self._hands[role] = Employed(asked, meter)
+        return asked
+
+    def accounts(self) -> dict[str, Any]:
+        """The evaluation LM's account, and the others' under their roles."""
+        rest = {role: hand.account() for role, hand in self._hands.items() if role != FIRST}
+        return self._hands[FIRST].account() | rest
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.progress.close()
+        for hand in self._hands.values():
+            hand.asked.close()
+
+    def _meter(self, role: str, lm: Remote) -> Meter:
+        budget = self._settings.budget
+        file = "calls.jsonl" if role == FIRST else f"calls_{role.rpartition('.')[2]}.jsonl"
+        meter = Meter(self._folder / file, price_of(lm.model, budget.prices), budget)
+        others = [hand.meter for hand in self._hands.values() if hand.meter is not None]
+        for other in others:
+            other.beside.append(meter)
+        meter.beside = others
         lm.attach(meter)
-    if isinstance(lm, Replay | CacheReplay):
-        return Employed(lm, meter)
-    return Employed(Cached(lm, CallCache(Path(settings.paths.cache)), watch), meter)
+        return meter
 
-
-def share_budget(first: Employed, second: Employed) -> None:
-    """What the two spend together is held against the run's budget."""
-    if first.meter is not None and second.meter is not None:
-        first.meter.beside, second.meter.beside = second.meter, first.meter
-
-
-def spending(*employed: Employed) -> str:
-    """What has been spent, for people."""
-    meters = [one.meter for one in employed if one.meter is not None]
-    return ", ".join(meter.words() for meter in meters)
+    def _spending(self) -> str:
+        meters = [hand.meter for hand in self._hands.values() if hand.meter is not None]
+        return ", ".join(meter.words() for meter in meters)

@@ -21,18 +21,18 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 import judgelab
+from judgelab.agents.candidates import Candidates
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.launch import sentence
 from judgelab.report import console, page
-from judgelab.report.progress import Progress
 from judgelab.result import Result
-from judgelab.scale.protocol import Scale, Spread, alone
+from judgelab.scale.protocol import Scale, alone
 from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.study.dry_run import dry_run
-from judgelab.study.employed import Employed, employ, share_budget, spending
+from judgelab.study.employed import Crew
 from judgelab.study.lab import Lab, build_parts
 from judgelab.tracker.protocol import FinishedRun
 
@@ -105,38 +105,17 @@ def _execute(
     sweep: Path | None,
 ) -> None:
     started = time.time()
-    lm, writer, study = parts.pop("evaluation_lm"), parts.pop(WRITER), parts.pop("study")
-    progress = Progress(lambda: spending(*hands))
-    hands = [employ(lm, settings, run_dir.path / "calls.jsonl", progress)]
-    if writer is not None:
-        hands.append(employ(writer, settings, run_dir.path / "calls_writer.jsonl", progress))
-        share_budget(*hands)
+    study, crew = parts.pop("study"), Crew(settings, run_dir.path)
+    lab = _lab(config, settings, parts, crew, scale, run_dir)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    lab = Lab(
-        **parts,
-        evaluation_lm=hands[0].asked,
-        writer_lm=None if writer is None else hands[1].asked,
-        run_dir=run_dir,
-        seed=settings.seed,
-        limit=settings.limit,
-        tell=progress.stage,
-        spread=_spread(scale, config["evaluation_lm"], hands[0]),
-        spread_writing=alone
-        if isinstance(writer, Remote | None)
-        else _spread(scale, config[WRITER], hands[1]),
-    )
     try:
         result: Result = study.run(lab)
-        accounts = [hand.account() for hand in hands]
+        accounts = crew.accounts()
     finally:
-        progress.close()
         scale.close()
-        for hand in hands:
-            hand.asked.close()
+        crew.close()
     run_dir.write_json("result.json", result.to_json())
-    manifest = _manifest(started) | accounts[0]
-    if writer is not None:
-        manifest[WRITER] = accounts[1]
+    manifest = _manifest(started) | accounts
     run_dir.write_json("manifest.json", manifest)
     page.write(run_dir)
     group = None if sweep is None else sweep.parent.name
@@ -145,8 +124,35 @@ def _execute(
     run_dir.write_json("manifest.json", manifest)
 
 
-def _spread(scale: Scale, node: Mapping[str, Any], hand: Employed) -> Spread:
-    return scale.over(node, hand.asked) if isinstance(hand.asked, Cached) else alone
+def _lab(
+    config: Mapping[str, Any],
+    settings: Frame,
+    parts: dict[str, Any],
+    crew: Crew,
+    scale: Scale,
+    run_dir: RunDir,
+) -> Lab:
+    """The lab with every LM at work."""
+    lm, writer, agents = parts.pop("evaluation_lm"), parts.pop(WRITER), parts.pop("agents")
+    asked = crew.employ("evaluation_lm", lm)
+    writing = None if writer is None else crew.employ(WRITER, writer)
+    if isinstance(agents, Candidates):
+        agents = agents.employed(lambda name, one: crew.employ(f"agents.models.{name}", one))
+    return Lab(
+        **parts,
+        agents=agents,
+        evaluation_lm=asked,
+        writer_lm=writing,
+        run_dir=run_dir,
+        seed=settings.seed,
+        limit=settings.limit,
+        tell=crew.progress.stage,
+        spread=scale.over(config["evaluation_lm"], asked) if isinstance(asked, Cached) else alone,
+        # an endpoint that writes asks many calls at once by itself, whatever the scale
+        spread_writing=scale.over(config[WRITER], writing)
+        if isinstance(writing, Cached) and not isinstance(writer, Remote)
+        else alone,
+    )
 
 
 def _publish(tracker: Any, finished: FinishedRun) -> str | None:

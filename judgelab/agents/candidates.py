@@ -1,0 +1,101 @@
+"""Models that answer every item: the candidates of a leaderboard (GEM paper, section 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from judgelab.capability import Capability
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.panel import Agent, Panel, Texts
+from judgelab.prompt import Prompt
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Each model writes one response to every item's source, by the same prompt.
+
+    The texts that the dataset came with stay in the panel: people are the references and the
+    human baseline.
+
+    Args:
+        models: candidate -> LM; each is asked through the run's cache and budget.
+        prompt: field source.
+        temperature: of sampling; 0 in the paper.
+        max_tokens: of a response; 4,000 in the paper.
+
+    Raises:
+        ConfigError: no model, or one that cannot chat.
+    """
+
+    models: dict[str, Any]
+    prompt: Prompt
+    temperature: float = 0.0
+    max_tokens: int = 4000
+    requires: ClassVar[frozenset[Capability]] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ConfigError(
+                "agents.models is empty: add candidates with "
+                "'+evaluation_lm@agents.models.NAME=OPTION'."
+            )
+        for name, lm in self.models.items():
+            if Capability.CHAT not in lm.capabilities:
+                raise CapabilityError(
+                    f"agents.models.{name} cannot chat, so it cannot write: choose a chat LM."
+                )
+
+    def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
+        """The same with every LM put to work: cached, metered, held against the budget."""
+        return replace(self, models={name: employ(name, lm) for name, lm in self.models.items()})
+
+    def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
+        """The panel with one more agent per model; a refused or failed reply is None.
+
+        Raises:
+            ConfigError: a candidate has the name of an agent of the dataset.
+        """
+        taken = {agent.name for agent in panel.agents} & self.models.keys()
+        if taken:
+            raise ConfigError(
+                f"agents.models.{sorted(taken)[0]}: the dataset has an agent of that name; call "
+                "the candidate something else."
+            )
+        agents, columns = list(panel.agents), []
+        unanswered: Counter[str] = Counter()
+        for name, model in self.models.items():
+            columns.append(self._texts(name, model, panel, unanswered))
+            agents.append(Agent(name, meta={"kind": "model", "identity": model.identity}))
+        rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
+        texts: Texts = tuple((*before, *written) for before, written in rows)
+        facts = {
+            "agents": f"candidates ({', '.join(self.models)})",
+            "agents_prompt": self.prompt.identity,
+            "agents_unanswered": dict(sorted(unanswered.items())),
+        }
+        provenance = {**panel.provenance, **facts}
+        return replace(panel, agents=tuple(agents), texts=texts, provenance=provenance)
+
+    def _texts(
+        self, name: str, model: EvaluationLM, panel: Panel, unanswered: Counter[str]
+    ) -> list[str | None]:
+        requests = [
+            ChatRequest(
+                self.prompt.messages(source=item.source),
+                self.temperature,
+                self.max_tokens,
+                key=("agents", item.id, name),
+            )
+            for item in panel.items
+        ]
+        texts: list[str | None] = []
+        for reply in model.chat(requests):
+            text = (reply.text or "").strip()
+            texts.append(text or None)
+            if not text:
+                unanswered[f"{name}: {reply.reason or 'empty reply'}"] += 1
+        return texts
