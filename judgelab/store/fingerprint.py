@@ -16,13 +16,13 @@ VOLATILE = frozenset(
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
-FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy"})
+FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model"})
 
 
 def fingerprint(config: Mapping[str, Any]) -> str:
     """Twelve hex digits that change whenever a number of the run could change.
 
-    Values of keys called path, file, priming or taxonomy that name a file count by its content
+    Values of FILE_KEYS that name a file count by its content
     (a folder by its files' names, sizes and times). The code and the packages that score count too:
     a run made by older ones is not taken for the present one's.
     """
