@@ -6,7 +6,7 @@ the pair, and length alone makes them correlate. Divided by the tokens of the pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -16,88 +16,75 @@ from judgelab.stats.arrays import Floats, checked
 from judgelab.stats.correlation import clustered_correlation
 from judgelab.stats.estimate import Estimate
 
-
-@dataclass(frozen=True)
-class Symmetry:
-    """Agreement of log P(x) + log P(y|x) with log P(y) + log P(x|y).
-
-    Attributes:
-        per_text: correlation of the sums (nats per pair of texts), as the paper has it.
-        per_token: correlation of the sums divided by the tokens of both texts.
-        gap: mean over pairs of the absolute difference, in nats per token; NaN without pairs.
-        pairs: pairs with all four log-probabilities.
-        unscored: the other pairs.
-    """
-
-    per_text: Estimate
-    per_token: Estimate
-    gap: float
-    pairs: int
-    unscored: int
+Pairs = Literal["once", "twice"]
 
 
-def symmetry(
-    marginal: ArrayLike,
+def joint_symmetry(
     conditional: ArrayLike,
+    marginal: ArrayLike,
     tokens: ArrayLike,
-    method: Literal["spearman", "pearson"] = "spearman",
-    definition: Literal["corrected", "paper"] = "corrected",
+    *,
+    pairs: Pairs = "once",
     draws: int = 2000,
     seed: int = 0,
-) -> Symmetry:
-    """Correlation over pairs of texts of one item, clustered by item.
-
-    corrected: each unordered pair once, x being the agent that comes first. paper: in both
-    orders, which doubles the number of pairs (5,328 of 1,874 reviews of 500 papers) but says
-    nothing new; the value then no longer depends on the order of the agents.
+) -> Mapping[tuple[str, str], Estimate]:
+    """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
 
     Args:
+        conditional: [items, agents x, agents y] log P(y|x), nats summed over y: x is read, y is
+            scored. The diagonal is never read.
         marginal: [items, agents] log P(x), nats; NaN where unscored.
-        conditional: [items, agents x, agents y] log P(y|x), nats: x is read, y is scored. The
-            diagonal is never read.
         tokens: [items, agents] number of scored tokens; NaN where unscored.
-        method: spearman or pearson (of the log-probabilities).
-        definition: which pairs.
+        pairs: once: each unordered pair once, x being the agent that comes first. twice: in both
+            orders, as the paper counts (5,328 of 1,874 reviews of 500 papers), which adds no
+            information; the value then does not depend on the order of the agents.
         draws: bootstrap resamples of items.
         seed: of the resamples.
 
     Returns:
-        In each estimate n counts items, unscored pairs.
+        (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,
+        the sums divided by the tokens of both texts; method: spearman or pearson. n counts
+        items, unscored pairs.
 
     Raises:
         ValueError: shapes do not fit, infinities, or a text without tokens.
     """
+    first, second, size = _sides(*_checked(conditional, marginal, tokens), pairs)
+    sides = {"text": (first, second), "token": (first / size, second / size)}
+    methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+    return {
+        (per, method): clustered_correlation(*sides[per], method, draws, seed)
+        for per in sides
+        for method in methods
+    }
+
+
+def _checked(
+    conditional: ArrayLike, marginal: ArrayLike, tokens: ArrayLike
+) -> tuple[Floats, Floats, Floats]:
+    given = np.array(conditional, dtype=np.float64)
     alone = checked(marginal, 2, "The marginal log-probabilities")
     length = checked(tokens, 2, "The token counts")
-    given = np.array(conditional, dtype=np.float64)
-    if given.ndim == 3 and given.shape[1] == given.shape[2]:
-        given[:, np.arange(given.shape[1]), np.arange(given.shape[1])] = np.nan
-    given = checked(given, 3, "The conditional log-probabilities")
     if length.shape != alone.shape or given.shape != (*alone.shape, alone.shape[1]):
         raise ValueError(
-            f"Needs [items, agents], [items, agents, agents] and [items, agents], got "
-            f"{alone.shape}, {given.shape} and {length.shape}."
+            "Needs [items, agents, agents], [items, agents] and [items, agents], got "
+            f"{given.shape}, {alone.shape} and {length.shape}."
         )
+    diagonal = np.arange(alone.shape[1])
+    given[:, diagonal, diagonal] = np.nan
     if (length <= 0).any():
         raise ValueError("A text without tokens has no log-probability: mark it as NaN.")
-    first, second, size = _sides(alone, given, length, definition)
-    per_text = clustered_correlation(first, second, method, draws, seed)
-    per_token = clustered_correlation(first / size, second / size, method, draws, seed)
-    gaps = np.abs(first - second) / size
-    known = ~np.isnan(gaps)
-    gap = float(gaps[known].mean()) if known.any() else float("nan")
-    pairs = int(np.count_nonzero(known))
-    return Symmetry(per_text, per_token, gap, pairs, known.size - pairs)
+    return checked(given, 3, "The conditional log-probabilities"), alone, length
 
 
 def _sides(
-    alone: Floats, given: Floats, length: Floats, definition: str
+    given: Floats, alone: Floats, length: Floats, pairs: Pairs
 ) -> tuple[Floats, Floats, Floats]:
     """[items, pairs]: log P(x) + log P(y|x), log P(y) + log P(x|y), tokens of both."""
-    if definition not in ("corrected", "paper"):
-        raise ValueError(f"Unknown definition {definition!r}: choose corrected or paper.")
+    if pairs not in ("once", "twice"):
+        raise ValueError(f"Pairs are counted once or twice, not {pairs!r}.")
     x, y = np.triu_indices(alone.shape[1], k=1)
-    if definition == "paper":
+    if pairs == "twice":
         x, y = np.concatenate([x, y]), np.concatenate([y, x])
     first = alone[:, x] + given[:, x, y]
     second = alone[:, y] + given[:, y, x]

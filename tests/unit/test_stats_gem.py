@@ -14,12 +14,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgelab.stats.agreement import model_correlation, row_correlation
+from judgelab.stats.agreement import agreement
 from judgelab.stats.correlation import clustered_correlation
 from judgelab.stats.estimate import Estimate
-from judgelab.stats.rank_intervals import rank_intervals
+from judgelab.stats.ranking import rank_intervals
 from judgelab.stats.standardized import SmdDefinition, standardized_mean_difference, verdict
-from judgelab.stats.symmetry import symmetry
+from judgelab.stats.symmetry import joint_symmetry
 
 Array = NDArray[np.float64]
 DEFINITIONS: tuple[SmdDefinition, ...] = ("corrected", "paper", "released")
@@ -45,7 +45,8 @@ class TestStandardizedMeanDifference:
         assume(sigma > 0)
         d = (after.mean() - before.mean()) / sigma
         error = np.std(after - before, ddof=1) / (math.sqrt(len(before)) * sigma)
-        for definition, z in (("paper", 1.96), ("released", 1.645)):
+        multipliers: dict[SmdDefinition, float] = {"paper": 1.96, "released": 1.645}
+        for definition, z in multipliers.items():
             found = standardized_mean_difference(before, after, np.arange(len(before)), definition)
             assert found.value == pytest.approx(d, abs=1e-9)
             assert found.half_width == pytest.approx(z * error, abs=1e-9)
@@ -109,8 +110,8 @@ class TestStandardizedMeanDifference:
     def test_invariances(self, definition: SmdDefinition) -> None:
         before, after, item = clustered_rows(np.random.default_rng(4), 30, -0.4)
 
-        def numbers(*rows: Any) -> tuple[float, ...]:
-            found = standardized_mean_difference(*rows, definition)
+        def numbers(x: Array, y: Array, cluster: NDArray[Any]) -> tuple[float, ...]:
+            found = standardized_mean_difference(x, y, cluster, definition)
             return found.value, found.low, found.high, found.p
 
         base = numbers(before, after, item)
@@ -181,27 +182,6 @@ class TestStandardizedMeanDifference:
 
 
 class TestAgreement:
-    def test_rows_of_items_are_the_table(self) -> None:
-        rng = np.random.default_rng(0)
-        x, y = rng.normal(size=(2, 12, 3))
-        x[2, 1] = y[5, 0] = np.nan
-        item = np.repeat([f"{k:02}" for k in range(12)], 3)
-        order = rng.permutation(36)
-        found = row_correlation(x.ravel()[order], y.ravel()[order], item[order], draws=200)
-        table = clustered_correlation(x, y, draws=200)
-        assert (found.value, found.low, found.high) == pytest.approx(
-            (table.value, table.low, table.high)
-        )
-        assert found.p == pytest.approx(table.p)
-        assert (found.n, found.unscored, found.clusters) == (34, 2, 12)
-
-    def test_items_of_unequal_size(self) -> None:
-        x, y = np.random.default_rng(1).normal(size=(2, 10))
-        item = [0, 0, 0, 0, 1, 1, 2, 3, 3, 4]
-        found = row_correlation(x, y, item, "pearson", draws=50)
-        assert found.value == pytest.approx(stats.pearsonr(x, y)[0])
-        assert (found.n, found.unscored, found.clusters) == (10, 0, 5)
-
     @pytest.mark.parametrize("method", ["spearman", "pearson"])
     def test_p_holds_where_cells_depend_on_their_item(self, method: Any) -> None:
         rng = np.random.default_rng(2)
@@ -222,23 +202,21 @@ class TestAgreement:
 
     @pytest.mark.parametrize("method", ["spearman", "pearson"])
     def test_leaderboards_have_the_classical_p(self, method: Any) -> None:
-        oracle = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[method]
+        oracle: Any = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[method]
         x, y = np.random.default_rng(3).normal(size=(2, 14))
         gaps = np.append(x, np.nan)
-        found = model_correlation(gaps, np.append(y, 1.0), method, draws=300)
+        found = agreement(gaps, np.append(y, 1.0), method, draws=300)
         value, p = oracle(x, y)
         assert (found.value, found.p) == pytest.approx((value, p))
         assert (found.n, found.unscored) == (14, 1)
         assert found.low < found.value < found.high
-        assert model_correlation(x, x, method).p == 0
-        assert math.isnan(model_correlation(x, np.ones(14), method).p)
-        assert math.isnan(model_correlation(x[:2], y[:2], method).low)
+        assert agreement(x, x, method).p == 0
+        assert math.isnan(agreement(x, np.ones(14), method).p)
+        assert math.isnan(agreement(x[:2], y[:2], method).low)
 
     def test_bad_input(self) -> None:
-        with pytest.raises(ValueError, match="its item"):
-            row_correlation([1.0, 2.0], [1.0, 2.0], [1])
         with pytest.raises(ValueError, match="spearman or pearson"):
-            model_correlation([1.0], [1.0], "kendall")  # type: ignore[arg-type]
+            agreement([1.0], [1.0], "kendall")  # type: ignore[arg-type]
 
 
 class TestRankIntervals:
@@ -303,60 +281,65 @@ class TestRankIntervals:
 
 class TestSymmetry:
     @staticmethod
-    def texts(items: int, noise: float, agents: int = 3) -> tuple[Array, Array, Array]:
+    def texts(items: int, noise: float) -> tuple[Array, Array, Array]:
         """An LM of which only the length of a pair agrees in both directions."""
         rng = np.random.default_rng(0)
-        tokens = rng.integers(50, 800, size=(items, agents)).astype(np.float64)
-        rates = -3 + noise * rng.normal(size=(items, agents, agents))
-        return -3 * tokens, rates * tokens[:, None, :], tokens
+        tokens = rng.integers(50, 800, size=(items, 3)).astype(np.float64)
+        rates = -3 + noise * rng.normal(size=(items, 3, 3))
+        return rates * tokens[:, None, :], -3 * tokens, tokens
 
     def test_length_alone_correlates_per_text_and_not_per_token(self) -> None:
-        marginal, conditional, tokens = self.texts(80, 0.1)
-        found = symmetry(marginal, conditional, tokens)
-        assert found.per_text.value > 0.95
-        assert abs(found.per_token.value) < 0.2
-        assert found.per_token.low < 0 < found.per_token.high
-        assert (found.pairs, found.unscored) == (240, 0)
+        found = joint_symmetry(*self.texts(80, 0.1))
+        for method in ("spearman", "pearson"):
+            assert found["text", method].value > 0.95
+            alone = found["token", method]
+            assert abs(alone.value) < 0.2 and alone.low < 0 < alone.high and alone.p > 0.05
+            assert (alone.n, alone.unscored) == (80, 0)
 
     def test_a_symmetric_model(self) -> None:
         rng = np.random.default_rng(1)
-        marginal, _, tokens = self.texts(30, 0.0)
+        _, marginal, tokens = self.texts(30, 0.0)
         marginal = marginal + rng.normal(size=marginal.shape)
         pmi = rng.normal(size=(30, 3, 3))
         pmi = pmi + pmi.transpose(0, 2, 1)
-        found = symmetry(marginal, marginal[:, None, :] + pmi, tokens, "pearson")
-        assert found.per_token.value == pytest.approx(1)
-        assert found.gap == pytest.approx(0, abs=1e-12)
+        found = joint_symmetry(marginal[:, None, :] + pmi, marginal, tokens)
+        assert all(each.value == pytest.approx(1) for each in found.values())
 
     def test_direction_of_the_conditional(self) -> None:
-        """conditional[item, x, y] is log P(y|x): the text that is scored comes last."""
-        marginal, tokens = np.array([[-10.0, -40.0]]), np.array([[5.0, 10.0]])
-        conditional = np.array([[[0.0, -35.0], [-8.0, 0.0]]])
-        found = symmetry(marginal, conditional, tokens)
-        assert found.gap == pytest.approx(abs((-10 - 35) - (-40 - 8)) / 15)
+        """conditional[item, x, y] is log P(y|x): were it log P(x|y), this would not be 1."""
+        rng = np.random.default_rng(2)
+        marginal = rng.normal(-300, 60, size=(20, 2))
+        joint = rng.normal(-600, 5, size=20)
+        conditional = np.full((20, 2, 2), np.nan)
+        conditional[:, 0, 1] = joint - marginal[:, 0]
+        conditional[:, 1, 0] = joint - marginal[:, 1]
+        tokens = np.full((20, 2), 100.0)
+        assert joint_symmetry(conditional, marginal, tokens)["token", "pearson"].value > 0.999
+        turned = conditional.transpose(0, 2, 1)
+        assert joint_symmetry(turned, marginal, tokens)["token", "pearson"].value < 0
 
-    def test_the_paper_counts_every_pair_twice(self) -> None:
-        marginal, conditional, tokens = self.texts(25, 0.3)
-        once = symmetry(marginal, conditional, tokens)
-        twice = symmetry(marginal, conditional, tokens, definition="paper")
-        assert twice.pairs == 2 * once.pairs == 150
-        flip = marginal[:, ::-1], conditional[:, ::-1, ::-1], tokens[:, ::-1]
-        again = symmetry(*flip, definition="paper")
-        assert again.per_token.value == pytest.approx(twice.per_token.value)
-        assert once.per_text.half_width == pytest.approx(twice.per_text.half_width, rel=0.3)
+    def test_counting_every_pair_twice_adds_nothing(self) -> None:
+        conditional, marginal, tokens = self.texts(25, 0.3)
+        once = joint_symmetry(conditional, marginal, tokens)
+        twice = joint_symmetry(conditional, marginal, tokens, pairs="twice")
+        flip = conditional[:, ::-1, ::-1], marginal[:, ::-1], tokens[:, ::-1]
+        for key, found in joint_symmetry(*flip, pairs="twice").items():
+            assert found.value == pytest.approx(twice[key].value)
+            assert once[key].half_width == pytest.approx(twice[key].half_width, rel=0.35)
+        assert twice["text", "pearson"].n == once["text", "pearson"].n == 25
 
     def test_unscored_pairs_are_counted(self) -> None:
-        marginal, conditional, tokens = self.texts(10, 0.3)
+        conditional, marginal, tokens = self.texts(10, 0.3)
         marginal[0, 0] = conditional[1, 0, 2] = tokens[2, 1] = np.nan
-        found = symmetry(marginal, conditional, tokens, draws=50)
-        assert (found.pairs, found.unscored) == (25, 5)
-        assert found.per_text.unscored == found.per_token.unscored == 5
+        for pairs, unscored in (("once", 5), ("twice", 10)):
+            found = joint_symmetry(conditional, marginal, tokens, pairs=pairs, draws=50)  # type: ignore[arg-type]
+            assert {each.unscored for each in found.values()} == {unscored}
 
     def test_bad_input(self) -> None:
-        marginal, conditional, tokens = self.texts(4, 0.1)
+        conditional, marginal, tokens = self.texts(4, 0.1)
         with pytest.raises(ValueError, match="without tokens"):
-            symmetry(marginal, conditional, 0 * tokens)
+            joint_symmetry(conditional, marginal, 0 * tokens)
         with pytest.raises(ValueError, match="Needs"):
-            symmetry(marginal, conditional[:, :2, :2], tokens)
-        with pytest.raises(ValueError, match="corrected or paper"):
-            symmetry(marginal, conditional, tokens, definition="released")  # type: ignore[arg-type]
+            joint_symmetry(conditional[:, :2, :2], marginal, tokens)
+        with pytest.raises(ValueError, match="once or twice"):
+            joint_symmetry(conditional, marginal, tokens, pairs="thrice")  # type: ignore[arg-type]

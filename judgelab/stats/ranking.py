@@ -21,7 +21,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RankIntervals:
+class Ranking:
     """One entry for each candidate, in the order of the scores.
 
     Attributes:
@@ -52,7 +52,7 @@ class RankIntervals:
 
 def rank_intervals(
     scores: ArrayLike, level: float = 0.90, draws: int = 2000, seed: int = 0
-) -> RankIntervals:
+) -> Ranking:
     """Means, ranks and their intervals, with items as the unit.
 
     Intervals of means are Student's t over items. The interval of a rank counts who is certainly
@@ -88,7 +88,7 @@ def rank_intervals(
         rank_low, rank_high = _rank_bounds(table, weights, level)
         # Who has no interval of the mean has none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
-    return RankIntervals(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n, level)
+    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n, level)
 
 
 def _mean_intervals(table: Floats, n: Counts, level: float) -> tuple[Floats, Floats, Floats]:
