@@ -87,7 +87,7 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     except (OSError, ValueError, ImportError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
     if adapter is not None:
-        model = _adapted(model, adapter, merge=form.quantization == "none")
+        model = _adapted(model, adapter, merge=not quantised(model))
     return model.eval().requires_grad_(False)
 
 
@@ -127,6 +127,11 @@ def _quantization(form: Form) -> Any:
         bnb_4bit_use_double_quant=False,
         bnb_4bit_compute_dtype=getattr(torch, form.dtype),
     )
+
+
+def quantised(model: Any) -> bool:
+    """Whether weights are held in 4 or 8 bits, asked for or as stored: nothing merges into them."""
+    return getattr(model.config, "quantization_config", None) is not None
 
 
 def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
