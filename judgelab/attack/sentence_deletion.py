@@ -18,7 +18,7 @@ Gap = Callable[[], str]
 
 Deletion = Literal["corrected", "released"]
 
-_PIECE = re.compile(r"[^.?!\n]*[.?!\n]")
+_END = re.compile(r"(?<=[.?!\n])")
 
 
 def thin(text: str, headers: Sequence[str] = HEADERS, gap: Gap | None = None) -> str:
@@ -69,7 +69,7 @@ def thin_as_released(
     """
     kept: list[str] = []
     position = 0
-    for piece in (match[0].strip() for match in _PIECE.finditer(text)):
+    for piece in (piece.strip() for piece in _END.split(text)[:-1]):
         if not piece:
             continue
         if piece.removesuffix(":") in headers or (bold and "**" in piece):

@@ -34,12 +34,15 @@ _RETELLING = re.compile(
     re.IGNORECASE,
 )
 _TOPIC = re.compile(r"[\W\d_]*([^\W\d_]+)[ \t]*[*_)\]]*(?:[:.\-–—][*_]*(?:\s|$)|\s*$)")
+_POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" for one sentence
 _TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
 _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
 _BY_TOPIC = {word: verb for verb, words in TOPICS.items() for word in words.split()}
 _JOINED = ("that ", "to ", "the authors to ")
 _LEAST = 2
 """Words in a judgment: a lone word judges nothing."""
+_NEAR = 80
+"""Characters before a word of praise among which a negation is looked for."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,9 @@ def verb_of(clause: str, topic: str = "") -> str:
     if SUGGESTS.search(plain):
         return "suggests"
     praise = [match.start() for match in APPRECIATES.finditer(plain)]
-    turned = sum(NEGATION.search(plain[:start]) is not None for start in praise)
+    turned = sum(
+        NEGATION.search(plain[max(0, start - _NEAR) : start]) is not None for start in praise
+    )
     blame = len(CRITICIZES.findall(plain)) + turned
     balance = len(praise) - turned - blame
     if balance == 0:
@@ -121,14 +126,14 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
             heading = _TOPIC.match(line)
             if heading is not None and heading[1].lower() in _BY_TOPIC:
                 topic, line = _BY_TOPIC[heading[1].lower()], line[heading.end() :]
-            if line.strip():
-                for sentence in sentencex.segment("en", line.strip()):
+            for point in _POINT.split(line):
+                for sentence in sentencex.segment("en", point.strip()):
                     yield topic, sentence
 
 
 def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
     """The clauses that judge, less their leads, and their verbs."""
-    for clause in _TURN.split(sentence):
+    for clause in _TURN.split(" ".join(sentence.split())):
         verb = verb_of(clause, topic)
         bare = LEADS.sub("", _MARKS.sub("", clause.strip()).strip())
         bare = " ".join(bare.split()).strip(" .,;:!?*_\"'")

@@ -127,7 +127,7 @@ Strengths:
 Weaknesses:
 1. Strong claims, but the tests are limited to a single day.
 2. Please add wheels. Does it float?
-3. The tests are limited to a single day.
+(1) The tests are limited to a single day. Nobody knows why. (2) The glue is too weak.
 
 ### Questions
 - The price of it all.
@@ -142,6 +142,8 @@ I think that the idea is novel."""
         "The reviewer criticizes that the tests are limited to a single day.",
         "The reviewer suggests that the authors add wheels.",
         "The reviewer questions does it float.",
+        "The reviewer criticizes nobody knows why.",
+        "The reviewer criticizes that the glue is too weak.",
         "The reviewer questions the price of it all.",
         "The reviewer appreciates that the idea is novel.",
     ]

@@ -68,8 +68,8 @@ TOPICS = {
     "appreciates": "strength strengths strenghts pro pros positive positives",
     "criticizes": "weakness weaknesses con cons negative negatives limitations concerns",
     "questions": "question questions",
-    "suggests": "suggestion suggestions recommendation recommendations",
-    "": "summary clarity quality novelty originality significance reproducibility",
+    "suggests": "suggestion suggestions",
+    "": "summary clarity quality novelty originality significance reproducibility correctness",
 }
 """Headings inside a section, and what a sentence below them is for where no cue tells."""
 
