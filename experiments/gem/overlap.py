@@ -48,7 +48,7 @@ class Overlap:
         ours, theirs = self._runs(text), self._runs(reference)
         logs = 0.0
         for own, other in zip(ours, theirs, strict=True):
-            common = (own & other).total()
+            common = sum(min(own[run], other[run]) for run in own.keys() & other.keys())
             if not common:
                 return 0.0
             logs += math.log(common / own.total()) / len(ORDERS)
