@@ -60,6 +60,11 @@ class _Questions:
         self.pairs.append((_place(self.contexts, context), _place(self.targets, target)))
         self.fill.append(fill)
 
+    def put(self, lm: EvaluationLM) -> None:
+        table = lm.logprob(self.contexts, self.targets, self.pairs)
+        for fill, total, count in zip(self.fill, table.total, table.tokens, strict=True):
+            fill(float(total), float(count))
+
 
 def measure_conditional(
     panel: Panel,
@@ -95,9 +100,7 @@ def measure_conditional(
         _pairs(questions, panel, k, setting, wanted, (conditional, tokens))
         if whole:
             _marginals(questions, panel, k, setting, wanted, uncut)
-        table = lm.logprob(questions.contexts, questions.targets, questions.pairs)
-        for fill, total, count in zip(questions.fill, table.total, table.tokens, strict=True):
-            fill(float(total), float(count))
+        questions.put(lm)
     data = measured(
         panel,
         conditional=(("item", "agent", "peer"), conditional),
