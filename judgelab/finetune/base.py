@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,15 +93,6 @@ def load(settings: Settings, folder: Path, backend: str) -> Base:
 def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
     peft = require("peft", extra="local")
     model = load_model(folder, form, None)
-    recompute = settings.gradient_checkpointing
-    if quantised(model):
-        model = peft.prepare_model_for_kbit_training(
-            model,
-            use_gradient_checkpointing=recompute,
-            gradient_checkpointing_kwargs={"use_reentrant": False},
-        )
-    elif recompute:
-        model.enable_input_require_grads()
     config = peft.LoraConfig(
         task_type="CAUSAL_LM",
         r=settings.r,
@@ -109,7 +101,14 @@ def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
         bias=settings.bias,
         target_modules=settings.targets,
     )
-    return peft.get_peft_model(model, config)
+    with warnings.catch_warnings():  # peft asks transformers for names that it renamed
+        warnings.simplefilter("ignore", FutureWarning)
+        if quantised(model):
+            model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+        if settings.gradient_checkpointing:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+            model.enable_input_require_grads()
+        return peft.get_peft_model(model, config)
 
 
 def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:

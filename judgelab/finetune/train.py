@@ -138,8 +138,6 @@ def _arguments(
         seed=settings.seed,
         bf16=base.dtype == "bfloat16" and not on_cpu,
         fp16=base.dtype == "float16" and not on_cpu,
-        gradient_checkpointing=settings.gradient_checkpointing and base.backend == "peft",
-        gradient_checkpointing_kwargs={"use_reentrant": False},
         use_cpu=on_cpu,
         dataloader_pin_memory=not on_cpu,
         logging_strategy="steps",
