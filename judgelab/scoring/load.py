@@ -166,11 +166,21 @@ def quantised(model: Any) -> bool:
 def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
     peft = require("peft", extra="local")
     try:
-        with warnings.catch_warnings():  # peft asks transformers for names that it renamed
+        with warnings.catch_warnings():
+            # peft asks transformers for names that it renamed, and only warns of a misfit.
             warnings.simplefilter("ignore", FutureWarning)
+            warnings.simplefilter("ignore", UserWarning)
             wrapped = peft.PeftModel.from_pretrained(model, adapter)
+            found = wrapped.load_adapter(adapter, wrapped.active_adapter)  # again, for its report
     except (OSError, ValueError, RuntimeError, KeyError) as cause:
         raise _unusable(adapter, "adapter for this model", cause) from cause
+    if found.missing_keys or found.unexpected_keys:
+        fault = "lacks" if found.missing_keys else "has what the model does not know:"
+        raise ConfigError(
+            f"the adapter {adapter} is not one of this model: it {fault} "
+            f"{_some(found.missing_keys or found.unexpected_keys)}. Give the model that it was "
+            "trained on, or an adapter of this one."
+        )
     # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
 

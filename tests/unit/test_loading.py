@@ -90,3 +90,41 @@ def test_an_encoder_may_lack_its_pooler_and_nothing_else(tmp_path: Path) -> None
     half = changed(bare, tmp_path / "half", lambda w: w.pop(name), "model.safetensors")
     with pytest.raises(ConfigError, match=f"lacks {name}"):
         load_encoder(half, FULL)
+
+
+def adapter(to: Path, **options: Any) -> Path:
+    """An adapter of the model as peft saves it, with weights that change something."""
+    peft = pytest.importorskip("peft", reason="needs the extra local")
+    own = transformers.LlamaForCausalLM(model("llama_gqa").config)
+    wanted: dict[str, Any] = {"r": 2, "target_modules": ["q_proj", "v_proj"]}
+    wrapped = peft.get_peft_model(own, peft.LoraConfig(**wanted | options))
+    wrapped.save_pretrained(to)
+    return to
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft
+def test_an_adapter_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    file = "adapter_model.safetensors"
+    for k, options in enumerate([{}, {"modules_to_save": ["lm_head"]}, {"use_dora": True}]):
+        load_model(folder, FULL, adapter(tmp_path / f"good{k}", **options))
+    good = tmp_path / "good0"
+
+    def renamed(weights: Weights) -> None:
+        for name in list(weights):
+            weights[name.replace("model.layers", "decoder.layers")] = weights.pop(name)
+
+    first = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"
+    for k, (change, words) in enumerate(
+        [
+            (renamed, r"lacks .*layers.* and 5 more\. Give the model"),
+            (lambda w: w.pop(first), r"lacks base_model.*layers\.0.*lora_A"),
+            (
+                lambda w: w.update({first.replace("s.0", "s.9"): torch.ones(2, 32)}),
+                r"does not know: base_model.*layers\.9",
+            ),
+            (lambda w: w.update({first: torch.ones(2, 16)}), "holds no usable adapter"),
+        ]
+    ):
+        bad = changed(good, tmp_path / f"bad{k}", change, file)
+        with pytest.raises(ConfigError, match=words):
+            load_model(folder, FULL, bad)
