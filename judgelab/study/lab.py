@@ -24,7 +24,11 @@ from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
-from judgelab.study.roles import with_reference_texts_of, with_references
+from judgelab.study.roles import (
+    with_reference_texts_of,
+    with_references,
+    without_reference_texts,
+)
 from judgelab.synopsis.protocol import Synopsis
 
 OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
@@ -68,12 +72,17 @@ class Lab:
         return self.evaluation_lm if self.writer_lm is None else self.writer_lm
 
     def panels(
-        self, references: Sequence[str] | None = None, *, spare_references: bool = False
+        self,
+        references: Sequence[str] | None = None,
+        *,
+        attacked: bool = True,
+        spare_references: bool = False,
     ) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents.
 
         Args:
             references: agents that are references; None for those the data marks.
+            attacked: whether the attacked panel is wanted at all.
             spare_references: whether the attack leaves the references' texts alone.
         """
         self.tell("texts", 0)
@@ -81,10 +90,11 @@ class Lab:
         clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
         clean = self._written(self.synopsis, with_references(clean, references))
         panels = {"clean": clean}
-        if self.attack.name != "none":
-            attacked = self._written(self.attack, clean)
+        if attacked and self.attack.name != "none":
+            victims = without_reference_texts(clean) if spare_references else clean
+            changed = self._written(self.attack, victims)
             panels["attacked"] = (
-                with_reference_texts_of(attacked, clean) if spare_references else attacked
+                with_reference_texts_of(changed, clean) if spare_references else changed
             )
         if self.mechanism.reads == "raw":
             return panels

@@ -28,9 +28,9 @@ class Leaderboard:
     """Mean score of every candidate against the references, with its rank.
 
     Candidates are the agents that are not references: models that write (agents=candidates), or
-    texts already written. Intervals (90 %, as in the paper) resample items, for all candidates
-    together, so that ranks have intervals too. The paper's bars take every row as independent
-    (mean +- 1.645 sd / sqrt(rows)); ``definition=paper`` shows those beside ours.
+    texts already written. Intervals (90 %, as in the paper) are over items, those of ranks from
+    all candidates' differences on the same items (stats.ranking). The paper's bars take every row
+    as independent (mean +- 1.645 sd / sqrt(rows)); ``definition=paper`` shows those beside ours.
 
     Args:
         definition: corrected or released: intervals over items; paper: also those over rows.
@@ -62,7 +62,7 @@ class Leaderboard:
             DataError: the CSV cannot be read.
         """
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
-        panel = lab.panels(self.references)["clean"]
+        panel = lab.panels(self.references, attacked=False)["clean"]
         candidates = self._candidates(panel)
         measured = lab.measure(panel)
         scores = lab.mechanism.score(measured, self.definition)
@@ -80,7 +80,8 @@ class Leaderboard:
             )
         agents = [panel.agents[k] for k in candidates]
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=lab.seed)
-        rows = self._rows(agents, ranking, values, others)
+        against = values if scores.directed is None else scores.directed.values[:, candidates]
+        rows = self._rows(agents, ranking, values, against, others)
         made = [_board(rows)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
@@ -92,6 +93,10 @@ class Leaderboard:
             notes=_notes(lab, panel, len(agents), self.humans),
             provenance={"clean": _origin(panel, measured.attrs)},
         )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        lab.measure(lab.panels(self.references, attacked=False)["clean"])
 
     def _candidates(self, panel: Panel) -> list[int]:
         found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
@@ -110,9 +115,11 @@ class Leaderboard:
         agents: Sequence[Agent],
         ranking: Ranking,
         values: NDArray[np.float64],
+        pairs: NDArray[np.float64],
         others: Benchmarks | None,
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
+        rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
         for k, agent in enumerate(agents):
             known = values[~np.isnan(values[:, k]), k]
             row: dict[str, Value] = {
@@ -131,10 +138,16 @@ class Leaderboard:
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:
                 row["parameters"] = size
-            if self.definition == "paper" and len(known) > 1:
-                row["half_width_paper"] = 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5
+            if self.definition == "paper":
+                row["half_width_paper"] = _bar(rows_of_each[k])
             rows.append(row)
         return sorted(rows, key=lambda row: -_number(row["value"]))
+
+
+def _bar(rows: NDArray[np.float64]) -> float:
+    """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
+    known = rows[~np.isnan(rows)]
+    return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
 
 
 def _number(value: Value) -> float:
@@ -144,8 +157,8 @@ def _number(value: Value) -> float:
 
 def _board(rows: Sequence[Row]) -> Table:
     note = (
-        "Mean score over items with its 90 % interval, rank with its 90 % interval, and how often a "
-        "candidate came first; items are resampled for all candidates together."
+        "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what "
+        "share of resamples of the items a candidate came first (no probability of being best)."
     )
     return Table("leaderboard", "Leaderboard", rows, note)
 
@@ -192,7 +205,7 @@ def _notes(lab: Lab, panel: Panel, candidates: int, humans: Sequence[str]) -> tu
     if origin.get("agents_unanswered"):
         said.append(f"Candidates gave no answer: {origin['agents_unanswered']}.")
     if len(panel.items) < FEW_ITEMS:
-        said.append(f"Only {len(panel.items)} items: bootstrap intervals are too narrow.")
+        said.append(f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}.")
     return tuple(said)
 
 

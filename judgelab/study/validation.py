@@ -58,14 +58,14 @@ class Validation:
     human grades, the clean scores are correlated with them (the paper's Table 1).
 
     Definitions (stats.standardized):
-        corrected: everything over items: bootstrap and sign flips of whole items.
+        corrected: t interval and sign flips over items, whose rows belong together.
         paper: paired normal interval over rows, 1.96 standard errors.
         released: the same with 1.645, which is what the printed intervals match.
 
     Args:
         definition: whose interval.
         references: agents to be held against; null: those the data marks.
-        bootstrap: resamples of the items, and sign flips.
+        bootstrap: sign flips behind the p value, and resamples of the items elsewhere.
     """
 
     definition: Definition = "corrected"
@@ -82,9 +82,7 @@ class Validation:
         Raises:
             ConfigError: under an attack, there is no candidate or no reference.
         """
-        panels = lab.panels(self.references, spare_references=True)
-        if len(panels) > 1:
-            _both_roles(panels["clean"])
+        panels = self._panels(lab)
         states = {name: self._state(lab, panel) for name, panel in panels.items()}
         for name, state in states.items():
             self._record(lab, name, state)
@@ -106,6 +104,17 @@ class Validation:
             notes=notes(lab, states, change, word),
             provenance={name: _origin(state) for name, state in states.items()},
         )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        for panel in self._panels(lab).values():
+            lab.measure(panel)
+
+    def _panels(self, lab: Lab) -> dict[str, Panel]:
+        panels = lab.panels(self.references, spare_references=True)
+        if len(panels) > 1:
+            _both_roles(panels["clean"])
+        return panels
 
     def _state(self, lab: Lab, panel: Panel) -> State:
         measured = lab.measure(panel)

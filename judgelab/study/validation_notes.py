@@ -38,7 +38,7 @@ def _made_of(lab: Lab, states: Mapping[str, State]) -> Iterator[str]:
     for key, value in last.items():
         if str(key).endswith("written_by"):
             yield f"{str(key).replace('_', ' ')}: {value}."
-        if str(key).endswith("unanswered") and value:
+        if str(key).endswith(("unanswered", "unwritten")) and value:
             yield f"Texts that could not be written are unscored ({key}): {value}."
 
 
@@ -56,4 +56,4 @@ def _finding(lab: Lab, change: Estimate | None, word: str) -> Iterator[str]:
 def _limits(states: Mapping[str, State]) -> Iterator[str]:
     items = len(states["clean"].panel.items)
     if items < FEW_ITEMS:
-        yield f"Only {items} items: bootstrap intervals are too narrow below {FEW_ITEMS}."
+        yield f"Only {items} items: intervals are rough below {FEW_ITEMS}."

@@ -36,7 +36,7 @@ def change_table(lab: Lab, states: States, change: Estimate, word: str) -> Table
     }
     note = (
         "d: attacked minus clean, in pooled standard deviations of the rows (a candidate's text "
-        "against one reference). n counts rows; the interval resamples whole items."
+        "against one reference). n counts rows, clusters items; the interval is over items."
     )
     return Table("smd", "Change under the attack", [{**head, **change.as_dict(), **means}], note)
 
