@@ -93,6 +93,10 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     except (OSError, ValueError, ImportError, RuntimeError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
     _whole(folder, report)
+    own = model.generation_config  # whatever a reply's own settings leave open is taken from here
+    model.generation_config = library.GenerationConfig(
+        eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
+    )
     if adapter is not None:
         model = _adapted(model, adapter, merge=not quantised(model))
     return model.eval().requires_grad_(False)
