@@ -17,7 +17,7 @@ from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText
-from judgelab.scoring.encode import Encoded, Encoder, RawText
+from judgelab.scoring.encode import Encoded, Encoder, RawText, imitates
 from judgelab.scoring.load import (
     DTYPES,
     QUANTIZATIONS,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+IMITATING = "a text spells out control tokens of the chat template"
 BACKENDS = ("auto", "rows", "kv", "tree")
 
 
@@ -44,7 +45,8 @@ class Counts:
     Attributes:
         pairs: asked for.
         joint: whose boundary tokens merge, so that context and target were encoded jointly.
-        imitating: unscored, as a text spells out control tokens of the chat template.
+        imitating: unscored, as a text spells out control tokens of the chat template; chat
+            requests too.
         too_long: unscored, as they exceed the model's positions.
     """
 
@@ -177,17 +179,23 @@ class Transformers:
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order; a reply without text says why.
 
+        A request whose texts spell out control tokens of the chat template could end its own turn:
+        it is not put to the model, and counted in ``counts``.
+
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
         """
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
         from judgelab.scoring.generate import generate
 
-        model = self._ready().model
-        return [
-            generate(model, self._tokenizer, prompt, request, self.max_tokens)
-            for prompt, request in zip(prompts, requests, strict=True)
-        ]
+        model, replies = self._ready().model, []
+        for prompt, request in zip(prompts, requests, strict=True):
+            if self._imitates(request):
+                self.counts.imitating += 1
+                replies.append(Reply(None, IMITATING, settled=True))
+            else:
+                replies.append(generate(model, self._tokenizer, prompt, request, self.max_tokens))
+        return replies
 
     def choices(
         self, requests: Sequence[ChatRequest], labels: Sequence[str]
@@ -195,7 +203,8 @@ class Transformers:
         """[requests, labels] log-probability, nats, that the reply begins with the label.
 
         Not normalised over the labels, so what is missing to 1 went to other replies. Labels that
-        begin alike (``A``, ``A+``) are not exclusive.
+        begin alike (``A``, ``A+``) are not exclusive. NaN, as ``logprob``, where the request
+        imitates control tokens or is too long.
 
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
@@ -203,12 +212,19 @@ class Transformers:
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
         encoder = Encoder(self._tokenizer, PromptText(), end_token=False)
         pairs = [(c, t) for c in range(len(prompts)) for t in range(len(labels))]
-        table = self._table(encoder.encode(prompts, labels, pairs))
+        encoded = encoder.encode(prompts, labels, pairs)
+        refused = {c for c, request in enumerate(requests) if self._imitates(request)}
+        jobs = zip(pairs, encoded.jobs, strict=True)
+        fair = tuple(None if c in refused else job for (c, _), job in jobs)
+        table = self._table(Encoded(fair, encoded.joint))
         return table.total.reshape(len(prompts), len(labels))
 
     def close(self) -> None:
         """Give the weights' memory back."""
         self._engine = None
+
+    def _imitates(self, request: ChatRequest) -> bool:
+        return any(imitates(self._tokenizer, m.content) for m in request.messages)
 
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()

@@ -82,7 +82,6 @@ class Encoder:
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special
         )
-        self._marks = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
         first = tokenizer("a", add_special_tokens=True)["input_ids"][:1]
         opens = tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
         # A template writes its own first token; raw text gets the one the model was trained with.
@@ -124,7 +123,7 @@ class Encoder:
         return [tuple(ids) for ids in found["input_ids"]]
 
     def _imitates(self, text: str) -> bool:
-        return self.frame.guarded and any(mark in text for mark in self._marks)
+        return self.frame.guarded and imitates(self.tokenizer, text)
 
     def _job(self, context: Ids, target: Ids) -> Job | None:
         if not context:
@@ -191,3 +190,9 @@ class Encoder:
             for c, t in pairs
             if c not in sound_x or t not in sound_y or (tails[c], heads[t]) not in clear
         ]
+
+
+def imitates(tokenizer: Any, text: str) -> bool:
+    """Whether a text spells out a control token, and so could end its own turn in a chat."""
+    tokens = tokenizer.added_tokens_decoder.values()
+    return any(token.special and token.content in text for token in tokens)
