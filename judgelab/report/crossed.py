@@ -44,6 +44,21 @@ def shown(cells: DataFrame) -> list[Column]:
     return made
 
 
+def listed(cells: DataFrame) -> list[Column]:
+    """The same, one line each: what fits any terminal."""
+    rows = cells.to_dict("records")
+    words = [
+        ("metric", [row["metric"] for row in rows]),
+        ("attack", [row["attack"] for row in rows]),
+        ("honest", ["falls" if row["expects"] == "fall" else "does not rise" for row in rows]),
+        ("verdict", [str(row["verdict"]) for row in rows]),
+    ]
+    made = [Column(key, key, False, tuple(texts), tuple(texts)) for key, texts in words]
+    numbers = tuple(format.estimate(row["value"], row["low"], row["high"]) for row in rows)
+    d = Column("value", "d [95 % interval]", True, numbers, tuple(row["value"] for row in rows))
+    return [*made[:2], d, *made[2:]]
+
+
 def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
     names = [key for key in varying if key.partition(".")[0] not in ("attack", "study")]
     summary = job.summary
