@@ -13,7 +13,7 @@ from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.base import check, source
-from judgelab.finetune.card import card, usage, versions
+from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.fit import ADAPTER, fit, release
 from judgelab.finetune.measure import Measured, measure
 from judgelab.finetune.settings import Settings
@@ -152,6 +152,7 @@ class Finetune:
         }
         text = card(self.settings, {**facts, "Held-out papers": outcome, "Versions": versions()})
         lab.run_dir.write_text(f"{ADAPTER}/README.md", text)
+        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
