@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORE := .venv/.core-ready
 DEV := .venv/.dev-ready
-DATA ?= ../shared/data/peer_prediction
+DATA ?= ../shared/data
 OUT ?= outputs/tables.json
 
 .DEFAULT_GOAL := help
@@ -27,8 +27,7 @@ bench: $(DEV) bench-scoring ## speed against named peers, measured in the same r
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
-	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
-	$(BIN)/python -m experiments.peer_prediction.tags --data $(DATA) --out $(dir $(OUT))tags.json
+	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)
 
 bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
