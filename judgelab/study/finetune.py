@@ -79,6 +79,10 @@ class Finetune:
         if not 0 < self.held_out < 1:
             raise ConfigError(f"study.held_out={self.held_out} must lie between 0 and 1.")
 
+    def ask(self, lab: Lab) -> None:
+        """See Study: texts may be written by an LM; training itself asks none."""
+        self._papers(lab)
+
     def run(self, lab: Lab) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
 
@@ -123,7 +127,7 @@ class Finetune:
         if other is not None:
             refuse_overlap(mine, other.load(limit=None))
         ids = {item.id for item in mine.items}
-        clean = lab.panels()["clean"]
+        clean = lab.panels(attacked=False)["clean"]
         clean = part(clean, [item.id in ids for item in clean.items])
         narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
         return split(narrowed, self.held_out, self.settings.seed)
