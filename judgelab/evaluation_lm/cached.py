@@ -24,6 +24,8 @@ from judgelab.evaluation_lm.remote import Remote
 from judgelab.store.cache import CallCache, LogProb
 from judgelab.store.claims import Claims
 
+SLICE = 8  # requests put to a local LM at once, to begin with
+WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
 
 Q = TypeVar("Q")  # what is asked: a pair, or a request
@@ -65,7 +67,7 @@ class Cached:
 
     A key is the hash of the LM's identity and of the texts, messages, sampling settings and
     repeat index: all that can change an answer, and nothing else. Kept are answers and settled
-    refusals; a call that failed is asked again by a later run.
+    refusals; a call that failed is asked again by a later run (a paid one: not by this one).
 
     What a ``Remote`` LM answers is kept the moment it arrives, and its questions are claimed
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
@@ -126,7 +128,7 @@ class Cached:
                 for index, reply in self.lm.stream_chat(missing):
                     yield {index: reply}
             else:
-                yield dict(enumerate(self.lm.chat(missing)))
+                yield from _slices(self.lm, missing)
 
         known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
         return [known[key] for key in keys]
@@ -161,7 +163,7 @@ class Cached:
         fresh: dict[bytes, LogProb] = dict(zip(keys, rows, strict=True))
         self.cache.note_lm(self.identity, "logprob")
         self._keep_logprobs(fresh)
-        self._unscored |= {key: row for key, row in fresh.items() if math.isnan(row[0])}
+        self._remember(fresh)
         self._accepted(len(fresh))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
@@ -169,7 +171,7 @@ class Cached:
         fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
         self.cache.note_lm(self.identity, "chat")
         self._keep_chats(fresh)
-        self._unscored |= {key: r for key, r in fresh.items() if r.text is None}
+        self._remember(fresh)
         self._accepted(len(fresh))
 
     def _accepted(self, calls: int) -> None:
@@ -210,6 +212,8 @@ class Cached:
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
                     keep(fresh)
+                    if self._claims is not None:
+                        self._remember(fresh)
                     known |= fresh
                     self.count.computed += len(fresh)
                     self._watch.answered(len(fresh))
@@ -220,6 +224,14 @@ class Cached:
                 time.sleep(POLL)  # another job is asking the rest
         return known
 
+    def _remember(self, fresh: Mapping[bytes, object]) -> None:
+        """Unscored answers last this run: asking for them again may be paid for again."""
+        for key, answer in fresh.items():
+            if isinstance(answer, Reply) and answer.text is None:
+                self._unscored[key] = answer
+            elif isinstance(answer, tuple) and math.isnan(answer[0]):
+                self._unscored[key] = answer
+
     def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
         scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
         if scored:
@@ -229,6 +241,22 @@ class Cached:
         kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
         if kept:
             self.cache.add_chats({key: json.dumps(asdict(r)) for key, r in kept.items()})
+
+
+def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+    """A local LM's replies, a few at a time so that a kill keeps those before.
+
+    A few are as many as take ``WORTH`` seconds: an engine that answers hundreds side by side is
+    given more and more of them.
+    """
+    start, size = 0, SLICE
+    while start < len(requests):
+        begun, part = time.monotonic(), requests[start : start + size]
+        replies = lm.chat(part)
+        took = max(time.monotonic() - begun, 1e-3)
+        yield {start + index: reply for index, reply in enumerate(replies)}
+        start += len(part)
+        size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
 
 def logprob_keys(

@@ -99,6 +99,47 @@ def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
     assert working.count.computed == 2
 
 
+def test_a_kill_keeps_what_a_local_lm_answered_before(tmp_path: Path) -> None:
+    class Killed(Counting):
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            if any(r.messages[0].content == "q20" for r in requests):
+                raise KeyboardInterrupt
+            return super().chat(requests)
+
+    requests = [ask(f"q{k}") for k in range(30)]
+    cache = CallCache(tmp_path / "c.sqlite")
+    with pytest.raises(KeyboardInterrupt):
+        Cached(Killed("lm"), cache).chat(requests)
+    rest = Counting("lm")
+    assert [r.text for r in Cached(rest, cache).chat(requests)] == [
+        f"lm: q{k} #0" for k in range(30)
+    ]
+    assert rest.seen == requests[8:]
+
+
+def test_a_batch_grows_while_answers_come_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    clock = [0.0]
+    monkeypatch.setattr("judgelab.evaluation_lm.cached.time.monotonic", lambda: clock[0])
+
+    class Timed(Counting):
+        pace = 0.01
+
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            sizes.append(len(requests))
+            clock[0] += self.pace * len(requests)
+            return super().chat(requests)
+
+    for seconds, expected in ((0.01, [8, 16, 32, 44]), (20.0, [8, *[1] * 92])):
+        lm = Timed(f"lm {seconds}")
+        lm.pace = seconds
+        Cached(lm, CallCache(tmp_path / "c.sqlite")).chat([ask(f"q{k}") for k in range(100)])
+        assert sizes == expected
+        sizes.clear()
+
+
 def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.sqlite"
     with sqlite3.connect(foreign) as db:

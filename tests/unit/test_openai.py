@@ -278,10 +278,15 @@ def test_a_cost_budget_needs_a_price() -> None:
         Meter(None, None, Budget(max_cost=1.0))
 
 
-def test_refusals_are_kept_and_failures_asked_again(start: Start, tmp_path: Path) -> None:
+def test_refusals_are_kept_and_failures_asked_again_by_the_next_run(
+    start: Start, tmp_path: Path
+) -> None:
     server, lm = start(faults=["refusal", "malformed"], share=0.5)
     requests = [ask(f"judge {k}") for k in range(40)]
-    replies = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+    run = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    replies = run.chat(requests)
+    assert run.chat(requests) == replies
+    assert sum(server.seen().values()) == 40, "a malformed answer was paid for"
     again = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
     assert again == replies
     assert {r.reason for r in replies if r.text is None and r.settled} == {
