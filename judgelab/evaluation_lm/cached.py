@@ -8,11 +8,12 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from judgelab.capability import Capability
+from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import (
     ChatRequest,
     EvaluationLM,
@@ -104,8 +105,13 @@ class Cached:
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
-        """As the wrapped LM; only pairs never seen before reach it."""
+        """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
         keys = self.logprob_keys(contexts, targets, pairs)
+        bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
+        bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            if c in bad_x or t in bad_y:
+                self._unscored[key] = (math.nan, 0)
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
             if isinstance(self.lm, Remote):
@@ -120,8 +126,11 @@ class Cached:
         return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """As the wrapped LM; only questions never answered before reach it."""
+        """As the wrapped LM; only questions never answered before reach it, all of them texts."""
         keys = self.chat_keys(requests)
+        for key, request in zip(keys, requests, strict=True):
+            if any(halved(message.content) for message in request.messages):
+                self._unscored[key] = Reply(None, HALVED, settled=True)
 
         def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
             if isinstance(self.lm, Remote):
@@ -227,10 +236,9 @@ class Cached:
     def _remember(self, fresh: Mapping[bytes, object]) -> None:
         """Unscored answers last this run: asking for them again may be paid for again."""
         for key, answer in fresh.items():
-            if isinstance(answer, Reply) and answer.text is None:
-                self._unscored[key] = answer
-            elif isinstance(answer, tuple) and math.isnan(answer[0]):
-                self._unscored[key] = answer
+            failed = isinstance(answer, Reply) and answer.text is None
+            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
+                self._unscored[key] = cast(LogProb | Reply, answer)
 
     def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
         scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
@@ -299,7 +307,7 @@ def table_of(rows: Sequence[LogProb]) -> LogProbTable:
 
 
 def _digest(text: str) -> bytes:
-    return _digest_bytes(text.encode())
+    return _digest_bytes(text.encode(errors="surrogatepass"))
 
 
 def _digest_bytes(data: bytes) -> bytes:

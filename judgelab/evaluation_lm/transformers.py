@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
+from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText
 from judgelab.scoring.encode import Encoded, Encoder, RawText, imitates
@@ -45,8 +46,8 @@ class Counts:
     Attributes:
         pairs: asked for.
         joint: whose boundary tokens merge, so that context and target were encoded jointly.
-        imitating: unscored, as a text spells out control tokens of the chat template; chat
-            requests too.
+        imitating: unscored, as a text spells out control tokens of the chat template (or is no
+            text: half a character); chat requests too.
         too_long: unscored, as they exceed the model's positions.
     """
 
@@ -190,9 +191,10 @@ class Transformers:
 
         model, replies = self._ready().model, []
         for prompt, request in zip(prompts, requests, strict=True):
-            if self._imitates(request):
+            reason = self._refusal(request)
+            if reason is not None:
                 self.counts.imitating += 1
-                replies.append(Reply(None, IMITATING, settled=True))
+                replies.append(Reply(None, reason, settled=True))
             else:
                 replies.append(generate(model, self._tokenizer, prompt, request, self.max_tokens))
         return replies
@@ -213,7 +215,7 @@ class Transformers:
         encoder = Encoder(self._tokenizer, PromptText(), end_token=False)
         pairs = [(c, t) for c in range(len(prompts)) for t in range(len(labels))]
         encoded = encoder.encode(prompts, labels, pairs)
-        refused = {c for c, request in enumerate(requests) if self._imitates(request)}
+        refused = {c for c, request in enumerate(requests) if self._refusal(request)}
         jobs = zip(pairs, encoded.jobs, strict=True)
         fair = tuple(None if c in refused else job for (c, _), job in jobs)
         table = self._table(Encoded(fair, encoded.joint))
@@ -223,8 +225,12 @@ class Transformers:
         """Give the weights' memory back."""
         self._engine = None
 
-    def _imitates(self, request: ChatRequest) -> bool:
-        return any(imitates(self._tokenizer, m.content) for m in request.messages)
+    def _refusal(self, request: ChatRequest) -> str | None:
+        """Why a request is not put to the model."""
+        texts = [message.content for message in request.messages]
+        if any(map(halved, texts)):
+            return HALVED
+        return IMITATING if any(imitates(self._tokenizer, text) for text in texts) else None
 
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()

@@ -140,6 +140,17 @@ def test_a_batch_grows_while_answers_come_quickly(
         sizes.clear()
 
 
+def test_a_text_that_is_none_is_unscored_and_not_asked(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    table = lm.logprob(["a", "\ud83d"], ["x", "y\udc00"], [(0, 0), (1, 0), (0, 1)])
+    assert np.isnan(table.total).tolist() == [False, True, True]
+    bad, good = lm.chat([ask("\ud83d"), ask("q")])
+    assert bad == Reply(None, "a text holds half a character (a lone surrogate)", settled=True)
+    assert good.text is not None
+    assert inner.seen == [("a", "x"), ask("q")]
+
+
 def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.sqlite"
     with sqlite3.connect(foreign) as db:

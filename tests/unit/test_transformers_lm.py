@@ -103,6 +103,18 @@ def test_what_cannot_be_scored_is_nan_and_counted(folder: Path) -> None:
     assert lm.logprob(["x"], ["a"], []).total.shape == (0,)
 
 
+def test_half_a_character_is_unscored_and_spoils_nothing(folder: Path) -> None:
+    half, whole = "Fog \ud83d", "Fog"
+    for chat in (False, True):
+        lm = Transformers(str(folder), chat=chat)
+        table = lm.logprob([half, whole], [whole, half], [(0, 0), (1, 1), (1, 0)])
+        assert np.isnan(table.total).tolist() == [True, True, False]
+        assert table.total[2] == lm.logprob([whole], [whole], [(0, 0)]).total[0]
+    reply = lm.chat([ask(half)])[0]
+    assert reply.settled and reply.reason == "a text holds half a character (a lone surrogate)"
+    assert np.isnan(lm.choices([ask(half)], ["A"])).all()
+
+
 def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_path: Path) -> None:
     base = Transformers(str(folder)).identity
     same = [{"backend": "rows"}, {"token_budget": 7}, {"threads": 1}, {"tolerance": 1.0}]
