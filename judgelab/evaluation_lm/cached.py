@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from judgelab.capability import Capability
+from judgelab.errors import DataError
 from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import (
     ChatRequest,
@@ -291,11 +292,21 @@ def chat_key(identity: str, request: ChatRequest) -> bytes:
 
 
 def reply_from(stored: str) -> Reply:
-    """A reply as the cache keeps it."""
-    values = json.loads(stored)
-    found = values.pop("top_logprobs", ())
-    alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
-    return Reply(**values, top_logprobs=alternatives)
+    """A reply as the cache keeps it.
+
+    Raises:
+        DataError: it is no such thing.
+    """
+    try:
+        values = json.loads(stored)
+        found = values.pop("top_logprobs", ())
+        alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
+        return Reply(**values, top_logprobs=alternatives)
+    except (ValueError, TypeError, AttributeError) as cause:
+        raise DataError(
+            f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
+            "move it away, or give another with paths.cache=FILE."
+        ) from cause
 
 
 def table_of(rows: Sequence[LogProb]) -> LogProbTable:

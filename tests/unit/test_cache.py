@@ -13,7 +13,7 @@ import pytest
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.cached import Cached, reply_from
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
 from judgelab.store.cache import CallCache
 
@@ -163,6 +163,33 @@ def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) ->
         with pytest.raises(DataError, match="cannot be used"):
             CallCache(path)
         assert path.read_bytes() == before
+
+
+def test_a_file_damaged_in_the_middle_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    requests = [ask(f"{k} " + "word " * 200) for k in range(200)]
+    first = Cached(Counting("lm"), CallCache(path))
+    first.chat(requests)
+    first.close()
+    data = path.read_bytes()
+    for pattern in (b"\xff", b"{x"):
+        hurt = bytearray(data)
+        for start in range(len(data) // 4096 // 4 * 4096, len(data), 4096):
+            hurt[start : start + 2048] = (pattern * 2048)[:2048]
+        path.write_bytes(hurt)
+        lm = Cached(Counting("lm"), CallCache(path))
+        with pytest.raises(DataError, match=r"call cache .*c\.sqlite is damaged|cannot be read"):
+            lm.chat(requests)
+        with pytest.raises(DataError, match=r"damaged"):
+            lm.cache.add_chats({bytes([k]) * 16: "{}" for k in range(200)})
+        lm.cache.close()
+        assert path.read_bytes()[4096:] == bytes(hurt)[4096:]
+
+
+def test_a_kept_reply_that_is_none_is_refused() -> None:
+    for stored in ('{"text": ', '["a"]', '{"words": "a"}'):
+        with pytest.raises(DataError, match="reply in the call cache cannot be read"):
+            reply_from(stored)
 
 
 def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
