@@ -132,6 +132,23 @@ def test_no_server_a_wrong_key_and_a_wrong_address_end_the_run(
     assert "canary" not in str(caught.value)
 
 
+def test_a_host_that_never_answers_ends_the_run(start: Start) -> None:
+    """As one that drops packets: no refusal, no connection error, only time that passes."""
+    patience = Limits(concurrency=1, timeout=0.05, backoff=0.01, retries=1)
+    server, lm = start(delay=30, limits=patience)
+    with pytest.raises(EndpointError, match="has not answered once in 3 calls of 2 attempts each"):
+        lm.chat([ask(f"judge {k}") for k in range(20)])
+    assert 6 <= sum(server.seen().values()) <= 8, "and no more than are under way beside them"
+
+
+def test_a_slow_call_does_not_end_a_run_that_had_answers(start: Start) -> None:
+    patience = Limits(concurrency=4, timeout=0.5, backoff=0.01, retries=0)
+    _, lm = start(faults=["hang"], share=0.5, limits=patience)
+    replies = lm.chat([ask(f"judge {k}") for k in range(16)])
+    reasons = {reply.reason for reply in replies}
+    assert reasons == {None, "no answer in 0.5 s"}
+
+
 def test_a_missing_key_is_said_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     remote = OpenAI("m", "https://api.example.org/v1", Limits(), api_key_env="NO_SUCH_KEY")
