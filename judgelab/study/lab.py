@@ -161,8 +161,9 @@ def _check(
     recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
     advice = f"choose {key}={'|'.join(able)}" if able else recorded
+    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
     raise CapabilityError(
-        f"{who} needs an LM that can do {wanted}, but {lm.identity.split()[0]} "
+        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
         f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
     )
 
