@@ -6,7 +6,6 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
-from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText
-from judgelab.scoring.encode import Encoded, Encoder, RawText, imitates
+from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText, pinned_date, refusal
+from judgelab.scoring.encode import Encoded, Encoder, RawText
 from judgelab.scoring.load import (
     DTYPES,
     QUANTIZATIONS,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-IMITATING = "a text spells out control tokens of the chat template"
 BACKENDS = ("auto", "rows", "kv", "tree")
 
 
@@ -116,7 +113,7 @@ class Transformers:
         _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        self.use_chat, self.system, self.today = chat, system, _date(template_date)
+        self.use_chat, self.system, self.today = chat, system, pinned_date(template_date)
         self.end_token = chat if end_token is None else end_token
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
@@ -226,11 +223,7 @@ class Transformers:
         self._engine = None
 
     def _refusal(self, request: ChatRequest) -> str | None:
-        """Why a request is not put to the model."""
-        texts = [message.content for message in request.messages]
-        if any(map(halved, texts)):
-            return HALVED
-        return IMITATING if any(imitates(self._tokenizer, text) for text in texts) else None
+        return refusal(self._tokenizer, [message.content for message in request.messages])
 
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()
@@ -314,15 +307,6 @@ def _at_least_one(**values: int | None) -> None:
     for name, value in values.items():
         if value is not None and value < 1:
             raise ConfigError(f"evaluation_lm.{name}={value} must be at least 1, or null.")
-
-
-def _date(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError as cause:
-        raise ConfigError(
-            f"evaluation_lm.template_date={text!r} must be a date like 2024-07-26."
-        ) from cause
 
 
 def _hash(text: str) -> str:
