@@ -82,7 +82,10 @@ class Cached:
         self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._claims = Claims(cache) if isinstance(lm, Remote) else None
+        self._claims = None
+        if isinstance(lm, Remote):
+            self._claims = Claims(cache)
+            lm.keep(cache.path)
 
     @property
     def identity(self) -> str:
