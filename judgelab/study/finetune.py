@@ -127,7 +127,7 @@ class Finetune:
         if other is not None:
             refuse_overlap(mine, other.load(limit=None))
         ids = {item.id for item in mine.items}
-        clean = lab.panels(attacked=False)["clean"]
+        clean = lab.panels()["clean"]
         clean = part(clean, [item.id in ids for item in clean.items])
         narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
         return split(narrowed, self.held_out, self.settings.seed)

@@ -15,7 +15,7 @@ from judgelab.attack.protocol import Attack
 from judgelab.capability import Capability
 from judgelab.config import AXES, WRITER, build
 from judgelab.dataset.protocol import Dataset
-from judgelab.errors import CapabilityError, JudgelabError
+from judgelab.errors import CapabilityError, ConfigError, JudgelabError
 from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
@@ -75,14 +75,12 @@ class Lab:
         self,
         references: Sequence[str] | None = None,
         *,
-        attacked: bool = True,
         spare_references: bool = False,
     ) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents.
 
         Args:
             references: agents that are references; None for those the data marks.
-            attacked: whether the attacked panel is wanted at all.
             spare_references: whether the attack leaves the references' texts alone.
         """
         self.tell("texts", 0)
@@ -90,7 +88,7 @@ class Lab:
         clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
         clean = self._written(self.synopsis, with_references(clean, references))
         panels = {"clean": clean}
-        if attacked and self.attack.name != "none":
+        if self.attack.name != "none":
             victims = without_reference_texts(clean) if spare_references else clean
             changed = self._written(self.attack, victims)
             panels["attacked"] = (
@@ -99,6 +97,15 @@ class Lab:
         if self.mechanism.reads == "raw":
             return panels
         return {state: self._written(self.preprocessor, panel) for state, panel in panels.items()}
+
+    def no_attack(self, study: str) -> None:
+        """For studies of texts as they are.
+
+        Raises:
+            ConfigError: an attack is chosen.
+        """
+        if self.attack.name != "none":
+            raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""

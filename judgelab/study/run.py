@@ -211,8 +211,8 @@ def _note(job: Path, **entries: str) -> None:
 
 def _manifest(started: float) -> dict[str, Any]:
     """What is true of this execution but not of its numbers."""
-    names = ("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "torch")
-    names += ("transformers", "tokenizers", "peft", "bitsandbytes", "vllm", "openai")
+    names = ["numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "openai"]
+    names += ["torch", "transformers", "tokenizers", "peft", "bitsandbytes", "vllm"]
     versions: dict[str, str | None] = {}
     for name in names:
         try:

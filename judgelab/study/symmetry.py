@@ -75,7 +75,8 @@ class Symmetry:
                 f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
                 "mechanism=gem, gem_s or gem_raw."
             )
-        panel = lab.panels(attacked=False)["clean"]
+        lab.no_attack("symmetry")
+        panel = lab.panels()["clean"]
         everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
         setting = Setting(gem.prompt, gem.synopsis, gem.truncate)
         lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))

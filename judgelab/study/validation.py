@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from judgelab.stats.estimate import Estimate
 from judgelab.stats.standardized import standardized_mean_difference, verdict
 from judgelab.study import validation_tables as tables
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, pair_records, score_records, text_records
 from judgelab.study.validation_notes import notes
 
@@ -90,7 +90,11 @@ class Validation:
         word = "" if change is None else verdict(lab.attack.expects, change)
         human = tables.human_correlations(states["clean"], self.bootstrap, lab.seed)
         made = [
-            *([] if change is None else [tables.change_table(lab, states, change, word)]),
+            *(
+                []
+                if change is None
+                else [tables.change_table(lab, states, change, word, self.definition)]
+            ),
             *([tables.human_table(human)] if human else []),
             tables.agents_table(states, self.bootstrap, lab.seed),
             tables.coverage_table(states),
@@ -101,8 +105,10 @@ class Validation:
             primary="change/smd" if change is not None else "clean/human_spearman",
             tables=made,
             figures=["score_change"] if change is not None else [],
-            notes=notes(lab, states, change, word),
-            provenance={name: _origin(state) for name, state in states.items()},
+            notes=notes(lab, states, change, word, self.definition),
+            provenance={
+                name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
+            },
         )
 
     def ask(self, lab: Lab) -> None:
@@ -202,10 +208,3 @@ def _summary(
         summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
         summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
     return summary
-
-
-def _origin(state: State) -> dict[str, object]:
-    """How the panel and the measurements were made."""
-    made = {**state.panel.provenance, "digest": state.panel.digest, **state.measured.attrs}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin

@@ -94,6 +94,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "benchmarks",
             "employed",
             "roles",
+            "origins",
             "dry_run",
         },
         "scale": {"sharded", "shards", "worker"},

@@ -103,6 +103,21 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
     }
 
 
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (("study=leaderboard", "dataset=peer_grading"), "4 of 4 agents are candidates"),
+        (("study=symmetry", "mechanism=gem", "attack=padding", *DATA), "set attack=none"),
+    ],
+)
+def test_studies_refuse_what_they_would_ignore(
+    judgelab: Command, overrides: tuple[str, ...], words: str
+) -> None:
+    done = judgelab(*overrides)
+    assert done.returncode == 1
+    assert words in done.stderr
+
+
 def test_symmetry_counts_every_pair_once(judgelab: Command, tmp_path: Path) -> None:
     done = judgelab("study=symmetry", "mechanism=gem", "limit=6", *DATA)
     assert done.returncode == 0, done.stderr

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pandas import DataFrame
 import yaml
 from hydra import compose, initialize_config_dir
+from pandas import DataFrame
 
 from judgelab.config import resolved
 from judgelab.errors import DataError, JudgelabError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,19 +41,30 @@ def test_cells_are_metrics_by_attacks() -> None:
         "-0.400 [-0.500, -0.300]\nfalls",
         "0.050 [-0.050, 0.150]\ndoes not fall",
     )
-    assert columns[2].cells[1] == "–"
+    assert columns[2].cells[1] == "–\nundecided"
     assert "should not rise" in columns[2].heading
 
 
 def test_a_narrow_terminal_gets_one_line_each() -> None:
     text = terminal.rendered([terminal.grid(listed(crossed(JOBS)))], 80)
-    assert len(text.strip().splitlines()) == 4
+    assert len(text.strip().splitlines()) == 5
     assert "gem" in text.splitlines()[1]
     assert "rises" in text
 
 
 def test_a_sweep_without_validation_has_no_such_table() -> None:
     assert not len(crossed([Job(0, (), {}, None, {"summary": {}}, None)]))
+
+
+def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> None:
+    jobs = [
+        replace(job, overrides=(*job.overrides, f"attack.definition={d}"), number=k)
+        for k, (job, d) in enumerate((j, d) for j in JOBS[:1] for d in ("corrected", "released"))
+    ]
+    assert list(crossed(jobs)["attack"]) == [
+        "sentence_deletion definition=corrected",
+        "sentence_deletion definition=released",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
