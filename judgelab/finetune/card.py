@@ -12,6 +12,8 @@ from typing import Any
 
 import judgelab
 from judgelab.finetune.settings import Settings
+from judgelab.finetune.split import LONG
+from judgelab.finetune.trained import TRAINED_ON
 from judgelab.prompt import Prompt
 
 PROMPT = "prompt.txt"
@@ -52,6 +54,10 @@ def card(settings: Settings, facts: Mapping[str, Mapping[str, Any]]) -> str:
         "It is meant for scoring, not for writing. Score with it by",
         "",
         f"    {usage(settings)}",
+        "",
+        f"{TRAINED_ON} holds the ids of the papers that trained it, and the SHA-256 of their "
+        f"sources, synopses and texts of {LONG} characters or more (in lower case, with single "
+        "spaces): do not evaluate it on these.",
         "",
     ]
     parts = [

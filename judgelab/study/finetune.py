@@ -18,6 +18,7 @@ from judgelab.finetune.fit import ADAPTER, fit, release
 from judgelab.finetune.measure import Measured, measure
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import Split, part, refuse_overlap, split
+from judgelab.finetune.trained import TRAINED_ON, training_on
 from judgelab.finetune.watch import Watch
 from judgelab.panel import Panel
 from judgelab.result import Result, Table, Value
@@ -154,9 +155,7 @@ class Finetune:
             for state, group in figures.items()
             for name, one in group.items()
         }
-        text = card(self.settings, {**facts, "Held-out papers": outcome, "Versions": versions()})
-        lab.run_dir.write_text(f"{ADAPTER}/README.md", text)
-        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        self._describe(lab, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
@@ -175,6 +174,14 @@ class Finetune:
             notes=_notes(self.settings, made, str(lab.run_dir.path / ADAPTER)),
             provenance={**facts, "versions": versions()},
         )
+
+    def _describe(self, lab: Lab, made: Trained, facts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Leave beside the adapter what it is, its prompt, and what it was trained on."""
+        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, facts))
+        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        loaded = lab.dataset.load(limit=lab.limit)
+        record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
+        lab.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
 
     def _figures(self, measured: Mapping[str, Measured]) -> Estimates:
         values = {state: {"loss": found.loss, **found.pmi} for state, found in measured.items()}

@@ -22,7 +22,9 @@ from omegaconf import DictConfig
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
+from judgelab.dataset.jsonl import Jsonl  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.finetune.trained import trained_on  # noqa: E402
 from judgelab.study.run import execute  # noqa: E402
 from tests.e2e.conftest import environment  # noqa: E402
 from tests.tiny_reviews import make_base, papers, write  # noqa: E402
@@ -90,6 +92,15 @@ def test_held_out_loss_falls_and_mutual_information_rises(finished: Path) -> Non
     assert found["after/loss_n"] == found["after/gem_n"] == 11
     assert (finished / "DONE").is_file() and not (finished / "checkpoints").exists()
     assert (finished / "figures" / "loss_curve.png").is_file()
+
+
+def test_the_adapter_knows_the_papers_that_trained_it(finished: Path, overrides: list[str]) -> None:
+    record = trained_on(finished / "adapter")
+    assert record is not None and "trained_on.json" in (finished / "adapter/README.md").read_text()
+    texts = pd.read_parquet(finished / "records" / "train_texts.parquet")
+    assert sorted(record.papers) == sorted(set(texts["item"])) and len(record.papers) == 25
+    panel = Jsonl(path=overrides[4].partition("=")[2]).load()
+    assert set(record.papers) <= set(record.overlap(panel))
 
 
 def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
@@ -164,7 +175,6 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
 def test_a_quantised_base_trains_too(base: Path, tmp_path: Path) -> None:
     """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence."""
     pytest.importorskip("bitsandbytes", reason="needs the extra local")
-    from judgelab.dataset.jsonl import Jsonl
     from judgelab.finetune import data
     from judgelab.finetune.base import check, source
     from judgelab.finetune.fit import fit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import refuse_overlap, split
+from judgelab.finetune.trained import TRAINED_ON, trained_on, training_on
 from judgelab.mechanism.conditional import measure_conditional
 from judgelab.panel import Agent, Item, Panel
 from judgelab.prompt import Prompt
@@ -167,3 +170,44 @@ def test_overlap_with_evaluation_papers_is_refused() -> None:
     again = (("x", "y", f"  {long.upper()}\n"), *mine.texts[1:])
     with pytest.raises(DataError, match=r"Paper 'p0' .* evaluation paper 'ep0'"):
         refuse_overlap(replace(mine, texts=rows), replace(other, texts=again))
+
+
+LONG = "We study how reviewers agree when none of them has read the paper to its very end. " * 2
+
+
+def described(panel: Panel, **synopses: str) -> Panel:
+    """The panel with other synopses for some papers."""
+    items = tuple(replace(i, synopsis=synopses.get(i.id, i.synopsis)) for i in panel.items)
+    return replace(panel, items=items)
+
+
+def test_the_same_long_synopsis_means_the_same_paper() -> None:
+    six = described(panel(6), p1=LONG, p4=f"  {LONG.upper()}\n")
+    for seed in range(12):
+        held = {item.id for item in split(six, 0.34, seed).held_out.items}
+        assert ("p1" in held) == ("p4" in held)
+    other = replace(six, items=tuple(replace(i, id=f"e{i.id}") for i in six.items))
+    with pytest.raises(DataError, match=r"Paper 'p1' .* evaluation paper 'ep"):
+        refuse_overlap(six, other)
+
+
+def test_an_adapter_says_which_papers_trained_it(tmp_path: Path) -> None:
+    loaded = described(panel(4), p2=LONG)
+    rows = (("x" * 120, None, None), *loaded.texts[1:])
+    loaded = replace(loaded, texts=rows)
+    train = data.chosen(replace(loaded, items=loaded.items[1:3], texts=rows[1:3]), 3, 0)
+    train = replace(train, texts=(("y" * 120, "short", "b"), train.texts[1]))
+    made = training_on("base", "sha256:1", train, loaded)
+    hashes = {hashlib.sha256(t.encode()).hexdigest() for t in ("y" * 120, LONG.lower().strip())}
+    assert made.papers == ("p1", "p2") and set(made.texts) == hashes, "p0 did not train"
+    assert trained_on(tmp_path) is None
+    (tmp_path / TRAINED_ON).write_text(json.dumps(made.plain), encoding="utf-8")
+    found = trained_on(tmp_path)
+    assert found == made
+    assert found.overlap(loaded) == ["p1", "p2"]
+    renamed = replace(loaded, items=tuple(replace(i, id=f"n{i.id}") for i in loaded.items))
+    assert found.overlap(renamed) == ["np2"], "short texts are stock phrases"
+    assert found.overlap(replace(renamed, texts=(("Y" * 120, "", ""), *rows[1:]))) == ["np0", "np2"]
+    (tmp_path / TRAINED_ON).write_text('{"base": 3}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"trained_on\.json is damaged .*: train the adapter again"):
+        trained_on(tmp_path)
