@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.finetune.trained import other_base
 from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder, RawText
 from judgelab.scoring.load import (
@@ -154,6 +156,7 @@ class Transformers:
             "backend": None if engine is None else engine.backend,
             "backend_reason": None if engine is None else engine.reason,
             "drift": self.drift,
+            "adapter_base": self._other_base,
             **vars(self.counts),
         }
 
@@ -268,6 +271,12 @@ class Transformers:
                 torch.set_num_threads(self.threads)
             source = fetch_weights(self.model, self._source)
             adapter = None if self._adapter is None else self._adapter.folder
+            if self._other_base is not None:
+                print(
+                    f"warning: the adapter {self.adapter} was {self._other_base}: its scores mean "
+                    "something only if these are the same weights (a quantised copy is).",
+                    file=sys.stderr,
+                )
             dtype = resolve_dtype(self.dtype, source.folder)
             form = Form(dtype, self.quantization, resolve_device(self.device_map))
             model = load_model(source.folder, form, adapter)
@@ -283,6 +292,13 @@ class Transformers:
     @cached_property
     def _adapter(self) -> Source | None:
         return None if self.adapter is None else find_adapter(self.adapter)
+
+    @cached_property
+    def _other_base(self) -> str | None:
+        """How the adapter's base is another one; None without an adapter, or where all is well."""
+        if self._adapter is None:
+            return None
+        return other_base(self._adapter.folder, self.model, self._source.name)
 
     @cached_property
     def _tokenizer(self) -> Any:

@@ -88,5 +88,42 @@ def trained_on(folder: Path) -> TrainedOn | None:
         ) from cause
 
 
+def other_base(adapter: Path, model: str, content: str) -> str | None:
+    """How the base of an adapter differs from the model it is put on, as far as it says.
+
+    Contents are compared where the adapter records one (``TrainedOn``), else names (as peft keeps
+    them). A quantised copy of the same weights differs too: that is for the reader to judge.
+
+    Args:
+        adapter: its folder.
+        model, content: what it is put on, see ``TrainedOn``.
+
+    Returns:
+        "trained on ..., put on ...", or None where they agree or nothing is known.
+
+    Raises:
+        DataError: the record is damaged.
+    """
+    record = trained_on(adapter)
+    if record is not None:
+        known = f"trained on {record.model} ({record.content})"
+        return None if record.content == content else f"{known}, put on {model} ({content})"
+    base = _named(adapter / "adapter_config.json")
+    if base is None or base == model or content.partition("@")[0] == base:
+        return None
+    if Path(base).expanduser().resolve() == Path(model).expanduser().resolve():
+        return None
+    return f"trained on {base}, put on {model} ({content})"
+
+
+def _named(file: Path) -> str | None:
+    """The base that peft names; what is wrong with the file is for peft to say."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return found if isinstance(found, str) and found else None
+
+
 def _hash(plain: str) -> str:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
