@@ -1,0 +1,76 @@
+"""What is known of candidates elsewhere: other benchmarks, and the leaderboards of other runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from judgelab.errors import DataError
+from judgelab.report.tables import frame
+from judgelab.study.benchmarks import read_benchmarks
+
+OURS = {"a": 4.0, "b": 1.0, "c": 2.5, "d": 0.5}
+
+
+def written(folder: Path, text: str) -> str:
+    file = folder / "known.csv"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def test_columns_of_numbers_are_correlated_and_others_named(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "model,parameters,family,quiz,open\na,8,x,.4,True\nb,,y,.1,True\nz,3,y,.9,False\n"
+    )
+    known = read_benchmarks(path)
+    assert dict(known.parameters) == {"a": 8, "z": 3}
+    table = known.correlations(OURS)
+    assert [row["with"] for row in table.rows] == ["parameters"] * 2 + ["quiz"] * 2
+    assert {row["with"]: row["n"] for row in table.rows} == {"parameters": 1, "quiz": 2}
+    assert "Left out, as they hold other things than numbers: family, open." in table.note
+
+
+def test_the_leaderboard_of_another_run_is_a_benchmark(tmp_path: Path) -> None:
+    values = {"d": 7.0, "c": 20.0, "b": 11.0, "a": 60.0}
+    rows = [
+        {"candidate": name, "kind": "text", "value": value, "rank": 1.0, "n": 12, "unscored": 0}
+        for name, value in values.items()
+    ]
+    board = frame({"rows": rows, "columns": list(rows[0])})
+    path = written(tmp_path, board.to_csv(index=False))
+    table = read_benchmarks(path).correlations(OURS)
+    found = {row["correlation"]: row for row in table.rows if row["with"] == "value"}
+    ours, theirs = list(OURS.values()), [values[name] for name in OURS]
+    assert found["spearman"]["value"] == pytest.approx(stats.spearmanr(ours, theirs)[0])
+    assert found["pearson"]["value"] == pytest.approx(stats.pearsonr(ours, theirs)[0])
+    assert found["pearson"]["n"] == 4
+    assert found["pearson"]["value"] != pytest.approx(found["spearman"]["value"])
+    assert table.note.endswith("Left out, as they hold other things than numbers: kind.")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("model,quiz\na,1\nb,inf\n", "column 'quiz' holds inf for 'b': .* leave it empty"),
+        ("candidate,quiz\na,1\nb,-inf\n", "column 'quiz' holds -inf for 'b'"),
+        ("name,quiz\na,1\n", "a column 'model' or 'candidate'"),
+        ("model,quiz\na,1\na,2\n", "names 'a' twice in its column 'model'"),
+        ("candidate,quiz\na,1\n,2\n", "row 2: there is no name in its column 'candidate'"),
+        ("model,quiz\na,good\n", "no column of numbers: there is nothing"),
+        ("model,quiz\n", "has no rows"),
+        ("", "cannot be read as CSV"),
+        ('model,quiz\n"a,1\n', "cannot be read as CSV"),
+    ],
+)
+def test_faults_of_the_file_are_named(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(DataError, match=fault) as caught:
+        read_benchmarks(written(tmp_path, text))
+    assert "\n" not in str(caught.value)
+    assert "known.csv" in str(caught.value)
+
+
+def test_names_stay_as_written(tmp_path: Path) -> None:
+    known = read_benchmarks(written(tmp_path, "model,quiz\n007,1\nNone,2\n"))
+    assert list(known.table.index) == ["007", "None"]
