@@ -28,6 +28,10 @@ MULTIPLIER: Mapping[str, float] = MappingProxyType({"paper": 1.96, "released": 1
 ROUNDING = 1e-12
 """A spread below this share of the largest value is rounding noise, so counted as none."""
 
+FEWEST = 6
+"""Items that a verdict takes: with n items the least two-sided p of sign flips is 2 / 2^n, which
+is above .05 up to five; intervals from so few rest on the normal law alone."""
+
 
 def standardized_mean_difference(
     before: ArrayLike,
@@ -98,14 +102,15 @@ def verdict(expects: Literal["fall", "no_rise"], estimate: Estimate) -> Verdict:
     Returns:
         fall: "falls" where the interval lies wholly below 0, else "does not fall". no_rise:
         "rises" where it lies wholly above 0, else "does not rise". "undecided" without an
-        interval.
+        interval, and with an estimate from fewer than ``FEWEST`` items, by any definition.
 
     Raises:
         ValueError: another expectation.
     """
     if expects not in ("fall", "no_rise"):
         raise ValueError(f"An attack expects 'fall' or 'no_rise', got {expects!r}.")
-    if np.isnan(estimate.low) or np.isnan(estimate.high):
+    few = estimate.clusters is not None and estimate.clusters < FEWEST
+    if few or np.isnan(estimate.low) or np.isnan(estimate.high):
         return "undecided"
     if expects == "fall":
         return "falls" if estimate.high < 0 else "does not fall"

@@ -180,6 +180,19 @@ class TestStandardizedMeanDifference:
         with pytest.raises(ValueError, match="expects"):
             verdict("rise", estimate)  # type: ignore[arg-type]
 
+    @pytest.mark.parametrize("clusters", [3, 5, 6])
+    def test_a_verdict_needs_as_many_items_as_a_test_of_signs(self, clusters: int) -> None:
+        rng = np.random.default_rng(11)
+        before = rng.normal(size=clusters)
+        after = before - 5 - rng.uniform(0, 0.1, clusters)
+        fall = standardized_mean_difference(before, after, range(clusters), draws=20_000)
+        rise = standardized_mean_difference(after, before, range(clusters), draws=20_000)
+        assert fall.high < 0 < rise.low
+        assert (fall.p < 0.05) == (clusters >= 6)
+        enough = clusters >= 6
+        assert verdict("fall", fall) == ("falls" if enough else "undecided")
+        assert verdict("no_rise", rise) == ("rises" if enough else "undecided")
+
 
 class TestAgreement:
     @pytest.mark.parametrize("method", ["spearman", "pearson"])
