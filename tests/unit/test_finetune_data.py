@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import shutil
@@ -45,8 +46,8 @@ def panel(papers: int = 4, reviewers: int = 3, synopsis: bool = True) -> Panel:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(str(place))
-    tokenizer().save_pretrained(str(place))
+    model("llama_gqa").save_pretrained(place)
+    tokenizer().save_pretrained(place)
     return place
 
 
@@ -244,7 +245,7 @@ def test_an_adapter_on_another_base_of_the_same_shape_is_told(
 
     place = tmp_path / "adapter"
     own = shutil.copytree(folder, tmp_path / "own")
-    other = model("llama_gqa")
+    other = copy.deepcopy(model("llama_gqa"))  # it is every test's
     with torch.no_grad():
         other.model.norm.weight += 1.0
     other.save_pretrained(tmp_path / "other")
