@@ -18,6 +18,8 @@ from judgelab.errors import CapabilityError
 Mode = Literal["none", "echo", "prompt"]
 PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"
 GENERATED = 8  # tokens of the probe
+DRAWS = 4  # texts it may draw: one can read back as other tokens (" f", "ly" as " fly")
+BROKEN = "\ufffd"  # a token that ends inside a character: the text no longer says which it was
 TOLERANCE = 0.15  # nats a token: prefill and decoding differ by rounding, an error by nats
 SPECIAL = 3  # tokens that a server may put before a prompt
 
@@ -93,6 +95,8 @@ def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] 
         if scored.logprobs[0] is not None or "".join(scored.tokens[1:]) != context + target:
             return None
         special = 1
+    if not context and special < len(scored.tokens) and not scored.tokens[special]:
+        special += scored.logprobs[special] is None  # a nameless first token is a special one
     at, start = 0, special
     while at < len(context):
         at += len(scored.tokens[start])
@@ -118,7 +122,7 @@ def total(values: Sequence[float | None]) -> tuple[float, int]:
     return math.fsum(math.nan if v is None else v for v in values), len(values)
 
 
-async def probe(caller: Caller, model: str, mode: Mode) -> None:
+async def probe(caller: Caller, model: str, mode: Mode, draws: int = DRAWS) -> None:
     """Ask for a few tokens with their log-probabilities, then for those of prompt and tokens.
 
     The same tokens must get the same values both ways: a server that ignores the field, or reads
@@ -142,6 +146,8 @@ async def probe(caller: Caller, model: str, mode: Mode) -> None:
         raise _refusal(caller, str(cause)) from None
     echoed = list(scored.tokens)
     n = max((n for n in range(len(drawn) + 1) if _follows(echoed, drawn[:n], PROBE)), default=0)
+    if n == 0 and draws > 1:
+        return await probe(caller, model, mode, draws - 1)
     if n == 0:
         raise _refusal(caller, "the tokens it drew are not those it reads back")
     start = len(echoed) - len(_tail(echoed, PROBE))
@@ -168,6 +174,8 @@ def _tail(tokens: Sequence[str], prompt: str) -> list[str]:
 
 
 def _follows(tokens: Sequence[str], drawn: Sequence[str], prompt: str) -> bool:
+    if any(BROKEN in token or not token for token in drawn):
+        return False
     return bool(drawn) and _tail(tokens, prompt)[: len(drawn)] == list(drawn)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +109,8 @@ class VLLM:
         Where a token runs across the boundary, log P(xy) - log P(x), counted in
         ``scored_jointly``.
         """
-        encode = self._engine.get_tokenizer().encode
+        # A control token written out in a text is ordinary characters, as in RawText.
+        encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
         before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
         joint = [list(encode(contexts[c] + targets[t])) for c, t in pairs]
         clean = [
@@ -133,7 +134,7 @@ class VLLM:
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
         parameters = require("vllm", extra="gpu").SamplingParams
-        found = self.prompts(requests)
+        found = [self._fitting(prompt) for prompt in self.prompts(requests)]
         asked = [index for index, prompt in enumerate(found) if not isinstance(prompt, Reply)]
         settings = [
             parameters(
@@ -168,6 +169,13 @@ class VLLM:
             found.append(list(self._tokenizer(text, add_special_tokens=False)["input_ids"]))
         return found
 
+    def _fitting(self, prompt: list[int] | Reply) -> list[int] | Reply:
+        """The prompt, or that it is too long: one such prompt would stop the whole batch."""
+        if isinstance(prompt, Reply) or len(prompt) < self._longest:
+            return prompt
+        reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
+        return Reply(None, reason, settled=True)
+
     @cached_property
     def _tokenizer(self) -> Any:
         return load_tokenizer(self._source.folder)
@@ -184,12 +192,18 @@ class VLLM:
         """log P of every token of every prompt given those before it; NaN for the first."""
         parameters = require("vllm", extra="gpu").SamplingParams
         settings = parameters(max_tokens=1, temperature=0.0, prompt_logprobs=0)
-        asked = [{"prompt_token_ids": list(ids)} for ids in prompts]
+        fit = [i for i, ids in enumerate(prompts) if 0 < len(ids) < self._longest]
+        asked = [{"prompt_token_ids": list(prompts[i])} for i in fit]
         outputs = self._engine.generate(asked, settings, use_tqdm=False)
-        return [
-            [_value(row, token) for row, token in zip(output.prompt_logprobs, ids, strict=True)]
-            for output, ids in zip(outputs, prompts, strict=True)
-        ]
+        values = [[math.nan] * len(ids) for ids in prompts]  # too long: one would stop them all
+        for i, output in zip(fit, outputs, strict=True):
+            rows = zip(output.prompt_logprobs, prompts[i], strict=True)
+            values[i] = [_value(row, token) for row, token in rows]
+        return values
+
+    @property
+    def _longest(self) -> int:
+        return int(self._engine.llm_engine.model_config.max_model_len)
 
 
 def _value(row: Mapping[int, Any] | None, token: int) -> float:
