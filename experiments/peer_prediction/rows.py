@@ -35,6 +35,7 @@ class Row:
         released: by the definition of the released code; ``released.n`` items.
         corrected: by the corrected definition; ``n`` and ``unscored`` of the row are its.
         paper_ci: the printed half width, or None.
+        digits: after the point; None: as many as the TVD-MI paper prints there.
     """
 
     table: str
@@ -44,6 +45,12 @@ class Row:
     released: Estimate | None = None
     corrected: Estimate | None = None
     paper_ci: float | None = None
+    digits: int | None = None
+
+    @property
+    def precision(self) -> int:
+        """Digits after the point that are printed."""
+        return decimals(self.table, self.column) if self.digits is None else self.digits
 
     @property
     def match(self) -> bool | None:
@@ -51,7 +58,7 @@ class Row:
         value = None if self.released is None else _finite(self.released.value)
         if self.paper is None or value is None:
             return None
-        digits = decimals(self.table, self.column)
+        digits = self.precision
         return round(value, digits) == round(self.paper, digits)
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,7 +159,7 @@ def summary(tables: Iterable[Table]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    digits = decimals(row.table, row.column)
+    digits = row.precision
     counted = row.corrected or row.released
     return (
         row.row,

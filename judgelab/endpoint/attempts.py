@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
+LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
 REASON = 200  # characters of a server's message that are kept
 
 
@@ -51,7 +52,7 @@ class Answer:
     Attributes:
         body: the server's JSON, None where there is none.
         reason: why there is none.
-        status: HTTP status of the last attempt, or timeout, broken, malformed.
+        status: HTTP status of the last attempt, or timeout, unreached, broken, malformed.
     """
 
     body: dict[str, Any] | None
@@ -108,7 +109,7 @@ class Caller:
                 break
             await asyncio.sleep(self._wait(attempt, result.retry_after))
             attempt += 1
-        if result.status == "broken" and not self._reached:
+        if result.status in ("unreached", "broken") and not self._reached:
             raise EndpointError(
                 f"{self.where} cannot be reached ({result.message}): is it running, and is "
                 "evaluation_lm.base_url right?"
@@ -124,7 +125,7 @@ class Caller:
             tokens, facts = _accounts(result.body)
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
-            if result.status not in ("timeout", "broken"):
+            if result.status not in LOST:
                 self._reached = True
                 refused = result.status == "429"
                 self.pace.heard(refused=refused, retry_after=result.retry_after)
@@ -152,7 +153,8 @@ class Caller:
             return self._status(cause)
         except APIConnectionError as cause:
             what = type(cause.__cause__ or cause).__name__
-            return _Attempt("broken", message=f"broken connection ({what})", again=True)
+            status = "unreached" if what == "ConnectError" else "broken"
+            return _Attempt(status, message=f"broken connection ({what})", again=True)
         try:
             body = json.loads(raw.http_response.content)
         except ValueError:

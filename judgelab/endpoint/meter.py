@@ -62,7 +62,6 @@ class Ticket:
     """One attempt under way."""
 
     number: int
-    reserved: float
     started: float = field(default_factory=time.monotonic)
 
 
@@ -87,7 +86,8 @@ class Meter:
                 "budget.max_cost needs the model's price: add it to the price list "
                 "(budget.prices=FILE), or use budget.max_calls."
             )
-        self.totals, self._reserved, self._handle = Totals(), 0.0, -1
+        self.totals, self._handle = Totals(), -1
+        self._reserved: dict[int, float] = {}  # of attempts that may have cost so much
         self.models: set[str] = set()  # as the server calls what answered
         self.beside: list[Meter] = []  # of the run's other LMs: one budget holds for all
         if path is not None:
@@ -105,12 +105,13 @@ class Meter:
         """
         reserved = self.price.cost(*tokens) if self.price else 0.0
         self._check(reserved)
-        self._reserved += reserved
         self.totals.sent += 1
         self.totals.retried += attempt > 1
-        ticket = Ticket(self.totals.sent, reserved)
+        ticket = Ticket(self.totals.sent)
+        self._reserved[ticket.number] = reserved
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._write({"sent": ticket.number, "attempt": attempt, "key": list(key), "at": at})
+        entry = {"sent": ticket.number, "attempt": attempt, "key": list(key), "at": at}
+        self._write(entry | ({"reserved": reserved} if self.price else {}))
         return ticket
 
     def ended(
@@ -119,11 +120,11 @@ class Meter:
         """Note how it ended.
 
         Args:
-            status: ``answered``, an HTTP status, ``timeout``, ``broken`` or ``malformed``.
+            status: ``answered``, an HTTP status, ``timeout``, ``unreached``, ``broken`` or
+                ``malformed``.
             tokens: (input, output) as the server counted them.
             facts: model, system_fingerprint, reason.
         """
-        self._reserved -= ticket.reserved
         entry: dict[str, Any] = {"ended": ticket.number, "status": status}
         entry["seconds"] = round(time.monotonic() - ticket.started, 3)
         if tokens is not None:
@@ -158,7 +159,7 @@ class Meter:
             self._handle = -1
 
     def _cost(self, status: str, tokens: tuple[int, int] | None) -> float | None:
-        if status.isdigit():  # an HTTP error: no provider charges for it
+        if status.isdigit() or status == "unreached":  # an HTTP error: no provider charges for it
             return 0.0
         if self.price is None or tokens is None:
             return None
@@ -173,10 +174,12 @@ class Meter:
                 "command with a larger budget continues."
             )
         spent = sum(m.totals.cost for m in meters)
-        if cost is not None and spent + sum(m._reserved for m in meters) + reserved > cost:
+        perhaps = sum(sum(m._reserved.values()) for m in meters)
+        if cost is not None and spent + perhaps + reserved > cost:
             raise BudgetReachedError(
-                f"budget.max_cost={cost} would be exceeded ({spent:.4f} spent so far): "
-                "what was answered is kept, and the same command with a larger budget continues."
+                f"budget.max_cost={cost} would be exceeded ({spent:.4f} spent so far, and up to "
+                f"{perhaps:.4f} for calls under way or of unknown cost): what was answered is "
+                "kept, and the same command with a larger budget continues."
             )
 
     def _count(self, entry: dict[str, Any]) -> None:
@@ -187,6 +190,8 @@ class Meter:
         totals.output_tokens += entry.get("output_tokens", 0)
         totals.cost += entry["cost"] or 0.0
         totals.unknown_cost += entry["cost"] is None
+        if entry["cost"] is not None:  # else it may have cost as much as was reserved
+            self._reserved.pop(entry["ended"], None)
         if "model" in entry:
             self.models.add(str(entry["model"]))
 
@@ -203,6 +208,7 @@ class Meter:
             if "sent" in entry:
                 self.totals.sent += 1
                 self.totals.retried += entry["attempt"] > 1
+                self._reserved[entry["sent"]] = entry.get("reserved", 0.0)
             else:
                 self._count(entry)
         return bool(data) and not data.endswith(b"\n")

@@ -1,18 +1,17 @@
-"""BLEU against the human reference (sacrebleu)."""
+"""BLEU against the human reference, or against peers' texts (sacrebleu)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.mechanism.protocol import NOTHING, Definition
-from judgelab.mechanism.surface import measure_texts, score_texts
-from judgelab.panel import Agent, Item, Panel
+from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.surface import measure_against, score_against
+from judgelab.panel import Panel
 from judgelab.scores import Scores
 
 
@@ -22,25 +21,31 @@ class Bleu:
 
     The TVD-MI paper's baseline for translation, there as corpus BLEU per agent; sentence BLEU
     (exponential smoothing, effective order) is what an item-level study can use.
+
+    Where no item of the panel has a reference, a text is scored against its peers' texts: the
+    reference agents, or all others (GEM paper; its code is NLTK's sentence BLEU on NLTK's tokens
+    without smoothing, which is practically 0 for two texts that share no run of four words).
+
+    Args:
+        reads: which texts: raw, or preprocessed.
     """
 
+    reads: Reads = "raw"
     name: ClassVar[str] = "bleu"
     measurement: ClassVar[str] = "text"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent] in [0, 1]."""
+        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)
 
-        def bleu(text: str, item: Item, agent: Agent) -> float:
-            if item.reference is None:
-                return np.nan
-            return float(metric.sentence_score(text, [item.reference]).score) / 100
+        def bleu(text: str, reference: str) -> float:
+            return float(metric.sentence_score(text, [reference]).score) / 100
 
-        return measure_texts(panel, bleu)
+        return measure_against(panel, bleu)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself."""
-        return score_texts(measured)
+        """The value itself, or its mean over peers."""
+        return score_against(measured)

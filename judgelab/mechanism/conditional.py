@@ -60,14 +60,26 @@ class _Questions:
         self.pairs.append((_place(self.contexts, context), _place(self.targets, target)))
         self.fill.append(fill)
 
+    def put(self, lm: EvaluationLM) -> None:
+        table = lm.logprob(self.contexts, self.targets, self.pairs)
+        for fill, total, count in zip(self.fill, table.total, table.tokens, strict=True):
+            fill(float(total), float(count))
+
 
 def measure_conditional(
-    panel: Panel, lm: EvaluationLM, setting: Setting, wanted: Mask, *, whole: bool = False
+    panel: Panel,
+    lm: EvaluationLM,
+    setting: Setting,
+    wanted: Mask,
+    *,
+    alone: bool = True,
+    whole: bool = False,
 ) -> xr.Dataset:
     """The log-probabilities of the pairs wanted, and of their targets alone.
 
     Args:
         wanted: [agent, peer] pairs (x, y) to score.
+        alone: measure the marginals too; without them ``marginal`` is NaN everywhere.
         whole: also measure the marginals of texts that ``truncate`` shortens, uncut.
 
     Returns:
@@ -82,12 +94,13 @@ def measure_conditional(
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
-        questions = _item(panel, k, setting, wanted, (conditional, marginal, tokens))
+        questions = _Questions()
+        if alone:
+            _targets(questions, panel, k, setting, wanted, (marginal, tokens))
+        _pairs(questions, panel, k, setting, wanted, (conditional, tokens))
         if whole:
             _marginals(questions, panel, k, setting, wanted, uncut)
-        table = lm.logprob(questions.contexts, questions.targets, questions.pairs)
-        for fill, total, count in zip(questions.fill, table.total, table.tokens, strict=True):
-            fill(float(total), float(count))
+        questions.put(lm)
     data = measured(
         panel,
         conditional=(("item", "agent", "peer"), conditional),
@@ -99,20 +112,37 @@ def measure_conditional(
     return data.assign_attrs(prompt=setting.prompt.identity)
 
 
-def _item(
-    panel: Panel, k: int, setting: Setting, wanted: Mask, into: tuple[NDArray[np.float64], ...]
-) -> _Questions:
-    item, row = panel.items[k], panel.texts[k]
-    conditional, marginal, tokens = into
-    questions = _Questions()
-    for j, y in enumerate(row):
+def _targets(
+    questions: _Questions,
+    panel: Panel,
+    k: int,
+    setting: Setting,
+    wanted: Mask,
+    into: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> None:
+    """Ask for every target without x."""
+    marginal, tokens = into
+    for j, y in enumerate(panel.texts[k]):
         if y is None or not wanted[:, j].any():
             continue
 
-        def alone(total: float, count: float, j: int = j) -> None:
+        def unconditional(total: float, count: float, j: int = j) -> None:
             marginal[k, j], tokens[k, j] = total, count
 
-        questions.ask(setting.context(item, None), setting.cut(y), alone)
+        questions.ask(setting.context(panel.items[k], None), setting.cut(y), unconditional)
+
+
+def _pairs(
+    questions: _Questions,
+    panel: Panel,
+    k: int,
+    setting: Setting,
+    wanted: Mask,
+    into: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> None:
+    """Ask for every target y after every x that is wanted with it."""
+    conditional, tokens = into
+    item, row = panel.items[k], panel.texts[k]
     for i, x in enumerate(row):
         for j, y in enumerate(row):
             if x is None or y is None or not wanted[i, j]:
@@ -120,9 +150,10 @@ def _item(
 
             def given(total: float, count: float, i: int = i, j: int = j) -> None:
                 conditional[k, i, j] = total
+                if np.isnan(tokens[k, j]):
+                    tokens[k, j] = count
 
             questions.ask(setting.context(item, x), setting.cut(y), given)
-    return questions
 
 
 def _marginals(

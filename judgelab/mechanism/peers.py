@@ -16,10 +16,16 @@ def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
     Where the panel marks references, candidates are scored against them (GEM paper, section 4.2);
     where it marks none, everybody against everybody else (section 4.1).
     """
-    reference = np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
-    if not reference.any():
-        return ~np.eye(len(panel.agents), dtype=np.bool_)
-    return ~reference[:, None] & reference[None, :]
+    return _judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
+
+
+def only_judged(directed: xr.DataArray) -> xr.DataArray:
+    """The entries that ``judged_pairs`` names; NaN elsewhere.
+
+    For scores that are computed from both directions and so exist for the pairs (y, x) too.
+    """
+    mask = _judged(directed["reference"].values.astype(np.bool_))
+    return directed.where(xr.DataArray(mask, dims=("agent", "peer")))
 
 
 def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None = None) -> Scores:
@@ -36,3 +42,9 @@ def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None 
         diagnostics=diagnostics or {},
         directed=directed,
     )
+
+
+def _judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if not reference.any():
+        return ~np.eye(len(reference), dtype=np.bool_)
+    return ~reference[:, None] & reference[None, :]

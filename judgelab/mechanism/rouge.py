@@ -1,18 +1,17 @@
-"""ROUGE against the human reference (rouge-score)."""
+"""ROUGE against the human reference, or against peers' texts (rouge-score)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
 import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.mechanism.protocol import NOTHING, Definition
-from judgelab.mechanism.surface import measure_texts, score_texts
-from judgelab.panel import Agent, Item, Panel
+from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.surface import measure_against, score_against
+from judgelab.panel import Panel
 from judgelab.scores import Scores
 
 
@@ -23,30 +22,33 @@ class Rouge:
     The TVD-MI paper's baseline for summarisation. Its code compares sets of words; this is
     standard ROUGE (docs/definitions.md).
 
+    Where no item of the panel has a reference, a text is scored against its peers' texts: the
+    reference agents, or all others. With ``kind=rougeL`` that is the GEM paper's baseline.
+
     Args:
         kind: rouge1, rouge2 or rougeL.
         stemmer: Porter stemming, as ROUGE's authors had it for English.
+        reads: which texts: raw, or preprocessed.
     """
 
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
     stemmer: bool = True
+    reads: Reads = "raw"
     name: ClassVar[str] = "rouge"
     measurement: ClassVar[str] = "text"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent] in [0, 1]."""
+        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""
         from rouge_score.rouge_scorer import RougeScorer
 
         scorer = RougeScorer([self.kind], use_stemmer=self.stemmer)
 
-        def f1(text: str, item: Item, agent: Agent) -> float:
-            if item.reference is None:
-                return np.nan
-            return float(scorer.score(item.reference, text)[self.kind].fmeasure)
+        def f1(text: str, reference: str) -> float:
+            return float(scorer.score(reference, text)[self.kind].fmeasure)
 
-        return measure_texts(panel, f1)
+        return measure_against(panel, f1)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself."""
-        return score_texts(measured)
+        """The value itself, or its mean over peers."""
+        return score_against(measured)

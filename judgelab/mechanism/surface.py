@@ -1,4 +1,4 @@
-"""What the text-only mechanisms share: one number per text, and the weaker text's for a pair."""
+"""What the text-only mechanisms share: one number per text, or per text and reference."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
+from judgelab.mechanism.peers import judged_pairs, score_directed
 from judgelab.panel import Agent, Item, Panel
 from judgelab.scores import Scores, measured, weaker_of_two
 
 TextScore = Callable[[str, Item, Agent], float]
+Compare = Callable[[str, str], float]
 
 
 def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
@@ -29,3 +31,32 @@ def score_texts(data: xr.Dataset) -> Scores:
     """The value itself; a pair is as good as its weaker text."""
     value = data["value"]
     return Scores(agent=value, pair=weaker_of_two(value))
+
+
+def measure_against(panel: Panel, compare: Compare) -> xr.Dataset:
+    """``compare(text, reference)`` with the items' human references, else with peers' texts.
+
+    Returns:
+        ``value`` [item, agent] where any item has a reference text (NaN for items without);
+        where none has, ``directed`` [item, agent, peer] for the pairs that are judged (GEM
+        paper, section 4). NaN where a text is absent.
+    """
+    if any(item.reference is not None for item in panel.items):
+
+        def one(text: str, item: Item, agent: Agent) -> float:
+            return np.nan if item.reference is None else compare(text, item.reference)
+
+        return measure_texts(panel, one)
+    judged = judged_pairs(panel)
+    directed = np.full((len(panel.items), *judged.shape), np.nan)
+    for k, row in enumerate(panel.texts):
+        for i, j in np.argwhere(judged):
+            x, y = row[i], row[j]
+            if x is not None and y is not None:
+                directed[k, i, j] = compare(x, y)
+    return measured(panel, directed=(("item", "agent", "peer"), directed))
+
+
+def score_against(data: xr.Dataset) -> Scores:
+    """What ``measure_against`` measured, as scores."""
+    return score_directed(data["directed"]) if "directed" in data else score_texts(data)

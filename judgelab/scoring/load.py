@@ -1,4 +1,4 @@
-"""A causal LM and its tokenizer from a folder: safetensors only, no code but transformers' own."""
+"""A causal LM or an encoder, and its tokenizer, from a folder: safetensors, no foreign code."""
 
 from __future__ import annotations
 
@@ -87,7 +87,28 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     except (OSError, ValueError, ImportError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
     if adapter is not None:
-        model = _adapted(model, adapter, merge=form.quantization == "none")
+        model = _adapted(model, adapter, merge=not quantised(model))
+    return model.eval().requires_grad_(False)
+
+
+def load_encoder(folder: Path, form: Form) -> Any:
+    """A model whose last hidden states are wanted, in evaluation mode.
+
+    Raises:
+        ConfigError: the folder holds no model that transformers itself knows.
+    """
+    torch = require("torch", extra="local")
+    library = require("transformers", extra="local")
+    try:
+        model = library.AutoModel.from_pretrained(
+            folder,
+            dtype=getattr(torch, form.dtype),
+            device_map=form.device_map,
+            use_safetensors=True,
+            trust_remote_code=False,
+        )
+    except (OSError, ValueError, ImportError) as cause:
+        raise _unusable(folder, "encoder", cause) from cause
     return model.eval().requires_grad_(False)
 
 
@@ -106,6 +127,11 @@ def _quantization(form: Form) -> Any:
         bnb_4bit_use_double_quant=False,
         bnb_4bit_compute_dtype=getattr(torch, form.dtype),
     )
+
+
+def quantised(model: Any) -> bool:
+    """Whether weights are held in 4 or 8 bits, asked for or as stored: nothing merges into them."""
+    return getattr(model.config, "quantization_config", None) is not None
 
 
 def _adapted(model: Any, adapter: Path, merge: bool) -> Any:

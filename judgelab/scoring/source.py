@@ -29,13 +29,16 @@ class Source:
     name: str
 
 
-def find(model: str, revision: str | None, hint: str | None = None) -> Source:
+def find(
+    model: str, revision: str | None, hint: str | None = None, owner: str = "evaluation_lm"
+) -> Source:
     """The folder of a model and what it is called; downloads descriptions, but no weights.
 
     Args:
         model: a folder, or an id on the Hugging Face Hub.
         revision: branch, tag or commit on the Hub; None for a folder (or main).
         hint: how to get the model if it is absent.
+        owner: the part of the config that names the model, for messages.
 
     Raises:
         ConfigError: there is no such folder or id, or the Hub is out of reach.
@@ -44,30 +47,30 @@ def find(model: str, revision: str | None, hint: str | None = None) -> Source:
     if folder.is_dir():
         if revision is not None:
             raise ConfigError(
-                f"evaluation_lm.revision={revision!r} is for models on the Hub, and {model!r} is "
-                "a folder: set evaluation_lm.revision=null."
+                f"{owner}.revision={revision!r} is for models on the Hub, and {model!r} is "
+                f"a folder: set {owner}.revision=null."
             )
         return Source(folder, f"sha256:{digest(folder)}")
     if model.count("/") > 1 or model.startswith((".", "~", "/")):
         raise ConfigError(
-            f"evaluation_lm.model={model!r} is no folder here"
+            f"{owner}.model={model!r} is no folder here"
             + (f": {hint}." if hint else ": give a folder with a model, or an id on the Hub.")
         )
-    found = _snapshot(model, revision, DESCRIPTION)
+    found = _snapshot(model, revision, DESCRIPTION, owner)
     return Source(found, f"{model}@{found.name}")
 
 
-def fetch_weights(model: str, source: Source) -> Source:
+def fetch_weights(model: str, source: Source, owner: str = "evaluation_lm") -> Source:
     """The same source with its weights on this machine.
 
     Raises:
         ConfigError: there are no safetensors weights, or they cannot be had.
     """
     if not Path(model).expanduser().is_dir():
-        _snapshot(model, source.folder.name, (*DESCRIPTION, WEIGHTS))
+        _snapshot(model, source.folder.name, (*DESCRIPTION, WEIGHTS), owner)
     if not any(source.folder.glob(WEIGHTS)):
         raise ConfigError(
-            f"evaluation_lm.model={model!r} has no safetensors weights, and pickled ones can run "
+            f"{owner}.model={model!r} has no safetensors weights, and pickled ones can run "
             "code: convert it (model.save_pretrained), or choose a revision that has them."
         )
     return source
@@ -100,7 +103,7 @@ def digest(folder: Path) -> str:
     return total.hexdigest()[:16]
 
 
-def _snapshot(model: str, revision: str | None, patterns: Sequence[str]) -> Path:
+def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: str) -> Path:
     library = require("huggingface_hub", extra="local")
     endpoint = (os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)).rstrip("/")
     obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
@@ -116,15 +119,15 @@ def _snapshot(model: str, revision: str | None, patterns: Sequence[str]) -> Path
         )
     except Exception as cause:  # several libraries' network errors, with no common base
         raise ConfigError(
-            f"evaluation_lm.model={model!r} (revision {revision or 'main'}) is neither a folder "
+            f"{owner}.model={model!r} (revision {revision or 'main'}) is neither a folder "
             f"nor to be had from the Hugging Face Hub: {obstacle or _reason(cause)}."
         ) from cause
     if WEIGHTS in patterns and obstacle:
-        _complete(model, folder, obstacle)
+        _complete(model, folder, obstacle, owner)
     return folder
 
 
-def _complete(model: str, folder: Path, obstacle: str) -> None:
+def _complete(model: str, folder: Path, obstacle: str, owner: str) -> None:
     """A cached download that broke off half way must not be taken for the model."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
@@ -132,9 +135,7 @@ def _complete(model: str, folder: Path, obstacle: str) -> None:
     parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
     missing = sorted(part for part in parts if not (folder / part).is_file())
     if missing:
-        raise ConfigError(
-            f"evaluation_lm.model={model!r}: the cache lacks {missing[0]} and {obstacle}."
-        )
+        raise ConfigError(f"{owner}.model={model!r}: the cache lacks {missing[0]} and {obstacle}.")
 
 
 def _reason(cause: Exception) -> str:

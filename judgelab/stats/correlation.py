@@ -11,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
-from judgelab.stats.arrays import Floats, checked_pair, divide
+from judgelab.stats.arrays import Floats, Mask, checked_pair, divide
 from judgelab.stats.bootstrap import (
     bootstrap_mean,
     item_weights,
@@ -21,9 +22,12 @@ from judgelab.stats.bootstrap import (
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.ranks import average_ranks
 from judgelab.stats.sign_flip import sign_flip_p
-from judgelab.stats.weighted_correlation import METHODS, order_sign
+from judgelab.stats.weighted_correlation import METHODS, Evaluate, order_sign
 
 Method = Literal["spearman", "pearson", "kendall"]
+
+NEARLY_ONE = 1 - 1e-9
+"""Correlations are cut off here before Fisher's z, which is infinite at 1."""
 
 
 def clustered_correlation(
@@ -46,8 +50,10 @@ def clustered_correlation(
     Returns:
         n: items with at least one cell scored in both; unscored: *cells* left out because x or
         y is NaN. Value NaN with fewer than two cells or where x or y is constant; no interval
-        with fewer than three items. No p: cells of an item are dependent, so a test of the
-        pooled value would have to say what varies; ``mean_item_correlation`` has one.
+        with fewer than three items. p: two-sided, of no correlation, from leaving out one item
+        at a time: Fisher's z over its jackknife error, Student's t with items - 1 degrees of
+        freedom. Without a correlation it fell below .05 in .02 to .08 of simulations (5 to 60
+        items of 1 or 3 dependent cells), the p of independent cells in up to .13.
 
     Raises:
         ValueError: shapes differ, infinities, or an unknown method.
@@ -64,7 +70,7 @@ def clustered_correlation(
         return Estimate(value, float("nan"), float("nan"), n, unscored)
     samples = evaluate(item_weights(len(first), draws, seed))
     low, high = percentile_interval(samples)
-    return Estimate(value, low, high, n, unscored)
+    return Estimate(value, low, high, n, unscored, _jackknife_p(evaluate, value, scored))
 
 
 def mean_item_correlation(
@@ -110,6 +116,22 @@ def item_correlations(x: ArrayLike, y: ArrayLike, method: Method = "spearman") -
     if method == "spearman":
         first, second = average_ranks(first), average_ranks(second)
     return _row_pearson(first, second)
+
+
+def _jackknife_p(evaluate: Evaluate, value: float, scored: Mask) -> float:
+    """p of no correlation, with what leaving out each item in turn does to Fisher's z."""
+    items = np.flatnonzero(scored.any(axis=1))
+    weights = np.ones((len(items), len(scored)))
+    weights[np.arange(len(items)), items] = 0.0
+    z = np.arctanh(np.clip(np.append(evaluate(weights), value), -NEARLY_ONE, NEARLY_ONE))
+    without, whole = z[:-1], float(z[-1])
+    n = len(items)
+    error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    if np.isnan(error):
+        return error
+    if error <= 1e-12 * abs(whole):
+        return 0.0 if whole else 1.0
+    return float(2 * stats.t.sf(abs(whole) / error, n - 1))
 
 
 def _shared(x: ArrayLike, y: ArrayLike, method: str) -> tuple[Floats, Floats]:

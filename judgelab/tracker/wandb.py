@@ -10,7 +10,7 @@ from typing import Any, Literal
 from urllib.parse import urlparse
 
 from judgelab.errors import require
-from judgelab.result import plain
+from judgelab.result import Table, plain
 from judgelab.tracker.protocol import FinishedRun
 
 
@@ -96,6 +96,7 @@ def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
         data = wandb.Table(columns=columns, data=rows, allow_mixed_types=True)
         mirror.log({f"tables/{table.name}": data})
+        _curves(mirror, table)
     for picture in sorted((run.folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
     artifact = wandb.Artifact(name=run.name, type="run", metadata=plain(run.result.summary))
@@ -104,3 +105,15 @@ def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
     mirror.log_artifact(artifact)
+
+
+def _curves(mirror: Any, table: Table) -> None:
+    """Every other number of a table with a column ``step`` is a curve over it."""
+    if not table.rows or "step" not in table.rows[0]:
+        return
+    axis = f"{table.name}/step"
+    mirror.define_metric(axis, hidden=True)
+    mirror.define_metric(f"{table.name}/*", step_metric=axis)
+    for row in table.rows:
+        known = {k: v for k, v in plain(row).items() if isinstance(v, int | float)}
+        mirror.log({f"{table.name}/{key}": value for key, value in known.items()})

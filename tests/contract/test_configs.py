@@ -21,6 +21,7 @@ OPTIONS = sorted(
 NEEDS = {  # what a user must give, and what else has to be chosen with it
     ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
     ("dataset", "released"): ["dataset.path=release"],
+    ("dataset", "gem_released"): ["dataset.path=reviews.parquet"],
     ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm"): ["evaluation_lm.model=some-model"],
@@ -64,7 +65,16 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
         targets.add(node["_target_"].rsplit(".", 1)[0])
     helpers = {
-        "mechanism": {"critic", "labels", "logprob", "negatives", "surface"},
+        "mechanism": {
+            "conditional",
+            "critic",
+            "labels",
+            "logprob",
+            "negatives",
+            "peers",
+            "surface",
+        },
+        "synopsis": {"outline", "writing"},
         "dataset": {"download", "records", "rows"},
         "evaluation_lm": {"cached", "counted", "remote"},
         "agents": {"taxonomy"},

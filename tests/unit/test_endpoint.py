@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from judgelab.endpoint.limits import LEAST, Limits, Pace
+from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
 from judgelab.endpoint.pool import Pool
-from judgelab.endpoint.prices import price_of
+from judgelab.endpoint.prices import Price, price_of
 from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.cached import Cached
@@ -116,6 +117,31 @@ def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:
     mine.write_text("models: 3")
     with pytest.raises(DataError, match="price list"):
         price_of("a", str(mine))
+
+
+@pytest.mark.parametrize("status", ["answered", "timeout", "broken", "malformed"])
+def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: str) -> None:
+    """Also those of an earlier execution, of calls under way at a kill, and of the other LM."""
+    price, budget = Price(1e6, 1e6), Budget(max_cost=10.0)
+    meter = Meter(tmp_path / "a.jsonl", price, budget)
+    for _ in range(2):
+        meter.ended(meter.sent(("k",), 1, (2, 1)), status)
+    assert (meter.totals.cost, meter.totals.unknown_cost) == (0.0, 2)
+    with pytest.raises(BudgetReachedError, match=r"0\.0000 spent so far, and up to 6\.0000"):
+        meter.sent(("k",), 1, (5, 0))
+    meter.ended(meter.sent(("k",), 1, (3, 0)), "answered", (1, 0))
+    meter.sent(("k",), 1, (2, 0))  # killed: its end is never written
+    meter.close()
+    again, other = Meter(tmp_path / "a.jsonl", price, budget), Meter(None, price, budget)
+    again.beside, other.beside = [other], [again]
+    for side in (again, other):
+        with pytest.raises(BudgetReachedError, match=r"1\.0000 spent so far, and up to 8\.0000"):
+            side.sent(("k",), 1, (2, 0))
+    assert again.summary()["lost"] == 1
+    for free in ("429", "unreached"):
+        again.ended(again.sent(("k",), 1, (1, 0)), free)
+    again.sent(("k",), 1, (1, 0))
+    again.close()
 
 
 def test_a_pool_hands_over_what_is_there_before_it_raises() -> None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgelab.errors import DataError
-from judgelab.report.figures import agents, discrimination, leaderboard, position, sweeps, validation
+from judgelab.report.figures import (
+    agents,
+    discrimination,
+    leaderboard,
+    position,
+    sweeps,
+    training,
+    validation,
+)
 from judgelab.report.figures.style import look
 
 if TYPE_CHECKING:
@@ -36,6 +44,7 @@ DRAWINGS = {
         "Effect sizes, clean and attacked", sweeps.effect_sizes, sweeps.caption
     ),
     "auc_under_attack": Drawing("AUC, clean and attacked", sweeps.auc, sweeps.caption),
+    "loss_curve": Drawing("Loss during training", training.figure, training.caption),
     "leaderboard": Drawing("Leaderboard", leaderboard.board, leaderboard.board_caption),
     "size": Drawing("Score against size", leaderboard.size, leaderboard.size_caption),
     "score_change": Drawing(

@@ -1,0 +1,1 @@
+"""The GEM paper: its tables from what it prints and from the reviews its authors released."""

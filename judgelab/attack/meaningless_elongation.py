@@ -1,0 +1,146 @@
+"""Meaningless elongation (GEM paper, appendix D.4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgelab.attack.protocol import Expectation
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.sections import sections
+from judgelab.writing import Asking, By, account, needs, present, with_texts, written
+
+SLOT = "{summary}"
+SIDES = ("strengths", "weaknesses")
+
+
+@dataclass(frozen=True)
+class MeaninglessElongation:
+    """Begins every section of a review with a statement that fits any review.
+
+    A statement stands before the first word of its section; one that ends with a line break
+    stands in a paragraph of its own. With ``by: lm`` the slot ``{summary}`` of a statement takes
+    a sentence on the strengths and weaknesses that the review names, for which the LM is asked
+    twice per text; with ``by: rules`` the slot stays empty. A text with none of these headers
+    gets one opening statement; a blank one stays blank.
+
+    Args:
+        statements: header -> statement.
+        summary: the sentence for the slot; fields {strengths} and {weaknesses}.
+        opening: the statement for texts without headers.
+        prompt: fields text and side.
+        by: who writes the summary.
+        temperature, max_tokens: of its parts.
+
+    Raises:
+        ConfigError: the summary lacks a field, a negative temperature, or max_tokens below 1.
+    """
+
+    statements: Mapping[str, str]
+    summary: str
+    opening: str
+    prompt: Prompt
+    by: By = "rules"
+    temperature: float = 0.0
+    max_tokens: int = 4000
+    name: ClassVar[str] = "meaningless_elongation"
+    expects: ClassVar[Expectation] = "no_rise"
+
+    def __post_init__(self) -> None:
+        Asking(self.prompt, self.temperature, self.max_tokens)
+        for side in SIDES:
+            if f"{{{side}}}" not in self.summary:
+                raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Chat, where the LM writes."""
+        return needs(self.by)
+
+    def elongate(self, text: str, summary: str = "") -> str:
+        """The text with a statement before each of its sections."""
+        if not text.strip():
+            return text
+        parts = sections(text, list(self.statements))
+        if not any(part.name in self.statements for part in parts):
+            return _before(text, self.opening)
+        return "".join(
+            part.header
+            + (
+                part.body
+                if part.name is None
+                else _before(part.body, self._statement(part.name, summary), new_line=True)
+            )
+            for part in parts
+        )
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Elongate every text, by one batch where the LM writes."""
+        texts = present(panel)
+        if self.by == "lm":
+            return self._by_lm(panel, lm)
+        facts = account("attack", self, self.name, by=self.by, lm=lm)
+        return with_texts(panel, {c: self.elongate(t) for c, t in texts.items()}, **facts)
+
+    def _by_lm(self, panel: Panel, lm: EvaluationLM) -> Panel:
+        asking = Asking(self.prompt, self.temperature, self.max_tokens)
+        texts = present(panel)
+        requests = {
+            (cell, side): asking.request(
+                self.name,
+                panel.items[cell[0]].id,
+                panel.agents[cell[1]].name,
+                side,
+                text=text,
+                side=side,
+            )
+            for cell, text in texts.items()
+            if self._has_slot(text)
+            for side in SIDES
+        }
+        replies, reasons = written(lm, requests)
+        why = {cell: reason for (cell, _), reason in reasons.items()}
+        new = {}
+        for cell, text in texts.items():
+            if cell in why:
+                continue
+            found = {side: _one_line(replies.get((cell, side), "")) for side in SIDES}
+            new[cell] = self.elongate(text, self._filled(found))
+        lost = why.values()
+        facts = account("attack", self, self.name, by=self.by, lm=lm, unwritten=lost)
+        return with_texts(panel, new, **facts)
+
+    def _has_slot(self, text: str) -> bool:
+        names = {part.name for part in sections(text, list(self.statements))}
+        return any(name in names and SLOT in said for name, said in self.statements.items())
+
+    def _statement(self, header: str, summary: str) -> str:
+        said = self.statements[header]
+        return said.replace(SLOT, summary) if summary else said.replace(f"{SLOT} ", "")
+
+    def _filled(self, found: Mapping[str, str]) -> str:
+        """The summary; what the LM wrote is not interpreted."""
+        return re.sub(r"\{(strengths|weaknesses)\}", lambda field: found[field[1]], self.summary)
+
+
+def _before(body: str, statement: str, *, new_line: bool = False) -> str:
+    """The statement before the first word of a body."""
+    rest = body.lstrip()
+    lead = body[: len(body) - len(rest)]
+    if new_line and not lead:
+        lead = "\n" if not rest else " "
+    if not rest:
+        return f"{lead}{statement.rstrip()}\n"
+    if statement.endswith("\n"):
+        return f"{lead}{statement.rstrip()}\n\n{rest}"
+    return f"{lead}{statement} {rest}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")

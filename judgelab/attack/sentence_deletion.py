@@ -1,0 +1,116 @@
+"""Sentence deletion (GEM paper, appendix D.3.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
+
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.sections import HEADERS, sections, sentences
+
+Gap = Callable[[], str]
+"""What stands where a sentence was."""
+
+Deletion = Literal["corrected", "released"]
+
+_END = re.compile(r"(?<=[.?!\n])")
+
+
+def thin(text: str, headers: Sequence[str] = HEADERS, gap: Gap | None = None) -> str:
+    """The text less the 2nd, 4th, ... sentence of every section; its layout stays.
+
+    Args:
+        headers: what begins a section, beside markdown headings; a text without any is one
+            section.
+        gap: gives what to put where each sentence was; None closes the gap.
+    """
+    return "".join(part.header + _thin(part.body, gap) for part in sections(text, headers))
+
+
+def _thin(body: str, gap: Gap | None) -> str:
+    kept: list[str] = []
+    position = 0
+    for line in body.split("\n"):
+        pieces = sentences(line)
+        places = range(position + 1, position + len(pieces) + 1)
+        position += len(pieces)
+        if all(place % 2 for place in places):
+            kept.append(line)  # as it is: blank, a rule, or one sentence that stays
+            continue
+        left = []
+        for place, piece in zip(places, pieces, strict=True):
+            if place % 2:
+                left.append(piece)
+            elif gap is not None:
+                left.append(gap())
+        if left:
+            kept.append(line[: len(line) - len(line.lstrip())] + " ".join(left))
+            continue
+        while kept and not kept[-1].strip():  # the first sentence stays, so this stops there
+            kept.pop()
+    return "\n".join(kept)
+
+
+def thin_as_released(
+    text: str, headers: Sequence[str], gap: Gap | None = None, *, bold: bool = False
+) -> str:
+    """The authors' program as far as its description goes.
+
+    Every stop ends a sentence wherever it stands (``3.5`` is two), a list number is a sentence,
+    what follows the last stop or line break is lost, and a space joins what is left.
+
+    Args:
+        bold: a piece with ``**`` in it counts as a header (deletion and completion only).
+    """
+    kept: list[str] = []
+    position = 0
+    for piece in (piece.strip() for piece in _END.split(text)[:-1]):
+        if not piece:
+            continue
+        if piece.removesuffix(":") in headers or (bold and "**" in piece):
+            position = 0
+            kept.append(piece)
+            continue
+        position += 1
+        if position % 2:
+            kept.append(piece)
+        elif gap is not None:
+            kept.append(gap())
+    return " ".join(kept)
+
+
+@dataclass(frozen=True)
+class SentenceDeletion:
+    """Deletes every other sentence of every section: half the information is gone.
+
+    Definitions:
+        corrected: the paper's rule; a stop inside a number or a word ends no sentence, and the
+            layout stays ("we maintain the original format unchanged").
+        released: see ``thin_as_released``.
+
+    Args:
+        headers: what begins a section.
+        definition: which of them.
+    """
+
+    headers: Sequence[str] = HEADERS
+    definition: Deletion = "corrected"
+    name: ClassVar[str] = "sentence_deletion"
+    expects: ClassVar[Expectation] = "fall"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Thin out every text."""
+        rule = thin if self.definition == "corrected" else thin_as_released
+        return panel.map(
+            lambda text, item, agent, rng: rule(text, self.headers),
+            seed=seed,
+            salt=self.name,
+            attack=self.name,
+            attack_settings=asdict(self),
+        )

@@ -1,0 +1,1 @@
+"""Sentences and phrases of our own that rule-based attacks put in."""

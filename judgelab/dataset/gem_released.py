@@ -1,0 +1,167 @@
+"""The human reviews that the authors of the GEM paper released."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from judgelab.dataset.peer_texts import PeerItem, peer_panel
+from judgelab.dataset.rows import at_least_one
+from judgelab.errors import DataError
+from judgelab.panel import Panel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REFERENCES = ("reviewer_1", "reviewer_3")
+"""The second review is the candidate, the others are the references (as released)."""
+
+PARTS = {"evaluation": slice(0, 300), "finetune": slice(500, 1500)}
+"""Rows of the clone's files; 300 to 499 are used by neither."""
+
+FOLDERS = ("", "dataset", "task_iclr23/dataset")
+DESCRIPTION = "Review a machine learning paper submitted to a conference"
+
+
+class GemReleased:
+    """ICLR 2023 papers with three human reviews each: reviewer_2 is judged by 1 and 3.
+
+    Abstracts and papers were not released, so sources are empty. The synopsis is the title with
+    the keywords where they are known, and the provenance says so; a clone to which somebody added
+    ``dataset_paper.parquet`` (paper_id, abstract, parsed_text) has abstracts and sources.
+
+    Args:
+        path: a clone of github.com/yx-lu/Benchmarking-LLMs--Judgments-with-No-Gold-Standard, or
+            a parquet file with one row a review (paper_id, title, keywords, review_no, review,
+            review_summary_gpt4o).
+        part: ``evaluation`` (300 papers) or ``finetune`` (1000 others; clone only).
+        text: ``review``, or ``review_summary``: the authors' preprocessing by GPT-4o, to be used
+            with preprocessor=identity.
+        limit: the first so many papers; ``load`` may override it.
+
+    Raises:
+        ConfigError: a limit below 1.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        part: Literal["evaluation", "finetune"] = "evaluation",
+        text: Literal["review", "review_summary"] = "review",
+        limit: int | None = None,
+    ) -> None:
+        self.path, self.limit = path, at_least_one(limit)
+        self.part: Literal["evaluation", "finetune"] = part
+        self.text: Literal["review", "review_summary"] = text
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The panel.
+
+        Raises:
+            ConfigError: the limit is below 1.
+            DataError: the path holds no such data, or it is damaged.
+        """
+        limit = self.limit if limit is None else at_least_one(limit)
+        found = Path(self.path).expanduser()
+        if found.is_file():
+            items, files = self._export(found), [found]
+        else:
+            items, files = self._clone(found)
+        facts: dict[str, object] = {"dataset": "gem_released", "source": "path"}
+        facts |= {"path": str(found), "part": self.part, "text": self.text}
+        facts |= {"synopsis_is": _synopses(items), "task_description": DESCRIPTION}
+        facts["sha256"] = {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+        return peer_panel(items, REFERENCES, "peer_review", facts).head(limit)
+
+    def _export(self, file: Path) -> list[PeerItem]:
+        if self.part != "evaluation":
+            raise DataError(
+                f"{str(file)!r} holds the evaluation papers only: for dataset.part={self.part} "
+                "give a clone of the authors' repository."
+            )
+        column = {"review": "review", "review_summary": "review_summary_gpt4o"}[self.text]
+        table = _table(file, ("paper_id", "review_no", column))
+        items = []
+        for paper, rows in table.groupby("paper_id", sort=False):
+            texts = {int(row["review_no"]): row[column] for _, row in rows.iterrows()}
+            if sorted(texts) != [1, 2, 3]:
+                raise DataError(f"{str(file)!r}: paper {paper!r} has reviews {sorted(texts)}.")
+            first = rows.iloc[0].to_dict()
+            synopsis, kind = _synopsis(first)
+            meta = {"synopsis": kind} if synopsis else {}
+            ordered = tuple(_known(texts[number]) for number in (1, 2, 3))
+            items.append(PeerItem(str(paper), "", synopsis, ordered, meta=meta))
+        return items
+
+    def _clone(self, root: Path) -> tuple[list[PeerItem], list[Path]]:
+        names = [f"dataset_human_review{number}.parquet" for number in (1, 2, 3)]
+        folder = next((root / f for f in FOLDERS if (root / f / names[0]).is_file()), None)
+        if folder is None:
+            raise DataError(
+                f"{str(root)!r} holds no {names[0]}: give a clone of the authors' repository, or "
+                "the parquet file with one row a review."
+            )
+        files = [folder / name for name in names]
+        tables = [_table(f, ("paper_id", self.text)).iloc[PARTS[self.part]] for f in files]
+        ids = [list(map(str, table["paper_id"])) for table in tables]
+        if not ids[0] or any(other != ids[0] for other in ids):
+            raise DataError(
+                f"{str(folder)!r}: the three files do not list the same papers in rows "
+                f"{PARTS[self.part].start} to {PARTS[self.part].stop - 1}: fetch them again."
+            )
+        papers = self._papers(folder / "dataset_paper.parquet", files)
+        columns = [table[self.text].tolist() for table in tables]
+        items = []
+        for paper, *texts in zip(ids[0], *columns, strict=True):
+            about = papers.get(paper, {})
+            synopsis = _known(about.get("abstract"))
+            meta = {"synopsis": "abstract"} if synopsis else {}
+            source = _known(about.get("parsed_text")) or ""
+            items.append(PeerItem(paper, source, synopsis, tuple(map(_known, texts)), meta=meta))
+        return items, files
+
+    def _papers(self, file: Path, files: list[Path]) -> dict[str, Mapping[Any, Any]]:
+        if not file.is_file():
+            return {}
+        files.append(file)
+        table = _table(file, ("paper_id", "abstract"))
+        return {str(row["paper_id"]): row for row in table.to_dict("records")}
+
+
+def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        table = pd.read_parquet(file)
+    except (OSError, ValueError) as cause:
+        raise DataError(f"{str(file)!r} cannot be read as parquet: fetch it again.") from cause
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
+    return table
+
+
+def _known(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _synopsis(row: Mapping[Any, Any]) -> tuple[str | None, str]:
+    """The abstract, or title and keywords; and which of them it is."""
+    abstract, title = _known(row.get("abstract")), _known(row.get("title"))
+    if abstract or not title:
+        return abstract, "abstract"
+    listed = _known(row.get("keywords")) or ""
+    try:
+        words = ", ".join(map(str, ast.literal_eval(listed)))
+    except (ValueError, SyntaxError):  # not a list, but words
+        words = listed
+    return (f"{title}\nKeywords: {words}", "title and keywords") if words else (title, "title")
+
+
+def _synopses(items: list[PeerItem]) -> dict[str, int]:
+    """What the synopses are, and of how many items."""
+    kinds = [item.meta.get("synopsis", "none") for item in items]
+    return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

@@ -1,0 +1,194 @@
+"""Items that several unnamed people wrote about: reviews of papers, proposals, restaurants."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgelab.dataset.rows import Row, at_least_one, read_rows
+from judgelab.errors import ConfigError, DataError, did_you_mean
+from judgelab.panel import Agent, Item, Panel
+
+SAMPLES = Path(__file__).parent / "samples"
+KEYS = ("id", "source", "synopsis", "texts", "grades")
+LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
+"""An instructor's grades (GEM paper, section 4.1) as numbers; more is better."""
+
+
+@dataclass(frozen=True)
+class PeerItem:
+    """One item, the texts about it (None where there is none), and a grade of each or None."""
+
+    id: str
+    source: str
+    synopsis: str | None
+    texts: tuple[str | None, ...]
+    grades: tuple[float | None, ...] = ()
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+class PeerTexts:
+    """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
+
+    A row holds ``id``, ``source`` (empty where nobody has it), ``synopsis`` (or null), ``texts``
+    (a list, null where one is missing) and optionally ``grades`` (A, B, C, a number or null for
+    each text; A counts 3, B 2, C 1). The k-th text of every item belongs to reviewer_k, who need
+    not be the same person on every item.
+
+    Args:
+        name: names the sample file.
+        task: e.g. peer_review.
+        task_description: one line for prompts.
+        noun: what a source is called in prompts.
+        source: ``sample`` (written for this project) or ``path``.
+        path: a jsonl or json file of such rows.
+        references: agents that are references; empty: everybody is held against everybody.
+        limit: the first so many rows; ``load`` may override it.
+
+    Raises:
+        ConfigError: an unknown source, a limit below 1, or a path that does not fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        task: str,
+        task_description: str,
+        noun: str,
+        source: str = "sample",
+        path: str | None = None,
+        references: Sequence[str] = (),
+        limit: int | None = None,
+    ) -> None:
+        check_source(source, path)
+        self.name, self.task = name, task
+        self.task_description, self.noun = task_description, noun
+        self.source, self.path = source, path
+        self.references, self.limit = tuple(references), at_least_one(limit)
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The panel with its reviewers.
+
+        Raises:
+            ConfigError: the limit is below 1, or a reference is no reviewer.
+            DataError: the file is missing or empty, or a row is not as described.
+        """
+        limit = self.limit if limit is None else at_least_one(limit)
+        file = sample_file(self.name) if self.path is None else Path(self.path).expanduser()
+        items = read_items(file)
+        facts: dict[str, object] = {"dataset": self.name, "source": self.source}
+        facts["file"] = self.path or f"judgelab/dataset/samples/{file.name}"
+        facts["task_description"] = self.task_description
+        facts["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+        return peer_panel(items, self.references, self.task, facts).head(limit)
+
+
+def check_source(source: str, path: str | None) -> None:
+    """Refuse a source other than sample or path, and a path that does not go with it.
+
+    Raises:
+        ConfigError: either.
+    """
+    if source not in ("sample", "path"):
+        raise ConfigError(f"dataset.source={source!r} must be sample or path.")
+    if (source == "path") != bool(path):
+        raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+
+
+def sample_file(name: str) -> Path:
+    """The shipped sample of a dataset."""
+    return SAMPLES / f"{name}.jsonl"
+
+
+def peer_panel(
+    items: Sequence[PeerItem], references: Sequence[str], task: str, facts: Mapping[str, object]
+) -> Panel:
+    """A panel of reviewer_1 to reviewer_M; items with fewer texts have None for the last.
+
+    Raises:
+        ConfigError: a reference is no reviewer, or everybody is one.
+    """
+    width = max(len(item.texts) for item in items)
+    names = [f"reviewer_{number + 1}" for number in range(width)]
+    for name in references:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ConfigError(f"dataset.references: there is no reviewer {name!r}.{hint}")
+    if names and not set(names) - set(references):
+        raise ConfigError("dataset.references names every reviewer: leave one to be judged.")
+    return Panel(
+        items=tuple(
+            Item(
+                id=item.id,
+                source=item.source,
+                synopsis=item.synopsis,
+                human={n: g for n, g in zip(names, item.grades, strict=False) if g is not None},
+                meta=item.meta,
+            )
+            for item in items
+        ),
+        agents=tuple(Agent(name, reference=name in references) for name in names),
+        texts=tuple((*item.texts, *[None] * (width - len(item.texts))) for item in items),
+        task=task,
+        provenance={**facts, "rows": len(items), "references": list(references)},
+    )
+
+
+def read_items(file: Path) -> list[PeerItem]:
+    """All rows of a file.
+
+    Raises:
+        DataError: the file is missing or empty, or a row is not as described.
+    """
+    items = [
+        _item(row, f"{str(file)!r}, row {number}")
+        for number, row in enumerate(read_rows([file]), start=1)
+    ]
+    if not items:
+        raise DataError(f"{str(file)!r} has no rows.")
+    return items
+
+
+def _item(row: Row, where: str) -> PeerItem:
+    for key in row:
+        if key not in KEYS:
+            raise DataError(f"{where}: unknown key {key!r}.{did_you_mean(str(key), KEYS)}")
+    texts = row.get("texts")
+    grades = row.get("grades") or [None] * len(texts or ())
+    if not isinstance(texts, list) or not texts:
+        raise DataError(f"{where}: texts must be a list of at least one text.")
+    if not isinstance(grades, list) or len(grades) != len(texts):
+        raise DataError(f"{where}: grades must be a list with one entry for each of the texts.")
+    id_ = row.get("id")
+    if isinstance(id_, bool) or not isinstance(id_, str | int) or not str(id_).strip():
+        raise DataError(f"{where}: id must be text or a whole number.")
+    return PeerItem(
+        id=str(id_),
+        source=_text(row.get("source") or "", where, "source") or "",
+        synopsis=_text(row.get("synopsis"), where, "synopsis"),
+        texts=tuple(_text(text, where, "a text") for text in texts),
+        grades=tuple(_grade(grade, where) for grade in grades),
+    )
+
+
+def _text(value: Any, where: str, what: str) -> str | None:
+    """The text; None for null and for blank."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise DataError(f"{where}: {what} is not text but {type(value).__name__}.")
+    return value if value.strip() else None
+
+
+def _grade(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value.strip().upper() in LETTERS:
+        return LETTERS[value.strip().upper()]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    raise DataError(f"{where}: a grade must be A, B, C, a number or null, not {value!r}.")

@@ -1,0 +1,140 @@
+"""The base model with fresh LoRA weights, by peft or by unsloth."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgelab.errors import ConfigError, require
+from judgelab.finetune.settings import WHERE, Settings
+from judgelab.scoring.load import Form, load_model, quantised, resolve_device, resolve_dtype
+from judgelab.scoring.source import Source, fetch_weights, find
+
+
+@dataclass(frozen=True)
+class Base:
+    """A model to train.
+
+    Attributes:
+        model: peft's wrapper around the base; only LoRA weights are trainable.
+        backend: peft or unsloth.
+        dtype, device: what it computes in, and where.
+    """
+
+    model: Any
+    backend: str
+    dtype: str
+    device: str
+
+
+def source(settings: Settings) -> Source:
+    """The base model's folder and exact content, its weights on this machine.
+
+    Raises:
+        ConfigError: there is no such model.
+    """
+    found = find(settings.model, settings.revision, settings.hint, owner=WHERE)
+    return fetch_weights(settings.model, found, owner=WHERE)
+
+
+def check(settings: Settings) -> str:
+    """The back end that will train; nothing is loaded.
+
+    Raises:
+        ConfigError: the back end, or the optimizer, cannot run here; the sentence names the
+            setting to change.
+        MissingExtraError: peft is not installed.
+    """
+    torch = require("torch", extra="local")
+    for package in ("transformers", "peft", "accelerate"):
+        require(package, extra="local")
+    if settings.optimizer == "adamw_8bit" and not _has("bitsandbytes"):
+        raise ConfigError(
+            f"{WHERE}.optimizer=adamw_8bit needs bitsandbytes, which is not installed here: "
+            f"pip install -e '.[local]', or set {WHERE}.optimizer=adamw_torch."
+        )
+    able = torch.cuda.is_available() and _has("unsloth")
+    if settings.backend == "unsloth" and not able:
+        lacking = "a CUDA GPU" if not torch.cuda.is_available() else "the package unsloth"
+        raise ConfigError(
+            f"{WHERE}.backend=unsloth needs {lacking}, which is not here: set {WHERE}.backend=peft."
+        )
+    return "unsloth" if able and settings.backend != "peft" else "peft"
+
+
+def load(settings: Settings, folder: Path, backend: str) -> Base:
+    """The model of a folder with LoRA weights from ``settings.seed``.
+
+    Raises:
+        ConfigError: the model does not load, or has no layers called as ``settings.targets``.
+    """
+    torch = require("torch", extra="local")
+    transformers = require("transformers", extra="local")
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    transformers.set_seed(settings.seed)
+    form = Form(
+        resolve_dtype(settings.dtype, folder),
+        settings.quantization,
+        resolve_device(settings.device_map),
+    )
+    build = _by_unsloth if backend == "unsloth" else _by_peft
+    try:
+        model = build(settings, folder, form)
+    except ValueError as cause:
+        reason = " ".join(str(cause).split())[:300]
+        raise ConfigError(f"{WHERE}.targets or another setting of LoRA: {reason}") from cause
+    return Base(model, backend, form.dtype, form.device_map)
+
+
+def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
+    peft = require("peft", extra="local")
+    model = load_model(folder, form, None)
+    config = peft.LoraConfig(
+        task_type="CAUSAL_LM",
+        r=settings.r,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        bias=settings.bias,
+        target_modules=settings.targets,
+    )
+    with warnings.catch_warnings():  # peft asks transformers for names that it renamed
+        warnings.simplefilter("ignore", FutureWarning)
+        if quantised(model):
+            model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+        if settings.gradient_checkpointing:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+            model.enable_input_require_grads()
+        return peft.get_peft_model(model, config)
+
+
+def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:
+    """As in the authors' notebook. (Written after unsloth's interface; no GPU has run it yet.)"""
+    torch = require("torch", extra="local")
+    library = require("unsloth", extra="gpu").FastLanguageModel
+    stored = require("transformers", extra="local").AutoConfig.from_pretrained(folder)
+    in_4bit = settings.quantization == "nf4" or hasattr(stored, "quantization_config")
+    model, _ = library.from_pretrained(
+        model_name=str(folder),
+        max_seq_length=settings.max_seq_length,
+        dtype=getattr(torch, form.dtype),
+        load_in_4bit=in_4bit,
+    )
+    return library.get_peft_model(
+        model,
+        r=settings.r,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        bias=settings.bias,
+        target_modules=settings.targets,
+        use_gradient_checkpointing="unsloth" if settings.gradient_checkpointing else False,
+        random_state=settings.seed,
+        max_seq_length=settings.max_seq_length,
+    )
+
+
+def _has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

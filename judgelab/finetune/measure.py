@@ -1,0 +1,74 @@
+"""How well a model predicts the reviews of held-out papers, paper by paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.finetune.data import metrics
+from judgelab.mechanism.conditional import measure_conditional
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one model makes of the held-out papers; NaN where a paper says nothing.
+
+    Attributes:
+        loss: [items] mean of -log P over all tokens of all predictions of the paper's texts
+            (with and without a first text, with and without the synopsis), nats per token.
+        pmi: metric -> [items] mean over ordered pairs of log P(y | x, z) - log P(y | z), nats.
+        raw: metric -> the measurements themselves.
+    """
+
+    loss: Floats
+    pmi: Mapping[str, Floats]
+    raw: Mapping[str, xr.Dataset]
+
+
+def measure(panel: Panel, lm: EvaluationLM, prompt: Prompt) -> Measured:
+    """Score every ordered pair of a paper's texts, and every text alone.
+
+    Args:
+        panel: held-out papers as ``data.chosen`` narrows them.
+        lm: the base model, or the fine-tuned one.
+        prompt: as in training.
+    """
+    pairs = ~np.eye(len(panel.agents), dtype=np.bool_)
+    nats, tokens = np.zeros(len(panel.items)), np.zeros(len(panel.items))
+    pmi, raw = {}, {}
+    for metric, setting in metrics(prompt).items():
+        found = measure_conditional(panel, lm, setting, pairs)
+        gain = found["conditional"].values - found["marginal"].values[:, None, :]
+        counted = ~np.isnan(gain).all(axis=(1, 2))
+        if not counted.any():
+            continue  # no paper has a synopsis
+        pmi[metric] = _mean(gain)
+        raw[metric] = found
+        length = np.broadcast_to(found["tokens"].values[:, None, :], gain.shape)
+        for values, lengths in (
+            (found["conditional"].values, length),
+            (found["marginal"].values[:, None, :], length[:, :1, :]),
+        ):
+            scored = ~np.isnan(values)
+            nats -= np.where(scored, values, 0.0).sum(axis=(1, 2))
+            tokens += np.where(scored, lengths, 0.0).sum(axis=(1, 2))
+    loss = np.divide(nats, tokens, out=np.full(len(nats), np.nan), where=tokens > 0)
+    return Measured(loss, pmi, raw)
+
+
+def _mean(values: Floats) -> Floats:
+    """[items] mean over the scored pairs; NaN where there is none."""
+    scored = ~np.isnan(values)
+    count = scored.sum(axis=(1, 2))
+    total = np.where(scored, values, 0.0).sum(axis=(1, 2))
+    mean: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    return mean

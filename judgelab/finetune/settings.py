@@ -1,0 +1,145 @@
+"""What a fine-tuning run is told: the base model, the texts' form, LoRA, and the schedule."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import Any, Literal
+
+from judgelab.errors import ConfigError
+from judgelab.prompt import Prompt
+from judgelab.scoring.load import DTYPES, QUANTIZATIONS
+
+WHERE = "study.settings"
+"""Where the settings stand in a config, for messages."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one fine-tuning (GEM paper, appendix E.1).
+
+    Args:
+        name: as on the command line.
+        model, revision, hint: the base model, as for ``evaluation_lm=transformers``.
+        backend: ``peft``, ``unsloth`` (CUDA only), or ``auto``: unsloth where it can run.
+        dtype, quantization, device_map, threads: as for ``evaluation_lm=transformers``; the base
+            of a model that is stored quantised stays so.
+        chat, system, template_date, end_token: how texts are put to the model; score with the
+            same.
+        prompt: fields synopsis and response; score with the same.
+        texts: so many texts of a paper take part, at least two.
+        max_seq_length: tokens; what is longer loses its end.
+        loss_on: predict the ``response`` alone, or the whole ``sequence`` as the authors' code.
+        r, alpha, dropout, bias, targets: of LoRA.
+        batch, accumulate: sequences of one pass, and passes of one step.
+        warmup_steps, epochs, max_steps: length; ``max_steps`` None for ``epochs`` (the paper's 0).
+        learning_rate, schedule, optimizer, weight_decay: of the training.
+        gradient_checkpointing: compute activations twice instead of keeping them.
+        seed: of the LoRA weights and of the order of the prompts.
+        log_every, evaluate_every, save_every: steps between points of the curve, evaluations on
+            held-out papers, and checkpoints.
+
+    Raises:
+        ConfigError: a value out of its range.
+    """
+
+    name: str
+    model: str
+    prompt: Prompt
+    revision: str | None = None
+    hint: str | None = None
+    backend: Literal["auto", "peft", "unsloth"] = "auto"
+    dtype: str = "auto"
+    quantization: str = "none"
+    device_map: str | None = None
+    threads: int | None = None
+    chat: bool = True
+    system: str | None = None
+    template_date: str = "2024-07-26"
+    end_token: bool | None = None
+    texts: int = 3
+    max_seq_length: int = 4096
+    loss_on: Literal["response", "sequence"] = "sequence"
+    r: int = 16
+    alpha: int = 16
+    dropout: float = 0.0
+    bias: Literal["none", "all", "lora_only"] = "none"
+    targets: list[str] | str = "all-linear"
+    batch: int = 2
+    accumulate: int = 4
+    warmup_steps: int = 5
+    epochs: float = 3.0
+    max_steps: int | None = None
+    learning_rate: float = 2e-4
+    schedule: str = "linear"
+    optimizer: Literal["adamw_8bit", "adamw_torch"] = "adamw_8bit"
+    weight_decay: float = 0.01
+    gradient_checkpointing: bool = True
+    seed: int = 42
+    log_every: int = 10
+    evaluate_every: int = 100
+    save_every: int = 100
+
+    def __post_init__(self) -> None:
+        _one_of("dtype", self.dtype, DTYPES)
+        _one_of("quantization", self.quantization, QUANTIZATIONS)
+        for key in ("r", "alpha", "batch", "accumulate", "log_every", "evaluate_every"):
+            self._at_least(key, 1)
+        self._at_least("texts", 2)
+        self._at_least("max_seq_length", 8)
+        self._at_least("save_every", 1)
+        for key in ("max_steps", "threads"):
+            if getattr(self, key) is not None:
+                self._at_least(key, 1)
+        for key in ("epochs", "learning_rate"):
+            if not getattr(self, key) > 0:
+                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)} must be above 0.")
+        if self.save_every % self.log_every:
+            raise ConfigError(
+                f"{WHERE}.save_every={self.save_every} must be a multiple of {WHERE}.log_every="
+                f"{self.log_every}, so that a resumed run draws the same curve."
+            )
+        try:
+            date.fromisoformat(self.template_date)
+        except ValueError as cause:
+            raise ConfigError(
+                f"{WHERE}.template_date={self.template_date!r} must be a date like 2024-07-26."
+            ) from cause
+
+    @property
+    def ends(self) -> bool:
+        """Whether a text's or turn's end token is predicted, by the rule of scoring."""
+        return self.chat if self.end_token is None else self.end_token
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """What ``evaluation_lm=transformers`` must be given to score the way it was trained."""
+        keys = (
+            *("model", "revision", "hint", "dtype", "quantization", "device_map", "threads"),
+            *("chat", "system", "template_date", "end_token"),
+        )
+        return {key: getattr(self, key) for key in keys}
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Every setting as a plain value, the prompt by its identity."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**values, "prompt": self.prompt.identity}
+
+    @property
+    def digest(self) -> str:
+        """A hash of what can change the adapter."""
+        kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _at_least(self, key: str, least: int) -> None:
+        if getattr(self, key) < least:
+            raise ConfigError(f"{WHERE}.{key}={getattr(self, key)} must be at least {least}.")
+
+
+def _one_of(key: str, value: str, options: Sequence[str]) -> None:
+    if value not in options:
+        raise ConfigError(f"{WHERE}.{key}={value!r} must be one of {', '.join(options)}.")

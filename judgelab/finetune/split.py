@@ -1,0 +1,111 @@
+"""Which papers train, which are held out, and that neither is evaluated later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from judgelab.errors import ConfigError, DataError
+from judgelab.panel import Panel, rng_for
+
+LONG = 100
+"""Characters from which two equal texts mean the same paper; shorter ones are stock phrases."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Papers that train, and papers that only measure."""
+
+    train: Panel
+    held_out: Panel
+
+
+def split(panel: Panel, share: float, seed: int) -> Split:
+    """Hold out a share of the papers, at least one; each paper draws its own number.
+
+    Papers that have a longer text in common go the same way, so that no text of a held-out paper
+    is trained on.
+
+    Raises:
+        ConfigError: the share is not between 0 and 1.
+        DataError: fewer than two papers that differ.
+    """
+    if not 0 < share < 1:
+        raise ConfigError(f"study.held_out={share} must lie between 0 and 1.")
+    families = _families(panel)
+    draw = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
+    wanted = max(1, round(share * len(families)))
+    held: set[str] = set()
+    for name in sorted(draw, key=lambda name: (draw[name], name)):
+        if sum(family in held for family in families) >= wanted or len(held) + 1 == len(draw):
+            break
+        held.add(name)
+    if not held:
+        raise DataError(
+            f"{len(families)} papers cannot be split into training and held-out ones: fine-tuning "
+            "needs at least two papers without a common text."
+        )
+    return Split(
+        train=part(panel, [family not in held for family in families]),
+        held_out=part(panel, [family in held for family in families]),
+    )
+
+
+def part(panel: Panel, keep: list[bool]) -> Panel:
+    """The panel's items that ``keep`` [items] marks."""
+    chosen = [k for k, kept in enumerate(keep) if kept]
+    return replace(
+        panel,
+        items=tuple(panel.items[k] for k in chosen),
+        texts=tuple(panel.texts[k] for k in chosen),
+    )
+
+
+def refuse_overlap(train: Panel, evaluation: Panel) -> None:
+    """Make sure that nothing is trained on that will be evaluated.
+
+    Args:
+        train: papers to fine-tune on, held-out ones included, texts as they came.
+        evaluation: papers of the evaluation, texts as they came.
+
+    Raises:
+        DataError: an item id, or a text of 100 characters or more, is in both.
+    """
+    ids = {item.id for item in evaluation.items}
+    texts = dict(_texts(evaluation))
+    shared = [item.id for item in train.items if item.id in ids]
+    if shared:
+        raise DataError(
+            f"{len(shared)} of {len(train.items)} papers to fine-tune on are evaluation papers "
+            f"too (id {shared[0]!r}): leave them out, or rename ids that only look alike."
+        )
+    for text, mine in _texts(train):
+        if text in texts:
+            raise DataError(
+                f"Paper {mine!r} to fine-tune on and evaluation paper {texts[text]!r} hold the "
+                f"same text ({text[:60]!r}...): leave one of them out."
+            )
+
+
+def _families(panel: Panel) -> list[str]:
+    """[items] the first paper that each is connected with by common texts."""
+    first: dict[str, str] = {}
+    family = {item.id: item.id for item in panel.items}
+
+    def root(name: str) -> str:
+        while family[name] != name:
+            name = family[name]
+        return name
+
+    for text, name in _texts(panel):
+        family[root(name)] = root(first.setdefault(text, name))
+    return [root(item.id) for item in panel.items]
+
+
+def _texts(panel: Panel) -> Iterator[tuple[str, str]]:
+    """Every longer text, without regard to case and white space, and whose it is."""
+    for item, row in zip(panel.items, panel.texts, strict=True):
+        for text in (item.source, *row):
+            plain = " ".join((text or "").casefold().split())
+            if len(plain) >= LONG:
+                yield plain, item.id

@@ -1,0 +1,228 @@
+"""The training itself: transformers' Trainer, with checkpoints that survive a kill."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from judgelab.errors import ConfigError
+from judgelab.finetune.base import Base
+from judgelab.finetune.data import IGNORED
+from judgelab.finetune.data import Sequence as Example
+from judgelab.finetune.settings import WHERE, Settings
+from judgelab.finetune.watch import Watch
+
+COMPLETE = "COMPLETE"
+"""A file that a checkpoint holds once everything else of it is written."""
+
+KEPT = 2  # checkpoints: while one is written, the one before it stays
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What became of a training.
+
+    Attributes:
+        steps: optimizer steps.
+        tokens: read, over all steps.
+        seconds: of training over all executions, evaluations included.
+        curve: step, epoch, and what was logged there: training_loss, held_out_loss (nats per
+            token), learning_rate.
+        resumed_at: the step this execution began with.
+    """
+
+    steps: int
+    tokens: int
+    seconds: float
+    curve: tuple[Mapping[str, float], ...]
+    resumed_at: int
+
+
+def train(
+    base: Base,
+    rows: Sequence[Example],
+    held_out: Sequence[Example],
+    settings: Settings,
+    folder: Path,
+    watch: Watch,
+) -> Training:
+    """Train the LoRA weights of ``base``, from the last whole checkpoint in ``folder`` if any.
+
+    Args:
+        rows: the training sequences.
+        held_out: sequences whose loss is followed, but not learnt from.
+        folder: of the checkpoints; it must belong to the same base, rows and settings.
+        watch: is told how far it is.
+
+    Raises:
+        ConfigError: the loss is not a number.
+    """
+    checkpoint = last_whole(folder)
+    begun = 0 if checkpoint is None else int(checkpoint.name.partition("-")[2])
+    spent = 0.0 if checkpoint is None else _note(checkpoint)["seconds"]
+    trainer = _Trainer(
+        model=base.model,
+        args=_arguments(settings, base, folder, evaluate_first=checkpoint is None),
+        train_dataset=list(rows),
+        eval_dataset=list(held_out),
+        data_collator=_collate,
+        callbacks=[_Callback(watch, folder, spent)],
+    )
+    trainer.remove_callback(transformers.trainer_callback.PrinterCallback)  # stdout is not its
+    started = time.monotonic()
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    state = trainer.state
+    return Training(
+        steps=state.global_step,
+        tokens=int(state.num_input_tokens_seen),
+        seconds=spent + time.monotonic() - started,
+        curve=curve(state.log_history),
+        resumed_at=begun,
+    )
+
+
+def last_whole(folder: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; later, broken ones are removed."""
+    found = sorted(
+        (path for path in folder.glob("checkpoint-*") if path.name[11:].isdigit()),
+        key=lambda path: int(path.name[11:]),
+    )
+    while found and not (found[-1] / COMPLETE).is_file():
+        shutil.rmtree(found.pop())
+    return found[-1] if found else None
+
+
+def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, float], ...]:
+    """Trainer's log as one row a step, in order."""
+    names = {"loss": "training_loss", "eval_loss": "held_out_loss"}
+    rows: dict[int, dict[str, float]] = {}
+    for entry in history:
+        kept = {new: float(entry[old]) for old, new in names.items() if old in entry}
+        if kept:
+            row = rows.setdefault(
+                int(entry["step"]), {"step": int(entry["step"]), "epoch": float(entry["epoch"])}
+            )
+            row.update(kept)
+            if "learning_rate" in entry:
+                row["learning_rate"] = float(entry["learning_rate"])
+    return tuple(rows[step] for step in sorted(rows))
+
+
+def _arguments(
+    settings: Settings, base: Base, folder: Path, evaluate_first: bool
+) -> transformers.TrainingArguments:
+    on_cpu = base.device == "cpu"
+    return transformers.TrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=settings.batch,
+        per_device_eval_batch_size=settings.batch,
+        gradient_accumulation_steps=settings.accumulate,
+        warmup_steps=settings.warmup_steps,
+        num_train_epochs=settings.epochs,
+        max_steps=settings.max_steps or -1,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        optim=settings.optimizer,
+        weight_decay=settings.weight_decay,
+        seed=settings.seed,
+        bf16=base.dtype == "bfloat16" and not on_cpu,
+        fp16=base.dtype == "float16" and not on_cpu,
+        use_cpu=on_cpu,
+        dataloader_pin_memory=not on_cpu,
+        logging_strategy="steps",
+        logging_steps=settings.log_every,
+        logging_nan_inf_filter=False,
+        eval_strategy="steps",
+        eval_steps=settings.evaluate_every,
+        eval_on_start=evaluate_first,
+        save_strategy="steps",
+        save_steps=settings.save_every,
+        save_total_limit=KEPT,
+        include_num_input_tokens_seen="non_padding",
+        remove_unused_columns=False,
+        label_names=["labels"],
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def _collate(rows: list[Example]) -> Tensors:
+    """A batch, filled up on the right."""
+    longest = max(len(row.input_ids) for row in rows)
+
+    def padded(values: Sequence[int], filler: int) -> list[int]:
+        return [*values, *[filler] * (longest - len(values))]
+
+    return {
+        "input_ids": torch.tensor([padded(row.input_ids, 0) for row in rows]),
+        "attention_mask": torch.tensor([padded([1] * len(row.input_ids), 0) for row in rows]),
+        "labels": torch.tensor([padded(row.labels, IGNORED) for row in rows]),
+    }
+
+
+class _Trainer(transformers.Trainer):
+    """Its evaluation is the mean over tokens, not the mean of the batches' means."""
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
+        """The loss on the held-out sequences, nats per token predicted."""
+        model: Any = self.model
+        model.eval()
+        total, count = 0.0, 0
+        with torch.no_grad(), self.compute_loss_context_manager():
+            for batch in self.get_eval_dataloader():
+                batch = self._prepare_inputs(batch)
+                predicted = int((batch["labels"][:, 1:] != IGNORED).sum())
+                total += float(model(**batch).loss) * predicted
+                count += predicted
+        model.train()
+        found = {"eval_loss": total / count}
+        self.log(found)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
+        return found
+
+
+class _Callback(transformers.TrainerCallback):
+    """Tells how far it is, marks whole checkpoints, and stops when the loss is not a number."""
+
+    def __init__(self, watch: Watch, folder: Path, spent: float) -> None:
+        self._watch, self._folder, self._spent = watch, folder, spent
+        self._started = time.monotonic()
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._started = time.monotonic()
+        self._watch.begin(state.global_step, state.max_steps)
+
+    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        logs: Mapping[str, float] = kwargs["logs"]
+        loss = logs.get("loss", logs.get("eval_loss"))
+        if loss is None:
+            return
+        if not math.isfinite(loss):
+            raise ConfigError(
+                f"The loss is not a number after {state.global_step} steps: lower "
+                f"{WHERE}.learning_rate={args.learning_rate}."
+            )
+        self._watch.at(state.global_step, loss)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        seconds = self._spent + time.monotonic() - self._started
+        place = self._folder / f"checkpoint-{state.global_step}"
+        part = place / f".{COMPLETE}"
+        part.write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
+        part.replace(place / COMPLETE)
+
+
+def _note(checkpoint: Path) -> dict[str, float]:
+    found: dict[str, float] = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))
+    return found

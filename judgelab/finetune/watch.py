@@ -1,0 +1,48 @@
+"""How far a training is: on the run's live line, or a plain line now and then; on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+EVERY = 60.0  # seconds between plain lines; a short training stays silent
+
+
+class Watch:
+    """Steps done, loss, time left.
+
+    Args:
+        tell: shows a stage on the run's live line; does nothing elsewhere.
+        stream: where plain lines go if it is no terminal.
+    """
+
+    def __init__(self, tell: Callable[[str, int], None], stream: TextIO | None = None) -> None:
+        self._tell, self._stream = tell, stream or sys.stderr
+        self._first = self._steps = 0
+        self._began = self._said = time.monotonic()
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training begins at ``step`` of ``steps``."""
+        self._first, self._steps = step, steps
+        self._began = self._said = time.monotonic()
+
+    def at(self, step: int, loss: float) -> None:
+        """So many steps are done; ``loss`` in nats per token."""
+        now = time.monotonic()
+        line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
+        done = step - self._first
+        if done > 0:
+            left = (now - self._began) / done * (self._steps - step)
+            line += f", {_span(left)} left"
+        self._tell(line, 0)
+        if not self._stream.isatty() and now - self._said >= EVERY:
+            self._said = now
+            print(line, file=self._stream, flush=True)
+
+
+def _span(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,81 @@
+"""LMExaminer: a chat LM grades each text by itself (GEM paper, appendix D.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.conditional import ABSENT
+from judgelab.mechanism.peers import judged_pairs
+from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.surface import score_texts
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.scores import Scores, measured
+
+GRADE = re.compile(r"<overall_score>\s*(\d+(?:\.\d+)?)(?:\s*/\s*10)?\s*</overall_score>")
+LOWEST, HIGHEST = 0.0, 10.0
+
+
+@dataclass(frozen=True)
+class LmExaminer:
+    """A grade from 0 to 10 for understanding, coverage, substantiation and constructiveness.
+
+    The LM sees the item's source, where there is one, and the text; it sees no peer's text, so
+    the grade does not depend on y. A reply without a grade between 0 and 10 in its tag leaves the
+    text unscored (the release counts it as 5).
+
+    Args:
+        prompt: fields task, source and text.
+        temperature: of the LM.
+        max_tokens: upper bound on the reply.
+        reads: which texts: raw, or preprocessed.
+    """
+
+    prompt: Prompt
+    temperature: float = 0.0
+    max_tokens: int = 4000
+    reads: Reads = "raw"
+    name: ClassVar[str] = "lm_examiner"
+    measurement: ClassVar[str] = "lm_examiner"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent]: the grade, 0 to 10; NaN for reference agents and unscored."""
+        judged = np.asarray(judged_pairs(panel).any(axis=1))
+        task = str(panel.provenance.get("task_description") or panel.task)
+        cells: list[tuple[int, int]] = []
+        requests: list[ChatRequest] = []
+        for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+            for j, text in enumerate(row):
+                if text is None or not judged[j]:
+                    continue
+                source = item.source if item.source.strip() else ABSENT
+                messages = self.prompt.messages(task=task, source=source, text=text)
+                key = (self.name, item.id, panel.agents[j].name)
+                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
+                cells.append((k, j))
+        value = np.full((len(panel.items), len(panel.agents)), np.nan)
+        for cell, reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
+            value[cell] = read_grade(reply)
+        data = measured(panel, value=(("item", "agent"), value))
+        return data.assign_attrs(prompt=self.prompt.identity)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The grade itself; a pair is as good as its weaker text."""
+        return score_texts(measured)
+
+
+def read_grade(reply: Reply) -> float:
+    """The number in the tag; NaN where there is none, two different ones, or one outside 0-10."""
+    grades = {float(found) for found in GRADE.findall(reply.text or "")}
+    if len(grades) != 1:
+        return np.nan
+    grade = grades.pop()
+    return grade if LOWEST <= grade <= HIGHEST else np.nan

@@ -1,0 +1,104 @@
+"""One judgment a line, written by an LM (GEM paper, section 3.1 and appendix C.1)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.writing import Asking, account, needs, present, with_texts, written
+
+VERBS = ("appreciates", "criticizes", "questions", "suggests")
+"""What a reviewer does in a line, in the paper's words."""
+
+NO_JUDGMENT = "no judgment in the reply"
+BLANK = "the text is blank"
+
+_LIST_MARK = re.compile(r"^(?:[-*•–—>]|\(?\d{1,3}[.):])\s*")
+
+
+def judgment_lines(reply: str, subject: str) -> tuple[list[str], int]:
+    """The lines that say what ``subject`` appreciates, criticizes, questions or suggests.
+
+    Marks of a list before a line are taken off; a line without anything after the verb counts
+    as none.
+
+    Returns:
+        those lines, and how many others (blank ones aside) there were.
+    """
+    opening = re.compile(rf"{re.escape(subject)} (?:{'|'.join(VERBS)})\b.*\w", re.DOTALL)
+    lines = [_LIST_MARK.sub("", line.strip()) for line in reply.splitlines() if line.strip()]
+    good = [line for line in lines if opening.match(line)]
+    return good, len(lines) - len(good)
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """Rewrites every text as short judgments without style, length or particulars of the work.
+
+    Only lines of the prescribed form are kept; ``preprocessor_lines_dropped`` in the provenance
+    counts the others. A reply without any is unscored: the text becomes None and is counted.
+    Lines are joined by one line break (in the authors' data a blank line stands between them).
+
+    Args:
+        prompt: fields text and subject.
+        subject: how every line begins.
+        temperature, max_tokens: of the reply.
+
+    Raises:
+        ConfigError: a blank subject, a negative temperature, or max_tokens below 1.
+    """
+
+    prompt: Prompt
+    subject: str = "The reviewer"
+    temperature: float = 0.0
+    max_tokens: int = 4000
+    name: ClassVar[str] = "judgments"
+    requires: ClassVar[frozenset[Capability]] = needs("lm")
+
+    def __post_init__(self) -> None:
+        Asking(self.prompt, self.temperature, self.max_tokens)
+        check_subject(self.subject)
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Rewrite every text, by one batch."""
+        asking = Asking(self.prompt, self.temperature, self.max_tokens)
+        texts = present(panel)
+        requests = {
+            (i, j): asking.request(
+                self.name,
+                panel.items[i].id,
+                panel.agents[j].name,
+                text=text,
+                subject=self.subject,
+            )
+            for (i, j), text in texts.items()
+            if text.strip()
+        }
+        replies, reasons = written(lm, requests)
+        read = {cell: judgment_lines(reply, self.subject) for cell, reply in replies.items()}
+        new = {cell: "\n".join(good) for cell, (good, _) in read.items() if good}
+        why = Counter(reasons.values())
+        why[NO_JUDGMENT] += len(read) - len(new)
+        why[BLANK] += len(texts) - len(requests)
+        facts = account("preprocessor", self, self.name, by="lm", lm=lm, unwritten=why.elements())
+        dropped = sum(others for _, others in read.values())
+        return with_texts(panel, new, **facts, preprocessor_lines_dropped=dropped)
+
+
+def check_subject(subject: str) -> None:
+    """Refuse a subject that no line could begin with.
+
+    Raises:
+        ConfigError: it is blank, or has white space around it or a line break in it.
+    """
+    if not subject.strip() or subject != " ".join(subject.split()):
+        raise ConfigError(
+            f"preprocessor.subject={subject!r} must be words on one line, like 'The reviewer'."
+        )

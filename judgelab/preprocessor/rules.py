@@ -1,0 +1,154 @@
+"""One judgment a line, by cue words: the offline stand-in for preprocessor=judgments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sentencex
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.preprocessor.judgments import BLANK, check_subject
+from judgelab.preprocessor.words.cues import (
+    APPRECIATES,
+    CRITICIZES,
+    FINITE,
+    IMPERATIVES,
+    LEADS,
+    NEGATION,
+    QUESTIONS,
+    SUGGESTS,
+    TOPICS,
+)
+from judgelab.sections import HEADERS, sections
+from judgelab.writing import account, needs, present, with_texts
+
+NO_JUDGMENT = "no sentence with a judgment"
+
+_RETELLING = re.compile(
+    r"[\W\d_]*(?:paper\s+)?summary(?:\s+of\s+(?:the\s+)?(?:paper|work|submission|contributions?))?\W*$",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(r"[\W\d_]*([^\W\d_]+)[ \t]*[*_)\]]*(?:[:.\-–—][*_]*(?:\s|$)|\s*$)")
+_POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" for one sentence
+_TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
+_MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
+_BY_TOPIC = {word: verb for verb, words in TOPICS.items() for word in words.split()}
+_JOINED = ("that ", "to ", "the authors to ")
+_LEAST = 2
+"""Words in a judgment: a lone word judges nothing."""
+_NEAR = 80
+"""Characters before a word of praise among which a negation is looked for."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Sorts the sentences of a text into what a reviewer appreciates, criticizes, ... by cues.
+
+    Sentences are cut at their turns ("but", ";"), lose what leads up to the judgment, and become
+    one line each in the form of preprocessor=judgments. Retellings of the work (the section that
+    sums the paper up) and sentences without a cue are left out, except below a heading such as
+    "Weaknesses". It takes off some style, but can neither shorten nor leave out particulars: it
+    is no substitute for the LM, it runs without one. A text without any judgment becomes None.
+
+    Args:
+        subject: how every line begins.
+
+    Raises:
+        ConfigError: a blank subject.
+    """
+
+    subject: str = "The reviewer"
+    name: ClassVar[str] = "rules"
+    requires: ClassVar[frozenset[Capability]] = needs("rules")
+
+    def __post_init__(self) -> None:
+        check_subject(self.subject)
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Rewrite every text."""
+        texts = present(panel)
+        lines = {cell: judged(text, self.subject) for cell, text in texts.items()}
+        new = {cell: "\n".join(found) for cell, found in lines.items() if found}
+        lost = [
+            NO_JUDGMENT if text.strip() else BLANK
+            for cell, text in texts.items()
+            if cell not in new
+        ]
+        facts = account("preprocessor", self, self.name, by="rules", lm=lm, unwritten=lost)
+        return with_texts(panel, new, **facts)
+
+
+def judged(text: str, subject: str) -> list[str]:
+    """The judgments of a text, one a line, in order and each once."""
+    lines = (
+        f"{subject} {verb} {_said(verb, clause)}."
+        for topic, sentence in _sentences(text)
+        for clause, verb in _clauses(sentence, topic)
+    )
+    return list(dict.fromkeys(lines))
+
+
+def verb_of(clause: str, topic: str = "") -> str:
+    """What the reviewer does in a clause: one of the four verbs, or '' for nothing.
+
+    Args:
+        topic: the verb of the heading above, which decides where the cues do not.
+    """
+    plain = clause.replace("’", "'").replace("n't", " not")
+    if plain.rstrip(" \"')*_").endswith("?") or QUESTIONS.search(plain):
+        return "questions"
+    if SUGGESTS.search(plain):
+        return "suggests"
+    praise = [match.start() for match in APPRECIATES.finditer(plain)]
+    turned = sum(
+        NEGATION.search(plain[max(0, start - _NEAR) : start]) is not None for start in praise
+    )
+    blame = len(CRITICIZES.findall(plain)) + turned
+    balance = len(praise) - turned - blame
+    if balance == 0:
+        return topic or ("criticizes" if blame else "")
+    return "appreciates" if balance > 0 else "criticizes"
+
+
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    """(verb of the heading above or '', sentence) of all but retellings."""
+    for part in sections(text, HEADERS):
+        if _RETELLING.match(part.header):
+            continue
+        heading = _TOPIC.match(part.header)
+        topic = _BY_TOPIC.get(heading[1].lower(), "") if heading else ""
+        for line in part.body.splitlines():
+            heading = _TOPIC.match(line)
+            if heading is not None and heading[1].lower() in _BY_TOPIC:
+                topic, line = _BY_TOPIC[heading[1].lower()], line[heading.end() :]
+            for point in _POINT.split(line):
+                for sentence in sentencex.segment("en", point.strip()):
+                    yield topic, sentence
+
+
+def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
+    """The clauses that judge, less their leads, and their verbs."""
+    for clause in _TURN.split(" ".join(sentence.split())):
+        verb = verb_of(clause, topic)
+        bare = LEADS.sub("", _MARKS.sub("", clause.strip()).strip())
+        bare = " ".join(bare.split()).strip(" .,;:!?*_\"'")
+        if verb and len(re.findall(r"[^\W\d_]+", bare)) >= _LEAST:
+            yield bare, verb
+
+
+def _said(verb: str, clause: str) -> str:
+    """The clause as it follows the verb."""
+    first, *rest = clause.split(" ", 1)
+    if first[1:] == first[1:].lower() and first != "I":
+        first = first.lower()
+    clause = " ".join([first, *rest])
+    if verb == "suggests" and first in IMPERATIVES:
+        return f"that the authors {clause}"
+    if verb == "questions" or not FINITE.search(clause) or clause.startswith(_JOINED):
+        return clause
+    return f"that {clause}"

@@ -1,0 +1,129 @@
+"""Abstract and author-stated strengths and weaknesses (GEM paper, section 3.2, appendix C.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Item, Panel
+from judgelab.prompt import Prompt
+from judgelab.synopsis.outline import outline
+from judgelab.synopsis.writing import NO_SOURCE, Question, Written, ask, with_synopses
+
+TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
+HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
+
+CONCEDED_UNDER = re.compile(r"(?i)limitation|threats? to validity|when it fails|failure|weakness")
+CONCEDED = re.compile(
+    r"(?i)\b(?:limitations?|limited to|we (?:did|do|could|can) ?not|cannot|can't|fails? to|"
+    r"shortcomings?|drawbacks?|future work|we leave|remains? (?:open|unclear|short)|"
+    r"not covered|only (?:tested|tried|studied|evaluated|considered)|is beyond the scope)\b"
+)
+CLAIMED = re.compile(
+    r"(?i)\b(?:we (?:show|prove|demonstrate|propose|introduce|present|establish|derive|achieve)|"
+    r"our (?:method|approach|results?|model|framework)|outperforms?|improves?|improvement|"
+    r"exceeds?|surpass\w*|gains?|state[- ]of[- ]the[- ]art|novel|for the first time|"
+    r"relative reduction|better (?:than|on)|confirms? (?:this|our|the predict\w+))\b"
+)
+
+
+@dataclass(frozen=True)
+class Assw:
+    """The recorded synopsis (the abstract) and two lists of what the authors say themselves.
+
+    ``by=lm`` is the paper's: an LM reads the source and lists claims between tags; a reply
+    without both pairs of tags, or with nothing between them, is no synopsis. ``by=rules`` is an
+    offline stand-in: sentences of the source with words that claim or concede, and sentences
+    under a heading such as "Limitations". It finds phrases, not claims, and cannot tell the
+    authors' method from a baseline.
+
+    An item without an abstract or a source has no synopsis of this kind; the provenance counts
+    them.
+
+    Args:
+        by: lm or rules.
+        most: rules: claims in either list, the first ones found.
+        prompt: field source.
+        temperature: of the LM.
+        max_tokens: upper bound on its reply.
+
+    Raises:
+        ConfigError: most below 1.
+    """
+
+    prompt: Prompt
+    by: Literal["lm", "rules"] = "rules"
+    most: int = 8
+    temperature: float = 0.0
+    max_tokens: int = 4000
+    name: ClassVar[str] = "assw"
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise ConfigError(f"synopsis.most={self.most} must be at least 1.")
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Chat, where an LM lists the claims."""
+        return frozenset({Capability.CHAT}) if self.by == "lm" else frozenset()
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The panel with abstract and lists as synopses."""
+        settings: dict[str, object] = {"by": self.by}
+        if self.by == "lm":
+            question = Question(self.name, self.prompt, self.temperature, self.max_tokens)
+            written = ask(panel, lm, question, _read)
+            settings |= {"prompt": self.prompt.identity}
+        else:
+            written = [self._found(item) for item in panel.items]
+            settings |= {"most": self.most, "variant": "offline: sentences with cue words"}
+        return with_synopses(panel, written, self.name, settings)
+
+    def _found(self, item: Item) -> Written:
+        if not item.source.strip():
+            return NO_SOURCE
+        claimed, conceded = claims(item.source)
+        return _compose(item, claimed[: self.most], conceded[: self.most])
+
+
+def claims(source: str) -> tuple[list[str], list[str]]:
+    """Sentences in which authors praise, and in which they concede; by cue words."""
+    claimed, conceded = list[str](), list[str]()
+    for heading, sentence in outline(source):
+        if CONCEDED_UNDER.search(heading) or CONCEDED.search(sentence):
+            conceded.append(sentence)
+        elif CLAIMED.search(sentence):
+            claimed.append(sentence)
+    return claimed, conceded
+
+
+def _read(item: Item, reply: str) -> Written:
+    lists = [_between(tag, reply) for tag in TAGS]
+    if None in lists:
+        return Written(None, "the reply does not hold both lists in their tags")
+    return _compose(item, *(found for found in lists if found is not None))
+
+
+def _between(tag: str, reply: str) -> list[str] | None:
+    """The lines between the tags; None unless the tags occur exactly once."""
+    if reply.count(f"<{tag}>") != 1 or reply.count(f"</{tag}>") != 1:
+        return None
+    inside = re.search(f"<{tag}>(.*)</{tag}>", reply, re.DOTALL)
+    if inside is None:
+        return None
+    return [line.strip() for line in inside.group(1).splitlines() if line.strip()]
+
+
+def _compose(item: Item, claimed: list[str], conceded: list[str]) -> Written:
+    if not item.synopsis or not item.synopsis.strip():
+        return Written(None, "the item has no abstract")
+    if not claimed and not conceded:
+        return Written(None, "no claim was found")
+    parts = [item.synopsis.strip()]
+    for heading, lines in zip(HEADINGS, (claimed, conceded), strict=True):
+        parts.append("\n".join([heading, *(lines or ["None."])]))
+    return Written("\n\n".join(parts))

@@ -1,0 +1,194 @@
+"""Fine-tuning for real: a tiny Llama learns that reviewers of one paper agree."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("peft", reason="needs the extra local")
+
+from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.study.run import execute  # noqa: E402
+from tests.e2e.conftest import environment  # noqa: E402
+from tests.tiny_reviews import make_base, papers, write  # noqa: E402
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_base(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def overrides(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    file = write(tmp_path_factory.mktemp("data") / "reviews.jsonl", papers(36))
+    return [
+        *("study=finetune", "finetune@study.settings=tiny", "tracker=none"),
+        *("dataset=jsonl", f"dataset.path={file}", "preprocessor=identity"),
+        *(f"study.settings.model={base}", f"study.settings.prompt.file={base}/prompt.txt"),
+        *(f"study.settings.max_steps={STEPS}", "study.settings.threads=1", "study.held_out=0.3"),
+        *("study.settings.batch=8", "study.settings.accumulate=1"),
+        "study.settings.save_every=10",
+    ]
+
+
+def composed(overrides: list[str], root: Path) -> DictConfig:
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        return compose("config", overrides=[*overrides, f"paths.root={root}"])
+
+
+def only_run(root: Path) -> Path:
+    (folder,) = (root / "runs").iterdir()
+    return folder
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text())["summary"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def finished(overrides: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("undisturbed")
+    execute(composed(overrides, root))
+    return only_run(root)
+
+
+def test_held_out_loss_falls_and_mutual_information_rises(finished: Path) -> None:
+    found = summary(finished)
+    assert found["steps"] == STEPS and found["backend"] == "peft" and found["tokens"] > 10_000
+    assert found["papers"] == 25 and found["held_out_papers"] == 11
+    assert found["training_texts"] == 25 * 18
+    assert found["change/loss_high"] < 0 < found["change/gem_low"]
+    assert found["change/gem_s_low"] > 0
+    assert found["after/loss_n"] == found["after/gem_n"] == 11
+    assert (finished / "DONE").is_file() and not (finished / "checkpoints").exists()
+    assert (finished / "figures" / "loss_curve.png").is_file()
+
+
+def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
+    """loss_on=response: what training minimises is what scoring sums, token for token."""
+    found = summary(finished)
+    curve = pd.read_csv(finished / "tables" / "loss_curve.csv").set_index("step")["held_out_loss"]
+    assert curve[0] == pytest.approx(found["before/loss"], rel=1e-2)  # means over tokens, papers
+    assert curve[STEPS] == pytest.approx(found["after/loss"], rel=1e-2)
+    assert curve[STEPS] < curve[0]
+
+
+def test_the_adapter_scores_in_the_transformers_lm(finished: Path, base: Path) -> None:
+    adapter = finished / "adapter"
+    card = (adapter / "README.md").read_text()
+    assert "evaluation_lm.chat=true" in card and "papers trained on: 25" in card
+    told = {"model": str(base), "chat": True, "dtype": "float32"}
+    plain, tuned = Transformers(**told), Transformers(**told, adapter=str(adapter))
+    assert plain.identity != tuned.identity
+    context = "Synopsis: Not available\nFirst: {}\nSecond:\n"
+    contexts = [context.format(x) for x in ("Not available", "The reviewer questions the code.")]
+    target = "The reviewer appreciates code, tests, scripts."
+    before, after = (
+        lm.logprob(contexts, [target], [(0, 0), (1, 0)]).total for lm in (plain, tuned)
+    )
+    assert np.abs(before - after).max() > 0.1
+    assert after[1] - after[0] > before[1] - before[0]
+
+
+def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
+    finished: Path, overrides: list[str], tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file
+
+    command = [sys.executable, "run.py", *overrides, f"paths.root={tmp_path}"]
+    env = environment(tmp_path) | {"OMP_NUM_THREADS": "1"}
+    log = (tmp_path / "log").open("w")
+    with log, subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log) as process:
+        until = time.monotonic() + 240
+        while not list(tmp_path.glob("runs/*/checkpoints/*/checkpoint-20/COMPLETE")):
+            assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+    folder = only_run(tmp_path)
+    assert not (folder / "DONE").exists() and not (folder / "adapter").exists()
+    (checkpoints,) = (folder / "checkpoints").iterdir()
+    broken = checkpoints / f"checkpoint-{STEPS}"  # as if killed while it was written
+    broken.mkdir(exist_ok=True)
+    execute(composed(overrides, tmp_path))
+    assert folder.name == finished.name and (folder / "DONE").is_file()
+    record = json.loads((folder / "training.json").read_text())["training"]
+    assert 20 <= record["resumed_at"] < STEPS and record["steps"] == STEPS
+    ours, theirs = (
+        load_file(f / "adapter" / "adapter_model.safetensors") for f in (folder, finished)
+    )
+    assert ours.keys() == theirs.keys()
+    for name, weights in ours.items():
+        torch.testing.assert_close(weights, theirs[name], rtol=1e-3, atol=1e-5)
+    curves = [pd.read_csv(f / "tables" / "loss_curve.csv") for f in (folder, finished)]
+    pd.testing.assert_frame_equal(*curves, rtol=1e-3)
+
+
+def test_a_quantised_base_trains_too(base: Path, tmp_path: Path) -> None:
+    """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence."""
+    pytest.importorskip("bitsandbytes", reason="needs the extra local")
+    from judgelab.dataset.jsonl import Jsonl
+    from judgelab.finetune import data
+    from judgelab.finetune.base import check, source
+    from judgelab.finetune.fit import fit
+    from judgelab.finetune.settings import Settings
+    from judgelab.finetune.split import split
+    from judgelab.finetune.watch import Watch
+    from judgelab.prompt import Prompt
+    from judgelab.store.run_dir import RunDir
+
+    settings = Settings(
+        *("nf4", str(base), Prompt(str(base / "prompt.txt"))),
+        **{"quantization": "nf4", "dtype": "float32", "device_map": "cpu", "max_steps": 6},
+        **{"targets": ["q_proj", "v_proj"], "log_every": 2, "evaluate_every": 6, "save_every": 6},
+        learning_rate=5e-3,
+    )
+    panel = data.chosen(Jsonl(path=str(write(tmp_path / "r.jsonl", papers(6)))).load(), 3, 0)
+    halves = split(panel, 0.2, 0)
+    encoder = data.encoder(settings, base)
+    rows, held = (
+        data.sequences(list(data.examples(part, settings.prompt)), encoder, settings).rows
+        for part in (halves.train, halves.held_out)
+    )
+    backend = check(settings)
+    told: list[str] = []
+    found = fit(
+        *(settings, source(settings), backend, rows, held, RunDir(tmp_path), "key"),
+        Watch(lambda line, calls: told.append(line)),
+    )
+    losses = [row["held_out_loss"] for row in found.curve if "held_out_loss" in row]
+    assert len(losses) == 2 and losses[1] < losses[0] and told
+    again = fit(
+        *(settings, source(settings), backend, rows, held, RunDir(tmp_path), "key"),
+        Watch(lambda line, calls: told.append(line)),
+    )
+    assert again == found, "an adapter that is there is not trained again"
+    lm = Transformers(**settings.scoring, adapter=str(tmp_path / "adapter"))
+    assert np.isfinite(lm.logprob(["Second:"], ["The reviewer"], [(0, 0)]).total).all()

@@ -1,0 +1,196 @@
+"""Readers of texts by several peers: rows, Yelp's layout, the GEM release's layouts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from judgelab.dataset.gem_released import GemReleased
+from judgelab.dataset.peer_texts import PeerTexts
+from judgelab.dataset.yelp import Yelp
+from judgelab.errors import ConfigError, DataError
+
+ROW = {"id": 1, "source": "s", "synopsis": "z", "texts": ["a", "b"], "grades": ["A", 2.5]}
+
+
+def lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def peers(file: Path, **options: Any) -> PeerTexts:
+    return PeerTexts(
+        name="mine",
+        task="peer_review",
+        task_description="Review",
+        noun="paper",
+        source="path",
+        path=str(file),
+        **options,
+    )
+
+
+def test_rows_become_reviewers_with_grades(tmp_path: Path) -> None:
+    rows = [ROW, {"id": "x", "texts": ["c", None, "d"], "grades": [None, None, "c"]}]
+    panel = peers(lines(tmp_path / "p.jsonl", rows), references=["reviewer_3"]).load()
+    assert [(a.name, a.reference) for a in panel.agents] == [
+        ("reviewer_1", False),
+        ("reviewer_2", False),
+        ("reviewer_3", True),
+    ]
+    assert panel.texts == (("a", "b", None), ("c", None, "d"))
+    assert [dict(item.human) for item in panel.items] == [
+        {"reviewer_1": 3.0, "reviewer_2": 2.5},
+        {"reviewer_3": 1.0},
+    ]
+    assert (panel.items[0].id, panel.items[0].synopsis) == ("1", "z")
+    assert (panel.items[1].source, panel.items[1].synopsis) == ("", None)
+    assert panel.task == "peer_review"
+    few = peers(tmp_path / "p.jsonl").load(limit=1)
+    assert len(few.items) == 1
+    assert len(few.agents) == 3, "the reviewers do not depend on the limit"
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"texts": "a"}, "texts must be a list"),
+        ({"texts": []}, "texts must be a list"),
+        ({"texts": ["a", 1]}, "a text is not text but int"),
+        ({"grades": ["A"]}, "grades must be a list with one entry for each"),
+        ({"grades": ["A", "F"]}, "a grade must be A, B, C"),
+        ({"grades": ["A", True]}, "a grade must be A, B, C"),
+        ({"id": None}, "id must be"),
+        ({"synopses": "z"}, "unknown key 'synopses'. Did you mean 'synopsis'"),
+    ],
+)
+def test_faults_of_a_row_are_named(tmp_path: Path, change: dict[str, Any], fault: str) -> None:
+    file = lines(tmp_path / "p.jsonl", [ROW, {**ROW, "id": 2, **change}])
+    with pytest.raises(DataError, match=f"row 2: {fault}"):
+        peers(file).load()
+
+
+def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    file = lines(tmp_path / "p.jsonl", [ROW])
+    with pytest.raises(ConfigError, match="no reviewer 'reviewer_9'"):
+        peers(file, references=["reviewer_9"]).load()
+    with pytest.raises(ConfigError, match="every reviewer"):
+        peers(file, references=["reviewer_1", "reviewer_2"]).load()
+    common: Any = {"name": "yelp", "task": "t", "task_description": "d", "noun": "n"}
+    with pytest.raises(ConfigError, match="must be sample or path"):
+        PeerTexts(**common, source="hub")
+    with pytest.raises(ConfigError, match="go together"):
+        PeerTexts(**common, source="path")
+    with pytest.raises(DataError, match="no rows"):
+        peers(lines(tmp_path / "empty.jsonl", [])).load()
+
+
+def yelp_folder(folder: Path) -> Path:
+    businesses = [
+        {"business_id": f"b{k}", "name": f"N{k}", "city": "C", "categories": "Thai, Restaurants"}
+        for k in range(6)
+    ]
+    businesses.append({"business_id": "shop", "categories": "Shopping"})
+    businesses.append({"business_id": "none", "categories": None})
+    reviews = []
+    for k, business in enumerate(businesses):
+        count = 2 if k == 0 else 5
+        for r in range(count):
+            text = f"{business['business_id']} {r} " + "long " * 10
+            reviews.append({"review_id": f"{k}-{r}", "text": text})
+            reviews.append({"review_id": f"{k}-{r}-short", "text": "short"})
+            for row in reviews[-2:]:
+                row["business_id"] = str(business["business_id"])
+    lines(folder / "yelp_academic_dataset_business.json", businesses)
+    lines(folder / "yelp_academic_dataset_review.json", reviews)
+    return folder
+
+
+def yelp(folder: Path, **options: Any) -> Yelp:
+    settings: dict[str, Any] = {"restaurants": 4, "minimum": 4, "characters": 40, **options}
+    return Yelp(task_description="Review", source="path", path=str(folder), **settings)
+
+
+def test_yelp_draws_restaurants_with_enough_long_reviews(tmp_path: Path) -> None:
+    folder = yelp_folder(tmp_path)
+    panel = yelp(folder, references=["reviewer_1", "reviewer_3"]).load()
+    assert len(panel.items) == 4
+    ids = {item.id for item in panel.items}
+    assert ids <= {f"b{k}" for k in range(1, 6)}, "b0 has too few, the shop is no restaurant"
+    for item, row in zip(panel.items, panel.texts, strict=True):
+        assert item.synopsis == "Thai, Restaurants"
+        assert len(set(row)) == 3
+        assert all(text is not None and text.startswith(item.id) for text in row)
+        assert all(len(text or "") >= 40 for text in row)
+    assert yelp(folder, references=["reviewer_1", "reviewer_3"]).load() == panel
+    draws = {yelp(folder, seed=seed).load().digest for seed in range(4)}
+    assert len(draws) > 1, "another seed, another draw"
+
+
+def test_yelp_says_what_is_missing(tmp_path: Path) -> None:
+    folder = yelp_folder(tmp_path)
+    with pytest.raises(DataError, match="has 5 restaurants with 4 reviews of 40 characters"):
+        yelp(folder, restaurants=6).load()
+    with pytest.raises(ConfigError, match="not below reviews=3"):
+        yelp(folder, minimum=2)
+    (folder / "yelp_academic_dataset_review.json").write_text('{"text": 1\n')
+    with pytest.raises(DataError, match="line 1: not a JSON object"):
+        yelp(folder, characters=1).load()
+    (folder / "yelp_academic_dataset_review.json").unlink()
+    with pytest.raises(DataError, match="has no review.json or yelp_academic"):
+        yelp(folder).load()
+
+
+def clone(root: Path, rows: int = 520) -> Path:
+    """The authors' layout with invented texts."""
+    folder = root / "task_iclr23" / "dataset"
+    folder.mkdir(parents=True)
+    ids = [f"p{k}" for k in range(rows)]
+    for number in (1, 2, 3):
+        table = pd.DataFrame({"paper_id": ids, "model": "human"})
+        table["review"] = [f"review {number} of {name}" for name in ids]
+        table["review_summary"] = [f"The reviewer appreciates {number} {name}" for name in ids]
+        table.to_parquet(folder / f"dataset_human_review{number}.parquet")
+    return root
+
+
+def test_clone_of_the_gem_release(tmp_path: Path) -> None:
+    root = clone(tmp_path)
+    panel = GemReleased(str(root)).load()
+    assert len(panel.items) == 300
+    assert [a.name for a in panel.agents if not a.reference] == ["reviewer_2"]
+    assert panel.texts[7] == tuple(f"review {number} of p7" for number in (1, 2, 3))
+    assert panel.items[0].synopsis is None
+    assert panel.provenance["synopsis_is"] == {"none": 300}
+    others = GemReleased(str(root), part="finetune", text="review_summary").load(limit=3)
+    assert [item.id for item in others.items] == ["p500", "p501", "p502"]
+    assert others.texts[0][0] == "The reviewer appreciates 1 p500"
+    known = pd.DataFrame({"paper_id": ["p3"], "abstract": ["An abstract."], "parsed_text": ["All"]})
+    known.to_parquet(root / "task_iclr23" / "dataset" / "dataset_paper.parquet")
+    fuller = GemReleased(str(root)).load()
+    assert (fuller.items[3].synopsis, fuller.items[3].source) == ("An abstract.", "All")
+    assert fuller.provenance["synopsis_is"] == {"abstract": 1, "none": 299}
+
+
+def test_damaged_releases_are_refused(tmp_path: Path) -> None:
+    root = clone(tmp_path, rows=4)
+    second = root / "task_iclr23" / "dataset" / "dataset_human_review2.parquet"
+    with pytest.raises(DataError, match="do not list the same papers in rows 500 to 1499"):
+        GemReleased(str(root), part="finetune").load()
+    table = pd.read_parquet(second)
+    table.iloc[::-1].to_parquet(second)
+    with pytest.raises(DataError, match="do not list the same papers"):
+        GemReleased(str(root)).load()
+    table.drop(columns="review").to_parquet(second)
+    with pytest.raises(DataError, match="no column 'review'"):
+        GemReleased(str(root)).load()
+    second.write_bytes(b"nothing")
+    with pytest.raises(DataError, match="cannot be read as parquet"):
+        GemReleased(str(root)).load()
+    with pytest.raises(DataError, match="holds no dataset_human_review1"):
+        GemReleased(str(tmp_path / "elsewhere")).load()

@@ -1,0 +1,243 @@
+"""BARTScore, BERTScore, LMExaminer, and ROUGE and BLEU against peers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.mechanism.bartscore import BartScore
+from judgelab.mechanism.bertscore import BertScore, greedy, sentences
+from judgelab.mechanism.bleu import Bleu
+from judgelab.mechanism.gem import Gem
+from judgelab.mechanism.lm_examiner import LmExaminer, read_grade
+from judgelab.mechanism.rouge import Rouge
+from judgelab.panel import Agent, Item, Panel
+from judgelab.prompt import Prompt
+from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
+
+PROMPT = Prompt("second_opinion.txt")
+OTHER = ("Faithful", "Other", "Other")
+TEXTS = [["alpha beta", "gamma delta epsilon", "zeta"]]
+
+
+def length_rule(context: str, target: str) -> float:
+    """A log-probability that tells x, y and their order apart: -(100 |y| + |x|)."""
+    x = context.split("[Judgments of the first reviewer]")[1].strip()
+    return -100.0 * len(target) - len(x)
+
+
+def bart(part: Any, **options: Any) -> BartScore:
+    return BartScore(name="bartscore", prompt=PROMPT, part=part, **options)
+
+
+def value(x: str, y: str) -> float:
+    """log P(y | x) by the rule."""
+    return -100.0 * len(y) - len(x)
+
+
+@pytest.mark.parametrize("part", ["recall", "precision", "f1"])
+def test_bartscore_asks_the_directions_it_needs_and_averages_over_references(part: str) -> None:
+    lm = ScriptedLogProb(length_rule)
+    mechanism = bart(part)
+    scores = mechanism.score(mechanism.measure(panel_of(TEXTS, OTHER), lm, seed=0))
+    x, ys = TEXTS[0][0], TEXTS[0][1:]
+    recall, precision = [value(x, y) for y in ys], [value(y, x) for y in ys]
+    expected = {
+        "recall": recall,
+        "precision": precision,
+        "f1": [(r + p) / 2 for r, p in zip(recall, precision, strict=True)],
+    }[part]
+    assert scores.directed is not None
+    np.testing.assert_allclose(scores.directed.values[0, 0, 1:], expected)
+    assert scores.agent.values[0, 0] == pytest.approx(np.mean(expected))
+    assert np.isnan(scores.agent.values[0, 1:]).all(), "references are not judged"
+    assert np.isnan(scores.directed.values[0, 1:]).all()
+    assert len(lm.seen) == (4 if part == "f1" else 2), "no marginal, no direction in vain"
+
+
+def test_bartscore_without_references_holds_everybody_against_everybody() -> None:
+    lm = ScriptedLogProb(length_rule)
+    scores = bart("f1").score(bart("f1").measure(panel_of(TEXTS), lm, seed=0))
+    assert scores.directed is not None
+    found = scores.directed.values[0]
+    off = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(found[off], found.T[off], err_msg="f1 is symmetric")
+    assert np.isnan(np.diag(found)).all()
+    assert len(lm.seen) == 6
+
+
+def test_bartscore_per_token_divides_by_what_is_predicted() -> None:
+    panel = panel_of([["one two three", "four five"]], ("Faithful", "Other"))
+    lm = ScriptedLogProb(length_rule)
+    x, y = panel.texts[0]
+    assert x is not None and y is not None
+    for part, expected in (("recall", value(x, y) / 2), ("precision", value(y, x) / 3)):
+        mechanism = bart(part, per="token")
+        scores = mechanism.score(mechanism.measure(panel, lm, seed=0))
+        assert scores.agent.values[0, 0] == pytest.approx(expected)
+
+
+def test_bartscore_cuts_both_texts_and_leaves_absent_ones_unscored() -> None:
+    lm = ScriptedLogProb(length_rule)
+    panel = panel_of([["x" * 50, "y" * 70], ["x", None]], ("Faithful", "Other"))
+    scores = bart("recall", truncate=10).score(
+        bart("recall", truncate=10).measure(panel, lm, seed=0)
+    )
+    assert scores.agent.values[0, 0] == value("x" * 10, "y" * 10)
+    assert np.isnan(scores.agent.values[1]).all()
+    with pytest.raises(ConfigError, match="truncate"):
+        bart("recall", truncate=0)
+
+
+def test_gem_raw_and_recall_differ_by_the_marginal_alone() -> None:
+    """The reason why their paired differences under an attack must be equal."""
+    panel = panel_of(TEXTS, OTHER)
+    lm = ScriptedLogProb(length_rule)
+    gem = Gem(name="gem_raw", prompt=PROMPT, truncate=10_000, reads="raw")
+    raw = gem.score(gem.measure(panel, lm, seed=0)).directed
+    recall = bart("recall").score(bart("recall").measure(panel, lm, seed=0)).directed
+    changed = panel_of([["alpha", *TEXTS[0][1:]]], OTHER)
+    raw2 = gem.score(gem.measure(changed, lm, seed=0)).directed
+    recall2 = bart("recall").score(bart("recall").measure(changed, lm, seed=0)).directed
+    assert raw is not None and raw2 is not None and recall is not None and recall2 is not None
+    np.testing.assert_allclose((raw2 - raw).values, (recall2 - recall).values)
+    assert not np.allclose(raw.values[0, 0, 1:], recall.values[0, 0, 1:])
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random encoder in a folder, as save_pretrained writes it."""
+    import torch
+    import transformers
+
+    from tests.tiny_models import VOCABULARY, tokenizer
+
+    folder = tmp_path_factory.mktemp("encoder")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=64,
+        pad_token_id=1,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return folder
+
+
+def test_bertscore_matches_sentences_greedily(encoder: Path) -> None:
+    y = "The proof is short. The data are few."
+    texts = [[y, y, "Maps are drawn by hand! Nobody knows why?"], [" ", y, None]]
+    panel = panel_of(texts, ("Other", "Faithful", "Strategic"))
+    mechanism = BertScore(model=str(encoder), batch=2)
+    measured = mechanism.measure(panel, NOBODY, seed=0)
+    scores = mechanism.score(measured)
+    same, other = scores.agent.values[0, 1:]
+    assert same == pytest.approx(1.0)
+    assert other < 0.999
+    assert np.isnan(scores.agent.values[1]).all(), "a blank reference, an absent text"
+    assert np.isnan(scores.agent.values[0, 0])
+    assert str(measured.attrs["encoder"]).startswith("sha256:")
+    alone = BertScore(model=str(encoder), batch=64).measure(panel, NOBODY, seed=0)
+    np.testing.assert_allclose(alone["recall"], measured["recall"], atol=1e-6)
+    parts = {
+        p: BertScore(model=str(encoder), part=p).score(measured) for p in ("precision", "recall")
+    }  # type: ignore[arg-type]
+    p, r = (parts[key].agent.values[0, 2] for key in ("precision", "recall"))
+    assert other == pytest.approx(2 * p * r / (p + r))
+
+
+def test_bertscore_query_goes_before_the_judged_text_only(encoder: Path) -> None:
+    y = "The proof is short."
+    panel = panel_of([[y, y]], ("Other", "Faithful"))
+    asked = BertScore(model=str(encoder), query="Find the like: ").measure(panel, NOBODY, seed=0)
+    assert float(asked["precision"].values[0, 1, 0]) < 0.999
+
+
+def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path) -> None:
+    panel = panel_of([["a.", "b."]])
+    with pytest.raises(ConfigError, match=r"mechanism\.model='.*/nothing' is no folder"):
+        BertScore(model=str(tmp_path / "nothing")).measure(panel, NOBODY, seed=0)
+    with pytest.raises(ConfigError, match="batch"):
+        BertScore(batch=0)
+
+
+def test_greedy_precision_and_recall_by_hand() -> None:
+    x, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.6, 0.8], [1.0, 0.0]])
+    assert greedy(x, y) == pytest.approx(((1 + 0.8) / 2, (1 + 0.8 + 1) / 3))
+    assert sentences("Good. Really?  Yes!\nno stop 3.5 here") == [
+        "Good.",
+        "Really?",
+        "Yes!",
+        "no stop 3.5 here",
+    ]
+    assert sentences(None) == sentences("  ") == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("<overall_score>7</overall_score>", 7.0),
+        ("words <overall_score>\n 7.5\n</overall_score> words", 7.5),
+        ("<overall_score>8/10</overall_score>", 8.0),
+        ("<overall_score>0</overall_score>", 0.0),
+        ("<overall_score>10.0</overall_score>", 10.0),
+        ("<overall_score>11</overall_score>", None),
+        ("<overall_score>-1</overall_score>", None),
+        ("<overall_score>seven</overall_score>", None),
+        ("<overall_score>6 or 7</overall_score>", None),
+        ("<overall_score>6</overall_score> no, <overall_score>7</overall_score>", None),
+        ("7", None),
+        ("<overall_score>7", None),
+    ],
+)
+def test_a_grade_is_read_from_its_tag_or_not_at_all(reply: str, grade: float | None) -> None:
+    found = read_grade(Reply(reply))
+    assert np.isnan(found) if grade is None else found == grade
+
+
+def test_examiner_grades_candidates_from_source_and_text() -> None:
+    def rule(request: ChatRequest) -> str | None:
+        text = request.messages[-1].content
+        if "poor" in text:
+            return None
+        return f"<overall_score>{9 if 'good' in text else 4}</overall_score>"
+
+    lm = ScriptedChat(rule)
+    panel = panel_of([["good", "fair", "poor", None, "peer"]], (*["Faithful"] * 4, "Other"))
+    mechanism = LmExaminer(Prompt("lm_examiner.txt"))
+    scores = mechanism.score(mechanism.measure(panel, lm, seed=0))
+    np.testing.assert_array_equal(scores.agent.values[0], [9, 4, np.nan, np.nan, np.nan])
+    assert scores.directed is None, "it does not use y"
+    assert len(lm.seen) == 3, "no call for an absent text or a reference"
+    assert all("source 0" in request.messages[-1].content for request in lm.seen)
+    assert {(request.temperature, request.max_tokens) for request in lm.seen} == {(0.0, 4000)}
+    bare = Panel((Item("i", ""),), (Agent("a"), Agent("b")), (("good", "fair"),))
+    mechanism.measure(bare, lm, seed=0)
+    assert "[Work]\nNot available\n" in lm.seen[-1].messages[-1].content
+
+
+@pytest.mark.parametrize("mechanism", [Rouge(kind="rougeL"), Bleu()])
+def test_surface_metrics_use_peers_where_nobody_wrote_a_reference(mechanism: Any) -> None:
+    texts = [["the cat sat on a mat", "the cat sat on a mat", "dogs run in parks", None]]
+    panel = panel_of(texts, ("Faithful", "Other", "Other", "Strategic"))
+    scores = mechanism.score(mechanism.measure(panel, NOBODY, seed=0))
+    assert scores.directed is not None
+    same, different = scores.directed.values[0, 0, 1:3]
+    assert same == pytest.approx(1.0) and different < 0.1
+    assert scores.agent.values[0, 0] == pytest.approx((same + different) / 2)
+    assert np.isnan(scores.agent.values[0, 1:]).all(), "references and absent texts"
+    items = tuple(replace(item, reference="dogs run in parks") for item in panel.items)
+    known = mechanism.score(mechanism.measure(replace(panel, items=items), NOBODY, seed=0))
+    assert known.directed is None
+    assert known.agent.values[0, 2] == pytest.approx(1.0), "a human reference comes first"
+    assert mechanism.reads == "raw"

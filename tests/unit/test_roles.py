@@ -1,0 +1,124 @@
+"""Candidates, references, and LMs that write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from judgelab.agents.candidates import Candidates
+from judgelab.capability import Capability
+from judgelab.config import build
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.prompt import Prompt
+from judgelab.scores import Scores
+from judgelab.study.roles import with_reference_texts_of, with_references
+from judgelab.study.validation import rows_of
+from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
+
+PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])
+
+
+def test_references_are_chosen_by_name() -> None:
+    panel = with_references(PANEL, ["a2"])
+    assert [agent.reference for agent in panel.agents] == [False, False, True]
+    assert with_references(panel, None) is panel
+    assert not any(agent.reference for agent in with_references(panel, []).agents)
+
+
+def test_an_unknown_reference_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(ConfigError, match=r"no agent is called 'a9'.*a"):
+        with_references(PANEL, ["a9"])
+
+
+def test_an_attack_spares_the_references() -> None:
+    clean = with_references(PANEL, ["a1"])
+    attacked = replace(clean, texts=tuple(tuple(f"{t}!" for t in row) for row in clean.texts))
+    spared = with_reference_texts_of(attacked, clean)
+    assert spared.texts == (("a!", "b", "c!"), ("d!", "e", "f!"))
+
+
+def scores_of(values: np.ndarray) -> Scores:
+    from judgelab.scores import agent_array, pair_array
+
+    return Scores(
+        agent=agent_array(np.arange(6.0).reshape(2, 3), PANEL),
+        directed=pair_array(values, PANEL),
+    )
+
+
+def test_rows_are_candidates_against_references() -> None:
+    directed = np.arange(18.0).reshape(2, 3, 3)
+    rows = rows_of(with_references(PANEL, ["a0", "a2"]), scores_of(directed))
+    assert rows.score.tolist() == [directed[0, 1, 0], directed[0, 1, 2], *directed[1, 1, [0, 2]]]
+    assert rows.item.tolist() == [0, 0, 1, 1]
+
+
+def test_rows_without_references_leave_the_diagonal_out() -> None:
+    rows = rows_of(PANEL, scores_of(np.arange(18.0).reshape(2, 3, 3)))
+    assert len(rows.score) == 12
+    assert not np.isnan(rows.score).any()
+
+
+def test_rows_of_a_mechanism_without_references_are_texts() -> None:
+    scores = replace(scores_of(np.zeros((2, 3, 3))), directed=None)
+    rows = rows_of(with_references(PANEL, ["a0", "a2"]), scores)
+    assert rows.score.tolist() == [1.0, 4.0]
+
+
+def test_candidates_write_beside_the_texts_of_people() -> None:
+    good = ScriptedChat(lambda request: f" about {request.key[1]} ")
+    silent = ScriptedChat(lambda request: None, identity="silent")
+    panel = Candidates({"good": good, "silent": silent}, Prompt("review.txt")).answer(PANEL, NOBODY)
+    assert [agent.name for agent in panel.agents] == ["a0", "a1", "a2", "good", "silent"]
+    assert panel.texts[1] == ("d", "e", "f", "about i1", None)
+    assert panel.provenance["agents_unanswered"] == {"silent: refused": 2}
+    assert "source 0" in good.seen[0].messages[0].content
+
+
+def test_candidates_are_asked_through_whoever_employs_them() -> None:
+    asked: list[str] = []
+
+    def employ(name: str, lm: ScriptedChat) -> ScriptedChat:
+        asked.append(name)
+        return ScriptedChat(lambda request: "employed")
+
+    models = {"m": ScriptedChat(lambda request: "itself")}
+    panel = Candidates(models, Prompt("review.txt")).employed(employ).answer(PANEL, NOBODY)
+    assert asked == ["m"]
+    assert panel.texts[0][3] == "employed"
+
+
+@pytest.mark.parametrize(
+    ("models", "error", "match"),
+    [
+        ({}, ConfigError, "agents.models is empty"),
+        ({"x": ScriptedLogProb(lambda c, t: 0.0)}, CapabilityError, "agents.models.x cannot chat"),
+    ],
+)
+def test_candidates_that_cannot_write_are_refused(
+    models: dict[str, object], error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        Candidates(models, Prompt("review.txt"))
+
+
+def test_a_candidate_may_not_take_a_persons_name() -> None:
+    lm = ScriptedChat(lambda request: "x")
+    with pytest.raises(ConfigError, match="agents.models.a1"):
+        Candidates({"a1": lm}, Prompt("review.txt")).answer(PANEL, NOBODY)
+
+
+def test_a_mapping_of_nodes_is_built() -> None:
+    limits = {"_target_": "judgelab.endpoint.limits.Limits"}
+    node = {"_target_": "judgelab.evaluation_lm.openai.OpenAI", "model": "m", "limits": limits}
+    made = build(
+        {
+            "_target_": "judgelab.agents.candidates.Candidates",
+            "models": {"one": {**node, "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}},
+            "prompt": {"_target_": "judgelab.prompt.Prompt", "file": "review.txt"},
+        },
+        "agents",
+    )
+    assert Capability.CHAT in made.models["one"].capabilities

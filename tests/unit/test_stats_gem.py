@@ -1,0 +1,345 @@
+"""Statistics of the GEM experiments: closed forms, coverage, null rejection, what is undefined."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy import stats
+
+from judgelab.stats.agreement import agreement
+from judgelab.stats.correlation import clustered_correlation
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.ranking import rank_intervals
+from judgelab.stats.standardized import SmdDefinition, standardized_mean_difference, verdict
+from judgelab.stats.symmetry import joint_symmetry
+
+Array = NDArray[np.float64]
+DEFINITIONS: tuple[SmdDefinition, ...] = ("corrected", "paper", "released")
+SIDES = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(*[arrays(np.float64, n, elements=st.integers(-20, 20)) for _ in "ab"])
+)
+
+
+def clustered_rows(
+    rng: np.random.Generator, items: int, shift: float
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Two rows per item that share most of their noise, before and after."""
+    before = rng.normal(size=(items, 1)) + 0.5 * rng.normal(size=(items, 2))
+    after = before + shift + 0.5 * rng.normal(size=(items, 1)) + 0.1 * rng.normal(size=(items, 2))
+    return before.ravel(), after.ravel(), np.repeat(np.arange(items), 2)
+
+
+class TestStandardizedMeanDifference:
+    @given(SIDES)
+    def test_closed_forms(self, sides: tuple[Array, Array]) -> None:
+        before, after = sides
+        sigma = math.sqrt((np.var(before, ddof=1) + np.var(after, ddof=1)) / 2)
+        assume(sigma > 0)
+        d = (after.mean() - before.mean()) / sigma
+        error = np.std(after - before, ddof=1) / (math.sqrt(len(before)) * sigma)
+        multipliers: dict[SmdDefinition, float] = {"paper": 1.96, "released": 1.645}
+        for definition, z in multipliers.items():
+            found = standardized_mean_difference(before, after, np.arange(len(before)), definition)
+            assert found.value == pytest.approx(d, abs=1e-9)
+            assert found.half_width == pytest.approx(z * error, abs=1e-9)
+            assert (found.low + found.high) / 2 == pytest.approx(d, abs=1e-9)
+        assert standardized_mean_difference(
+            before, after, np.arange(len(before)), draws=10
+        ).value == pytest.approx(d, abs=1e-9)
+
+    def test_the_interval_over_items_is_the_jackknifes(self) -> None:
+        """Leaving out an item at a time gives the same error, to first order."""
+        before, after, item = clustered_rows(np.random.default_rng(0), 150, -0.6)
+        found = standardized_mean_difference(before, after, item)
+        left_out = [
+            standardized_mean_difference(
+                before[item != k], after[item != k], item[item != k], "paper"
+            )
+            for k in range(150)
+        ]
+        values = np.array([each.value for each in left_out])
+        error = math.sqrt(149 / 150 * ((values - values.mean()) ** 2).sum())
+        assert found.half_width == pytest.approx(stats.t.ppf(0.975, 149) * error, rel=0.03)
+        assert (found.n, found.clusters, found.unscored) == (300, 150, 0)
+        assert found.as_dict()["clusters"] == 150
+
+    def test_p_flips_whole_items(self) -> None:
+        """With three items there are eight flips, so no p below 1/4, however many rows."""
+        rng = np.random.default_rng(1)
+        before = rng.normal(size=90)
+        after = before + 5 + rng.normal(size=90)
+        found = standardized_mean_difference(before, after, np.repeat(["a", "b", "c"], 30))
+        assert 0.2 < found.p < 0.3
+        assert standardized_mean_difference(before, after, np.arange(90)).p < 0.001
+        assert (
+            standardized_mean_difference(before, after, np.repeat(np.arange(3), 30), "paper").p
+            < 1e-9
+        )
+
+    def test_coverage_and_null_rejection(self) -> None:
+        rng = np.random.default_rng(2)
+        runs, held, rejected = 300, dict.fromkeys(DEFINITIONS, 0), 0
+        for seed in range(runs):
+            rows = clustered_rows(rng, 15, 0.0)
+            for definition in DEFINITIONS:
+                found = standardized_mean_difference(*rows, definition, draws=200, seed=seed)
+                held[definition] += found.low <= 0 <= found.high
+                rejected += definition == "corrected" and found.p < 0.05
+        assert 0.92 <= held["corrected"] / runs <= 0.985
+        assert 0.015 <= rejected / runs <= 0.09
+        assert held["released"] < held["paper"] < 0.88 * runs
+
+    def test_coverage_of_an_effect(self) -> None:
+        rng = np.random.default_rng(3)
+        truth = -0.8 / math.sqrt((1.25 + 1.51) / 2)
+        held = 0
+        for _ in range(300):
+            found = standardized_mean_difference(*clustered_rows(rng, 15, -0.8), draws=1)
+            held += found.low <= truth <= found.high
+        assert 0.92 <= held / 300 <= 0.985
+
+    @pytest.mark.parametrize("definition", DEFINITIONS)
+    def test_invariances(self, definition: SmdDefinition) -> None:
+        before, after, item = clustered_rows(np.random.default_rng(4), 30, -0.4)
+
+        def numbers(x: Array, y: Array, cluster: NDArray[Any]) -> tuple[float, ...]:
+            found = standardized_mean_difference(x, y, cluster, definition)
+            return found.value, found.low, found.high, found.p
+
+        base = numbers(before, after, item)
+        assert numbers(1e-9 * before, 1e-9 * after, item) == pytest.approx(base)
+        assert numbers(before + 1e6, after + 1e6, item) == pytest.approx(base, rel=1e-6)
+        order = np.random.default_rng(5).permutation(60)
+        shuffled = before[order], after[order], item[order]
+        assert numbers(*shuffled)[:3] == pytest.approx(base[:3])
+        value, low, high, p = numbers(-before, -after, item)
+        assert (value, low, high) == pytest.approx((-base[0], -base[2], -base[1]))
+        assert p == pytest.approx(base[3])
+        names = np.array([f"paper {k:03}" for k in item])
+        assert numbers(before, after, names) == pytest.approx(base)
+
+    def test_unscored_rows_are_left_out_and_counted(self) -> None:
+        before, after, item = clustered_rows(np.random.default_rng(6), 20, -0.4)
+        gaps_before, gaps_after = before.copy(), after.copy()
+        gaps_before[[0, 1, 7]] = np.nan
+        gaps_after[[7, 9]] = np.nan
+        kept = np.setdiff1d(np.arange(40), [0, 1, 7, 9])
+        found = standardized_mean_difference(gaps_before, gaps_after, item)
+        plain = standardized_mean_difference(before[kept], after[kept], item[kept])
+        assert (found.n, found.unscored, found.clusters) == (36, 4, 19)
+        assert (found.value, found.low, found.p) == (plain.value, plain.low, plain.p)
+
+    def test_what_is_undefined_is_nan(self) -> None:
+        flat = standardized_mean_difference([0.1] * 6, [0.3] * 6, [0, 0, 1, 1, 2, 2])
+        assert math.isnan(flat.value) and math.isnan(flat.low) and math.isnan(flat.p)
+        one = standardized_mean_difference([1.0, 2.0], [2.0, 4.0], [0, 0])
+        assert one.value == pytest.approx(1.5 / math.sqrt((0.5 + 2) / 2))
+        assert math.isnan(one.low) and math.isnan(one.p) and one.clusters == 1
+        nothing = standardized_mean_difference([np.nan] * 3, [1.0] * 3, [0, 1, 2])
+        assert math.isnan(nothing.value) and (nothing.n, nothing.unscored) == (0, 3)
+        assert standardized_mean_difference([], [], []).n == 0
+        same = standardized_mean_difference([1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [0, 1, 2])
+        assert (same.value, same.low, same.high, same.p) == (0, 0, 0, 1)
+
+    def test_bad_input(self) -> None:
+        with pytest.raises(ValueError, match="its item"):
+            standardized_mean_difference([1.0, 2.0], [1.0, 2.0], [0])
+        with pytest.raises(ValueError, match="one shape"):
+            standardized_mean_difference([1.0, 2.0], [1.0], [0, 1])
+        with pytest.raises(ValueError, match="Unknown definition"):
+            standardized_mean_difference([1.0], [1.0], [0], "printed")  # type: ignore[arg-type]
+
+    def test_it_is_quick(self) -> None:
+        rows = clustered_rows(np.random.default_rng(7), 300, -0.1)
+        started = time.perf_counter()
+        standardized_mean_difference(*rows, draws=2000)
+        assert time.perf_counter() - started < 1
+
+    @pytest.mark.parametrize(
+        ("low", "high", "fall", "no_rise"),
+        [
+            (-0.3, -0.1, "falls", "does not rise"),
+            (-0.3, 0.0, "does not fall", "does not rise"),
+            (-0.1, 0.1, "does not fall", "does not rise"),
+            (0.1, 0.3, "does not fall", "rises"),
+            (math.nan, math.nan, "undecided", "undecided"),
+        ],
+    )
+    def test_verdicts(self, low: float, high: float, fall: str, no_rise: str) -> None:
+        estimate = Estimate((low + high) / 2, low, high, 10)
+        assert verdict("fall", estimate) == fall
+        assert verdict("no_rise", estimate) == no_rise
+        with pytest.raises(ValueError, match="expects"):
+            verdict("rise", estimate)  # type: ignore[arg-type]
+
+
+class TestAgreement:
+    @pytest.mark.parametrize("method", ["spearman", "pearson"])
+    def test_p_holds_where_cells_depend_on_their_item(self, method: Any) -> None:
+        rng = np.random.default_rng(2)
+        rejected = naive = 0
+        for _ in range(300):
+            x, y = rng.normal(size=(2, 20, 1)) + 0.5 * rng.normal(size=(2, 20, 4))
+            rejected += clustered_correlation(x, y, method, draws=3).p < 0.05
+            naive += stats.pearsonr(x.ravel(), y.ravel())[1] < 0.05
+        assert 0.01 <= rejected / 300 <= 0.09 and naive / 300 > 0.2
+        related = clustered_correlation(x, x + y, method)
+        assert related.p < 0.01 and related.low > 0
+
+    def test_p_of_a_perfect_and_of_an_undefined_correlation(self) -> None:
+        x = np.arange(12.0).reshape(4, 3)
+        assert clustered_correlation(x, 2 * x).p == 0
+        assert math.isnan(clustered_correlation(np.ones((4, 3)), x).p)
+        assert math.isnan(clustered_correlation(x[:2], x[:2]).p)
+
+    @pytest.mark.parametrize("method", ["spearman", "pearson"])
+    def test_leaderboards_have_the_classical_p(self, method: Any) -> None:
+        oracle: Any = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[method]
+        x, y = np.random.default_rng(3).normal(size=(2, 14))
+        gaps = np.append(x, np.nan)
+        found = agreement(gaps, np.append(y, 1.0), method, draws=300)
+        value, p = oracle(x, y)
+        assert (found.value, found.p) == pytest.approx((value, p))
+        assert (found.n, found.unscored) == (14, 1)
+        assert found.low < found.value < found.high
+        assert agreement(x, x, method).p == 0
+        assert math.isnan(agreement(x, np.ones(14), method).p)
+        assert math.isnan(agreement(x[:2], y[:2], method).low)
+
+    def test_bad_input(self) -> None:
+        with pytest.raises(ValueError, match="spearman or pearson"):
+            agreement([1.0], [1.0], "kendall")  # type: ignore[arg-type]
+
+
+class TestRankIntervals:
+    def test_means_have_students_interval(self) -> None:
+        scores = np.random.default_rng(0).normal([0.0, 3.0, 1.0], size=(40, 3))
+        scores[:4, 1] = np.nan
+        found = rank_intervals(scores, draws=200)
+        for column in range(3):
+            known = scores[~np.isnan(scores[:, column]), column]
+            low, high = stats.t.interval(0.9, len(known) - 1, known.mean(), stats.sem(known))
+            assert found.mean[column] == pytest.approx(known.mean())
+            assert (found.low[column], found.high[column]) == pytest.approx((low, high))
+        assert found.n.tolist() == [40, 36, 40] and found.unscored.tolist() == [0, 4, 0]
+        assert found.rank.tolist() == [3, 1, 2]
+        assert found.rank_low.tolist() == found.rank_high.tolist() == [3, 1, 2]
+        assert found.p_best.tolist() == [0, 1, 0]
+
+    def test_shared_noise_of_items_does_not_blur_ranks(self) -> None:
+        rng = np.random.default_rng(1)
+        scores = 10 * rng.normal(size=(30, 1)) + [0.0, 0.5] + 0.1 * rng.normal(size=(30, 2))
+        found = rank_intervals(scores)
+        assert found.low[1] < found.mean[0], "the bars overlap"
+        assert found.rank_low.tolist() == found.rank_high.tolist() == [2, 1]
+
+    def test_tied_candidates_keep_all_their_ranks(self) -> None:
+        rng = np.random.default_rng(2)
+        held = np.zeros(4)
+        for seed in range(150):
+            found = rank_intervals(rng.normal(size=(15, 4)), draws=200, seed=seed)
+            held += (found.rank_low == 1) & (found.rank_high == 4)
+        assert 0.83 <= held.mean() / 150 <= 0.97
+
+    def test_candidates_without_an_interval(self) -> None:
+        scores = np.random.default_rng(3).normal(size=(10, 4))
+        scores[:, 1] = np.nan
+        scores[2:, 2] = np.nan
+        found = rank_intervals(scores, draws=100)
+        assert math.isnan(found.mean[1]) and math.isnan(found.p_best[1])
+        assert math.isnan(found.rank[1]) and np.isnan(found.rank_low[[1, 2]]).all()
+        assert not math.isnan(found.mean[2]) and math.isnan(found.low[2])
+        assert np.nansum(found.p_best) == pytest.approx(1)
+        assert found.rank_low[0] == 1 and found.rank_high[0] == 3
+        one_item = rank_intervals([[1.0, 2.0]])
+        assert np.isnan(one_item.low).all() and np.isnan(one_item.rank_low).all()
+        assert rank_intervals(np.empty((0, 2))).n.tolist() == [0, 0]
+
+    def test_scale_and_copies(self) -> None:
+        scores = np.random.default_rng(4).normal(size=(25, 3))
+        found, scaled = (rank_intervals(s, draws=200) for s in (scores, 1e-6 * scores + 1))
+        np.testing.assert_array_equal(found.rank_low, scaled.rank_low)
+        np.testing.assert_array_equal(found.rank_high, scaled.rank_high)
+        copies = rank_intervals(np.repeat(scores[:, :1], 2, axis=1))
+        assert copies.rank.tolist() == [1.5, 1.5] and copies.p_best.tolist() == [0.5, 0.5]
+        assert copies.rank_low.tolist() == [1, 1] and copies.rank_high.tolist() == [2, 2]
+        shifted = rank_intervals(scores[:, :1] + [0.0, 1.0])
+        assert shifted.rank_low.tolist() == shifted.rank_high.tolist() == [2, 1]
+
+    def test_bad_level(self) -> None:
+        with pytest.raises(ValueError, match="level"):
+            rank_intervals([[1.0, 2.0]], level=90)
+
+
+class TestSymmetry:
+    @staticmethod
+    def texts(items: int, noise: float) -> tuple[Array, Array, Array]:
+        """An LM of which only the length of a pair agrees in both directions."""
+        rng = np.random.default_rng(0)
+        tokens = rng.integers(50, 800, size=(items, 3)).astype(np.float64)
+        rates = -3 + noise * rng.normal(size=(items, 3, 3))
+        return rates * tokens[:, None, :], -3 * tokens, tokens
+
+    def test_length_alone_correlates_per_text_and_not_per_token(self) -> None:
+        found = joint_symmetry(*self.texts(80, 0.1))
+        for method in ("spearman", "pearson"):
+            assert found["text", method].value > 0.95
+            alone = found["token", method]
+            assert abs(alone.value) < 0.2 and alone.low < 0 < alone.high and alone.p > 0.05
+            assert (alone.n, alone.unscored) == (80, 0)
+
+    def test_a_symmetric_model(self) -> None:
+        rng = np.random.default_rng(1)
+        _, marginal, tokens = self.texts(30, 0.0)
+        marginal = marginal + rng.normal(size=marginal.shape)
+        pmi = rng.normal(size=(30, 3, 3))
+        pmi = pmi + pmi.transpose(0, 2, 1)
+        found = joint_symmetry(marginal[:, None, :] + pmi, marginal, tokens)
+        assert all(each.value == pytest.approx(1) for each in found.values())
+
+    def test_direction_of_the_conditional(self) -> None:
+        """conditional[item, x, y] is log P(y|x): were it log P(x|y), this would not be 1."""
+        rng = np.random.default_rng(2)
+        marginal = rng.normal(-300, 60, size=(20, 2))
+        joint = rng.normal(-600, 5, size=20)
+        conditional = np.full((20, 2, 2), np.nan)
+        conditional[:, 0, 1] = joint - marginal[:, 0]
+        conditional[:, 1, 0] = joint - marginal[:, 1]
+        tokens = np.full((20, 2), 100.0)
+        assert joint_symmetry(conditional, marginal, tokens)["token", "pearson"].value > 0.999
+        turned = conditional.transpose(0, 2, 1)
+        assert joint_symmetry(turned, marginal, tokens)["token", "pearson"].value < 0
+
+    def test_counting_every_pair_twice_adds_nothing(self) -> None:
+        conditional, marginal, tokens = self.texts(25, 0.3)
+        once = joint_symmetry(conditional, marginal, tokens)
+        twice = joint_symmetry(conditional, marginal, tokens, pairs="twice")
+        flip = conditional[:, ::-1, ::-1], marginal[:, ::-1], tokens[:, ::-1]
+        for key, found in joint_symmetry(*flip, pairs="twice").items():
+            assert found.value == pytest.approx(twice[key].value)
+            assert once[key].half_width == pytest.approx(twice[key].half_width, rel=0.35)
+        assert twice["text", "pearson"].n == once["text", "pearson"].n == 25
+
+    def test_unscored_pairs_are_counted(self) -> None:
+        conditional, marginal, tokens = self.texts(10, 0.3)
+        marginal[0, 0] = conditional[1, 0, 2] = tokens[2, 1] = np.nan
+        for pairs, unscored in (("once", 5), ("twice", 10)):
+            found = joint_symmetry(conditional, marginal, tokens, pairs=pairs, draws=50)  # type: ignore[arg-type]
+            assert {each.unscored for each in found.values()} == {unscored}
+
+    def test_bad_input(self) -> None:
+        conditional, marginal, tokens = self.texts(4, 0.1)
+        with pytest.raises(ValueError, match="without tokens"):
+            joint_symmetry(conditional, marginal, 0 * tokens)
+        with pytest.raises(ValueError, match="Needs"):
+            joint_symmetry(conditional[:, :2, :2], marginal, tokens)
+        with pytest.raises(ValueError, match="once or twice"):
+            joint_symmetry(conditional, marginal, tokens, pairs="thrice")  # type: ignore[arg-type]
