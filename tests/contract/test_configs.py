@@ -74,6 +74,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "peers",
             "surface",
         },
+        "attack": {"perturbation"},
         "synopsis": {"outline", "writing"},
         "dataset": {"download", "records", "rows"},
         "evaluation_lm": {"cached", "counted", "remote"},
