@@ -68,10 +68,12 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         "mechanism": {
             "conditional",
             "critic",
+            "grades",
             "labels",
             "logprob",
             "negatives",
             "peers",
+            "questions",
             "surface",
         },
         "attack": {"perturbation"},
