@@ -78,7 +78,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         },
         "attack": {"perturbation"},
         "synopsis": {"outline", "writing"},
-        "dataset": {"download", "records", "rows"},
+        "dataset": {"download", "origin", "records", "rows"},
         "evaluation_lm": {"cached", "counted", "remote"},
         "agents": {"taxonomy"},
         "study": {
