@@ -26,18 +26,20 @@ likely), the ``normal`` approximation with tie correction, or ``auto``: exact up
 items. scipy 1.17 agrees wherever it is exact itself, and beyond 50 items."""
 
 EXACT_UP_TO = 50
+COUNTED = 1000  # items: so many sign patterns are still a float
+ROWS = 2000  # whose exact distributions are held at a time
 DIGITS = 12  # differences that agree so far, relative to the largest, are ties
 
 
 @dataclass(frozen=True)
 class SignedRanks:
-    """Ranks of absolute differences, rows along the last axis.
+    """Ranks of absolute differences.
 
     Attributes:
-        ranks: [..., items] midranks; 0 for items that do not count.
-        given: [...] what zeros add to every W+ (``zsplit``; else 0).
-        mean, variance: [...] of W+ under the null.
-        items: [...] how many items were scored, unchanged ones included.
+        ranks: [rows, items] midranks; 0 for items that do not count.
+        given: [rows] what zeros add to every W+ (``zsplit``; else 0).
+        mean, variance: [rows] of W+ under the null.
+        items: [rows] how many items were scored, unchanged ones included.
     """
 
     ranks: Floats
@@ -62,12 +64,13 @@ def signed_rank_log_p(
         0, and finite: a p that is too small for a float still has its logarithm.
 
     Raises:
-        ValueError: infinite differences, or an unknown method.
+        ValueError: infinite differences, an unknown method, or too many items for ``exact``.
     """
     given = tidy(differences)
-    ranked = signed_ranks(given, zero_method)
-    found = np.sum(np.where(given > 0, ranked.ranks, 0.0), axis=-1) + ranked.given
-    return log_p_of(ranked, found[..., None], method)[..., 0]
+    rows = given.reshape(-1, given.shape[-1])
+    ranked = signed_ranks(rows, zero_method)
+    found = np.sum(np.where(rows > 0, ranked.ranks, 0.0), axis=-1) + ranked.given
+    return log_p_of(ranked, found[:, None], method)[:, 0].reshape(given.shape[:-1])
 
 
 def tidy(differences: ArrayLike) -> Floats:
@@ -84,7 +87,7 @@ def tidy(differences: ArrayLike) -> Floats:
 
 
 def signed_ranks(differences: Floats, zero_method: ZeroMethod) -> SignedRanks:
-    """Rank the absolute differences [..., items] of every row.
+    """Rank the absolute differences [rows, items] of every row.
 
     Raises:
         ValueError: an unknown zero method.
@@ -112,49 +115,52 @@ def signed_ranks(differences: Floats, zero_method: ZeroMethod) -> SignedRanks:
 
 
 def log_p_of(ranked: SignedRanks, found: Floats, method: Method = "auto") -> Floats:
-    """log P(W+ >= found) [..., values] under the null, for several values a row.
+    """log P(W+ >= found) [rows, values] under the null.
 
     Raises:
-        ValueError: an unknown method.
+        ValueError: an unknown method, or too many items for ``exact``.
     """
     if method not in ("auto", "normal", "exact"):
         raise ValueError(f"method={method!r} must be auto, normal or exact.")
-    spread = np.sqrt(ranked.variance)[..., None]
-    z = np.divide(
-        found - ranked.mean[..., None], spread, out=np.zeros_like(found), where=spread > 0
-    )
+    spread = np.sqrt(ranked.variance)[:, None]
+    z = np.divide(found - ranked.mean[:, None], spread, out=np.zeros_like(found), where=spread > 0)
     log_p = log_ndtr(-z)
     if method != "normal":
         few = ranked.items <= (EXACT_UP_TO if method == "auto" else math.inf)
-        _exact(ranked, found, np.argwhere(few), log_p)
+        if np.max(ranked.items, initial=0.0, where=few) > COUNTED:
+            raise ValueError(f"method=exact serves up to {COUNTED} items: use auto or normal.")
+        _exact(ranked, found, few, log_p)
     changed = np.count_nonzero(ranked.ranks, axis=-1, keepdims=True) > 0
     log_p = np.where(changed, log_p, 0.0)
-    return np.where(ranked.items[..., None] > 0, log_p, np.nan)
+    return np.where(ranked.items[:, None] > 0, log_p, np.nan)
 
 
-def _exact(ranked: SignedRanks, found: Floats, rows: NDArray[np.intp], into: Floats) -> None:
-    """Replace the rows at these indices; rows with the same ranks share their distribution."""
-    known: dict[bytes, Floats] = {}
-    for place in map(tuple, rows):
-        doubled = np.sort(np.rint(2 * ranked.ranks[place]).astype(np.int64))
-        doubled = doubled[doubled > 0]  # midranks are halves at most
-        key = doubled.tobytes()
-        if key not in known:
-            known[key] = np.log(_upper_tail(doubled))
-        steps = np.ceil(2 * (found[place] - ranked.given[place]) - 1e-6).astype(np.int64)
-        into[place] = known[key][np.clip(steps, 0, len(known[key]) - 1)]
+def _exact(ranked: SignedRanks, found: Floats, few: NDArray[np.bool_], into: Floats) -> None:
+    """Replace the rows of ``few``; rows with the same ranks share their distribution."""
+    doubled = np.sort(np.rint(2 * ranked.ranks[few]).astype(np.int64), axis=-1)
+    steps = np.ceil(2 * (found[few] - ranked.given[few][:, None]) - 1e-6).astype(np.int64)
+    log_p = np.empty(steps.shape)
+    for start in range(0, len(doubled), ROWS):
+        rows = slice(start, start + ROWS)
+        patterns, place = np.unique(doubled[rows], axis=0, return_inverse=True)
+        tails = [np.log(_upper_tail(pattern[pattern > 0])) for pattern in patterns]
+        lengths = np.array([len(tail) for tail in tails])
+        first = np.cumsum(lengths) - lengths
+        within = np.clip(steps[rows], 0, lengths[place.ravel()][:, None] - 1)
+        log_p[rows] = np.concatenate(tails)[first[place.ravel()][:, None] + within]
+    into[few] = log_p
 
 
 def _upper_tail(doubled: NDArray[np.int64]) -> Floats:
     """P(sum of a random half of the ranks >= k) for k = 0, 1, ...; only sums of positive terms."""
-    chance = np.zeros(int(doubled.sum()) + 1)
-    chance[0] = 1.0
+    ways = np.zeros(int(doubled.sum()) + 1)
+    ways[0] = 1.0
     reached = 0
     for rank in doubled.tolist():
-        chance[: reached + 1] /= 2
-        chance[rank : reached + rank + 1] += chance[: reached + 1].copy()
+        ways[rank : reached + rank + 1] += ways[: reached + 1]
         reached += rank
-    return np.minimum(np.cumsum(chance[::-1])[::-1], 1.0)
+    tail = np.cumsum(ways[::-1])[::-1]
+    return np.asarray(tail / tail[0], dtype=np.float64)
 
 
 def _midranks(sizes: Floats) -> tuple[Floats, Floats]:

@@ -89,6 +89,12 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "discrimination_tables",
             "discrimination_notes",
             "dry_run",
+            "degraded",
+            "discernment_notes",
+            "discernment_tables",
+            "expert_weights",
+            "findings",
+            "perturbations",
         },
         "scale": {"sharded", "shards", "worker"},
     }
