@@ -91,7 +91,7 @@ class Discernment:
             summary=self._summary(lab, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
-                tables.findings_table(degraded, found, ratings),
+                tables.findings_table(found, ratings),
                 tables.averages_table(over, len(panel.items)),
                 tables.metrics_table(found, metrics, ratings),
                 tables.coverage_table(degraded, ratings),

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 BINS = 16  # of a histogram
 
 
-def findings_table(degraded: Degraded, found: Sequence[Finding], ratings: Floats) -> Table:
+def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
     rows: list[Row] = []
     for place, one in enumerate(found, start=1):
@@ -36,15 +36,14 @@ def findings_table(degraded: Degraded, found: Sequence[Finding], ratings: Floats
                 "high": high,
                 "n": int(scored.sum()),
                 "unscored": int((~scored).sum()),
-                "without_weights": one.d,
+                "d": one.d,
                 "threshold": one.threshold.d_ew,
                 "seen": {None: "unscored", True: "yes", False: "no"}[one.seen],
-                "unchanged": len(degraded.unchanged[one.perturbation.name]),
             }
         )
     note = (
-        "value: D with weights, log_.05 of the combined one-sided p: nominally, above 1 is p < "
-        ".05. threshold: what 5 % of judges with shuffled labels reach on these ratings; a "
+        "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
+        "nominally above 1 is p < .05. threshold: what 5 % of judges with shuffled labels reach on these ratings; a "
         "perturbation is seen above it. The interval resamples items and tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)

@@ -153,7 +153,7 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     study = Discernment(only=only, combine="printed", weights="judgelab", calibrate=False, **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
     row = rows(result, "discernment", "perturbation")["typos_major"]
-    assert row["without_weights"] > row["value"], "by ln M / ln 20 and the weight of one metric"
+    assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
     assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
     assert any("no mean of p values" in note for note in result.notes)
     weight = rows(result, "metrics", "metric")["fluency"]["weight"]

@@ -34,7 +34,7 @@ def radar(tables: dict[str, DataFrame]) -> Figure:
     side.set_theta_offset(math.pi / 2)
     side.set_theta_direction(-1)
     _ring(side, angles, [row["value"] for row in rows], style.HUES[0])
-    _ring(side, angles, [row["without_weights"] for row in rows], style.MUTED, dashed=True)
+    _ring(side, angles, [row["d"] for row in rows], style.MUTED, dashed=True)
     around = [k * math.pi / 90 for k in range(181)]
     side.plot(around, [1.0] * len(around), color=RED, lw=1.2, ls=(0, (4, 3)), zorder=2)
     bars = [(a, row["threshold"]) for a, row in zip(angles, rows, strict=True)]
