@@ -30,6 +30,12 @@ class Degraded:
     unchanged: dict[str, list[str]]
     made: dict[str, dict[str, object]]
 
+    def changed(self, column: int) -> int:
+        """How many texts the perturbation of this agent changed."""
+        name = self.panel.agents[column].name
+        there = sum(row[column] is not None for row in self.panel.texts)
+        return there - len(self.unchanged[name])
+
 
 def degrade(
     lab: Lab, perturbations: str | None, only: Sequence[str] | None, by: By | None

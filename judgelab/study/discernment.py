@@ -20,7 +20,15 @@ from judgelab.study import discernment_tables as tables
 from judgelab.study.degraded import Degraded, degrade
 from judgelab.study.discernment_notes import notes
 from judgelab.study.expert_weights import ExpertWeights, load_weights
-from judgelab.study.findings import NONE, Average, Finding, averages, finding, verdict
+from judgelab.study.findings import (
+    NONE,
+    Average,
+    Finding,
+    averages,
+    finding,
+    nothing_changed,
+    verdict,
+)
 from judgelab.study.lab import Lab
 from judgelab.study.records import measurement_records, score_records, text_records
 from judgelab.writing import By
@@ -114,13 +122,18 @@ class Discernment:
     ) -> list[Finding]:
         found = []
         for place, one in enumerate(degraded.suite.perturbations, start=1):
-            names = (one.name, one.attack.name)
+            own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
+            changed = degraded.changed(place)
+            if not changed:
+                found.append(nothing_changed(one, len(metrics), own, self.bootstrap))
+                continue
             found.append(
                 finding(
                     one,
+                    changed,
                     ratings[0],
                     ratings[place],
-                    weights.of(names, metrics) if len(metrics) > 1 else None,
+                    own,
                     self._how,
                     replicates=self.replicates if self.calibrate else None,
                     bootstrap=self.bootstrap,
@@ -132,12 +145,14 @@ class Discernment:
     def _summary_bars(
         self, ratings: Floats, found: Sequence[Finding], seed: int
     ) -> SummaryThresholds:
-        if not self.calibrate:
+        places = [place for place, one in enumerate(found) if one.changed]
+        if not self.calibrate or not places:
             return SummaryThresholds(NONE, NONE)
-        levels = [one.perturbation.level for one in found]
-        own = [one.weights for one in found]
+        rated = ratings[[0, *(place + 1 for place in places)]]
+        levels = [found[place].perturbation.level for place in places]
+        own = [found[place].weights for place in places]
         return calibrate_summary(
-            ratings, own, levels, self._how, replicates=min(self.replicates, 1000), seed=seed
+            rated, own, levels, self._how, replicates=min(self.replicates, 1000), seed=seed
         )
 
     @property

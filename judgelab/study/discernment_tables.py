@@ -38,15 +38,23 @@ def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
                 "unscored": int((~scored).sum()),
                 "d": one.d,
                 "threshold": one.threshold.d_ew,
-                "seen": {None: "unscored", True: "yes", False: "no"}[one.seen],
+                "seen": seen_in_words(one),
             }
         )
     note = (
         "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
-        "nominally above 1 is p < .05. threshold: what 5 % of judges with shuffled labels reach on these ratings; a "
-        "perturbation is seen above it. The interval resamples items and tests nothing."
+        "nominally above 1 is p < .05. threshold: what 5 % of judges with shuffled labels reach "
+        "on these ratings; a perturbation is seen above it. The interval resamples items and "
+        "tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)
+
+
+def seen_in_words(one: Finding) -> str:
+    """yes, no, or why there is no answer."""
+    if not one.changed:
+        return "nothing changed"
+    return {None: "unscored", True: "yes", False: "no"}[one.seen]
 
 
 def averages_table(over: Sequence[Average], items: int) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ class Finding:
 
     Attributes:
         perturbation: which.
+        changed: how many texts it changed; where it changed none, nothing else is known.
         d, d_ew: discernment without and with weights.
         p: [metrics].
         weights: [metrics], None for equal ones.
@@ -32,6 +33,7 @@ class Finding:
     """
 
     perturbation: Perturbation
+    changed: int
     d: float
     d_ew: float
     p: Floats
@@ -62,8 +64,17 @@ class Average:
     threshold: float
 
 
+def nothing_changed(
+    perturbation: Perturbation, metrics: int, weights: list[float] | None, bootstrap: int
+) -> Finding:
+    """The finding on a perturbation that left every text as it was: it says nothing of a judge."""
+    nan, draws = float("nan"), np.full(bootstrap, np.nan)
+    return Finding(perturbation, 0, nan, nan, np.full(metrics, nan), weights, draws, draws, NONE)
+
+
 def finding(
     perturbation: Perturbation,
+    changed: int,
     original: Floats,
     perturbed: Floats,
     weights: list[float] | None,
@@ -80,13 +91,21 @@ def finding(
     bar = NONE
     if replicates is not None:
         bar = calibrate(*pair, weights, how, replicates=replicates, seed=seed)
-    return Finding(perturbation, score.d, score.d_ew, score.p, weights, draws, draws_ew, bar)
+    return Finding(
+        perturbation, changed, score.d, score.d_ew, score.p, weights, draws, draws_ew, bar
+    )
 
 
 def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]:
-    """Level-balanced averages and minima, each without and with weights."""
+    """Level-balanced averages and minima, each without and with weights.
+
+    Over the perturbations that changed any text; none where there is none.
+    """
+    found = [one for one in found if one.changed]
     levels = [one.perturbation.level for one in found]
-    made = []
+    made: list[Average] = []
+    if not found:
+        return made
     for suffix, values, draws in (
         ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
         ("", [one.d for one in found], [one.draws for one in found]),
@@ -105,14 +124,18 @@ def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]
 
 def verdict(found: Sequence[Finding], mechanism: str) -> str:
     """The sentence a user needs: which perturbations this judge does not see."""
-    blind = [one.perturbation.name for one in found if one.seen is False]
-    unknown = [one.perturbation.name for one in found if one.seen is None]
+
+    def named(wanted: Iterable[Finding]) -> str:
+        return ", ".join(one.perturbation.name for one in wanted)
+
+    blind = named(one for one in found if one.seen is False)
+    unknown = named(one for one in found if one.changed and one.seen is None)
+    idle = named(one for one in found if not one.changed)
     if blind:
-        said = f"This judge ({mechanism}) does not see: {', '.join(blind)}."
-    elif len(unknown) < len(found):
+        said = f"This judge ({mechanism}) does not see: {blind}."
+    elif any(one.seen for one in found):
         said = f"This judge ({mechanism}) sees every perturbation that was scored."
     else:
         said = f"This judge ({mechanism}) has no scores, so nothing is known of what it sees."
-    return (
-        f"{said} Unscored: {', '.join(unknown)}." if unknown and len(unknown) < len(found) else said
-    )
+    said += f" Unscored: {unknown}." if unknown else ""
+    return f"{said} Left out, because they changed no text: {idle}." if idle else said

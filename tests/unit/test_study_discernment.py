@@ -181,6 +181,25 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     assert any("1 items have no reference" in note for note in result.notes)
 
 
+def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    panel = Panel(items, provenance={"dataset": "summeval"})
+    study = Discernment(only=["typos_major", "reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
+    found = rows(result, "discernment", "perturbation")
+    assert found["reordering_major"]["seen"] == "nothing changed"
+    assert found["reordering_major"]["value"] != found["reordering_major"]["value"], "not 0"
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert over["value"] == found["typos_major"]["value"] > 0
+    assert result.notes[0].endswith("because they changed no text: reordering_major.")
+    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in result.figures:
+        assert draw(name, tables).axes
+    idle = Discernment(only=["reordering_major"], **QUICK)
+    nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
+    assert "has no scores" in nothing.notes[0]
+
+
 def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
     study = Discernment(only=["deletions_major", "insertion_major"], **QUICK)
     result = study.run(lab(tmp_path, NOBODY, Length("characters")))
