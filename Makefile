@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORE := .venv/.core-ready
 DEV := .venv/.dev-ready
-DATA ?= ../shared/data/peer_prediction
+DATA ?= ../shared/data
 OUT ?= outputs/tables.json
 
 .DEFAULT_GOAL := help
@@ -16,7 +16,7 @@ demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-M
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
 
 test: check ## everything CI runs: lint, types, all tests with coverage
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --durations=20 --cov --cov-report=term
 
 check: $(DEV) ## lint and types
 	$(BIN)/ruff check .
@@ -27,8 +27,7 @@ bench: $(DEV) bench-scoring ## speed against named peers, measured in the same r
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
-	$(BIN)/python -m experiments.peer_prediction.tables --data $(DATA) --out $(OUT)
-	$(BIN)/python -m experiments.peer_prediction.tags --data $(DATA) --out $(dir $(OUT))tags.json
+	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)
 
 bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'

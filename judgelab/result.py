@@ -18,6 +18,7 @@ class Table:
     title: str
     rows: Sequence[Row]
     note: str = ""
+    level: float = 0.95  # of the intervals in columns low and high
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def _table(table: Table) -> dict[str, object]:
         "name": table.name,
         "title": table.title,
         "note": table.note,
+        "level": table.level,
         "columns": list(dict.fromkeys(key for row in table.rows for key in row)),
         "rows": [plain(row) for row in table.rows],
     }

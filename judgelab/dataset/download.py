@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import ConfigError, DataError, require
-from judgelab.store.network import why_offline
+from judgelab.store.network import HubError, hub_folder
 
 SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
 """How the Hub numbers the files of a split, so that a missing one can be told."""
@@ -42,27 +41,19 @@ def fetch(hub: Mapping[str, Any]) -> Snapshot:
         if not hub.get(key):
             raise ConfigError(f"dataset.source=hub needs dataset.hub.{key}, which is not set.")
     require("datasets", extra="hub")
-    library = require("huggingface_hub", extra="hub")
     patterns = split_patterns(hub)
-    endpoint = (os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)).rstrip("/")
-    obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
     try:
-        folder = library.snapshot_download(
-            hub["id"],
-            repo_type="dataset",
-            revision=hub["revision"],
-            allow_patterns=patterns,
-            endpoint=endpoint,
-            local_files_only=obstacle is not None,
+        folder, obstacle = hub_folder(
+            hub["id"], hub["revision"], patterns, kind="dataset", extra="hub"
         )
-    except Exception as cause:  # several libraries' network errors, with no common base
-        raise _refusal(hub, obstacle or _reason(cause)) from cause
-    files = _matching(Path(folder), patterns)
+    except HubError as cause:
+        raise _refusal(hub, str(cause)) from cause
+    files = _matching(folder, patterns)
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
     if obstacle and _lacks_some(files, patterns):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
-    return Snapshot(files, Path(folder).name)
+    return Snapshot(files, folder.name)
 
 
 def split_patterns(hub: Mapping[str, Any]) -> list[str]:
@@ -107,16 +98,3 @@ def _refusal(hub: Mapping[str, Any], reason: str) -> DataError:
         f"Hugging Face Hub: {reason}; use dataset.source=sample, or a local copy with "
         "dataset.source=path dataset.path=FILE."
     )
-
-
-def _reason(cause: Exception) -> str:
-    known: Sequence[tuple[str, str]] = (
-        ("GatedRepoError", "access must be requested on its page, then `hf auth login`"),
-        ("RepositoryNotFoundError", "there is no such dataset, or it is private"),
-        ("RevisionNotFoundError", "there is no such revision"),
-    )
-    names = {base.__name__ for base in type(cause).__mro__}
-    for name, sentence in known:
-        if name in names:
-            return sentence
-    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"

@@ -22,6 +22,9 @@ REFERENCES = ("reviewer_1", "reviewer_3")
 PARTS = {"evaluation": slice(0, 300), "finetune": slice(500, 1500)}
 """Rows of the clone's files; 300 to 499 are used by neither."""
 
+_REVIEWS = {"1": 1, "2": 2, "3": 3, "1.0": 1, "2.0": 2, "3.0": 3}
+"""Numbers of the reviews, as text, whole numbers or floats."""
+
 FOLDERS = ("", "dataset", "task_iclr23/dataset")
 DESCRIPTION = "Review a machine learning paper submitted to a conference"
 
@@ -84,11 +87,16 @@ class GemReleased:
             )
         column = {"review": "review", "review_summary": "review_summary_gpt4o"}[self.text]
         table = _table(file, ("paper_id", "review_no", column))
+        table["review_no"] = _numbers(table["review_no"].tolist(), file)
         items = []
         for paper, rows in table.groupby("paper_id", sort=False):
-            texts = {int(row["review_no"]): row[column] for _, row in rows.iterrows()}
-            if sorted(texts) != [1, 2, 3]:
-                raise DataError(f"{str(file)!r}: paper {paper!r} has reviews {sorted(texts)}.")
+            found = sorted(rows["review_no"])
+            if found != [1, 2, 3]:
+                raise DataError(
+                    f"{str(file)!r}: paper {paper!r} has the reviews {found}, not 1, 2 and 3: "
+                    "fetch it again."
+                )
+            texts = dict(zip(rows["review_no"], rows[column], strict=True))
             first = rows.iloc[0].to_dict()
             synopsis, kind = _synopsis(first)
             meta = {"synopsis": kind} if synopsis else {}
@@ -141,7 +149,24 @@ def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
+    if table.empty:
+        raise DataError(f"{str(file)!r} has no rows: fetch it again.")
+    nameless = table["paper_id"].isna()
+    if nameless.any():
+        row = int(nameless.to_numpy().argmax()) + 1
+        raise DataError(f"{str(file)!r}, row {row}: there is no paper_id: fetch it again.")
     return table
+
+
+def _numbers(values: list[Any], file: Path) -> list[int]:
+    """The column review_no, each 1, 2 or 3."""
+    for row, value in enumerate(values, start=1):
+        if str(value) not in _REVIEWS:
+            raise DataError(
+                f"{str(file)!r}, row {row}: review_no must be 1, 2 or 3, not {value!r}: fetch it "
+                "again."
+            )
+    return [_REVIEWS[str(value)] for value in values]
 
 
 def _known(value: object) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,6 +110,9 @@ def peer_panel(
 ) -> Panel:
     """A panel of reviewer_1 to reviewer_M; items with fewer texts have None for the last.
 
+    Args:
+        items: at least one.
+
     Raises:
         ConfigError: a reference is no reviewer, or everybody is one.
     """
@@ -158,9 +162,9 @@ def _item(row: Row, where: str) -> PeerItem:
         if key not in KEYS:
             raise DataError(f"{where}: unknown key {key!r}.{did_you_mean(str(key), KEYS)}")
     texts = row.get("texts")
-    grades = row.get("grades") or [None] * len(texts or ())
     if not isinstance(texts, list) or not texts:
         raise DataError(f"{where}: texts must be a list of at least one text.")
+    grades = row.get("grades") or [None] * len(texts)
     if not isinstance(grades, list) or len(grades) != len(texts):
         raise DataError(f"{where}: grades must be a list with one entry for each of the texts.")
     id_ = row.get("id")
@@ -190,5 +194,14 @@ def _grade(value: Any, where: str) -> float | None:
     if isinstance(value, str) and value.strip().upper() in LETTERS:
         return LETTERS[value.strip().upper()]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    raise DataError(f"{where}: a grade must be A, B, C, a number or null, not {value!r}.")
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of hundreds of digits
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    said = repr(value)
+    raise DataError(
+        f"{where}: a grade must be A, B, C, a finite number or null, not "
+        f"{said if len(said) <= 40 else said[:40] + '...'}."
+    )

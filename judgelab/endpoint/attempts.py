@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
 LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
+SILENT = 3  # calls in a row that time out, each with all its retries, before we believe it
 REASON = 200  # characters of a server's message that are kept
 
 
@@ -90,14 +91,15 @@ class Caller:
         self.client, self.limits, self.meter = client, limits, meter
         self.where, self._secret = where, secret
         self.pace = Pace(limits)
-        self._reached = False
+        self._reached, self._silent = False, 0
 
     async def call(self, call: Call) -> Answer:
         """The answer, after as many attempts as the limits allow.
 
         Raises:
             ConfigError: the key, the address or the model is refused.
-            EndpointError: no connection was ever made, or the account is empty.
+            EndpointError: no connection was ever made, nothing was ever answered, or the account
+                is empty.
             BudgetReachedError: an attempt would exceed the budget.
         """
         attempt = 1
@@ -105,7 +107,7 @@ class Caller:
             result = await self._attempt(call, attempt)
             if result.body is not None:
                 return Answer(result.body)
-            if not result.again or attempt > self.limits.retries:
+            if not result.again or attempt > self.limits.retries or self._silent >= SILENT:
                 break
             await asyncio.sleep(self._wait(attempt, result.retry_after))
             attempt += 1
@@ -114,6 +116,14 @@ class Caller:
                 f"{self.where} cannot be reached ({result.message}): is it running, and is "
                 "evaluation_lm.base_url right?"
             )
+        if result.status == "timeout" and not self._reached:
+            self._silent += 1
+            if self._silent >= SILENT:
+                raise EndpointError(
+                    f"{self.where} has not answered once in {SILENT} calls of "
+                    f"{self.limits.retries + 1} attempts each ({result.message}): is it running "
+                    "behind that address, and is evaluation_lm.limits.timeout long enough?"
+                )
         tries = f" after {attempt} attempts" if attempt > 1 else ""
         return Answer(None, f"{result.message}{tries}", result.status)
 
@@ -126,7 +136,7 @@ class Caller:
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
             if result.status not in LOST:
-                self._reached = True
+                self._reached, self._silent = True, 0
                 refused = result.status == "429"
                 self.pace.heard(refused=refused, retry_after=result.retry_after)
             self.meter.ended(ticket, result.status, tokens, reason=result.message, **facts)

@@ -1,4 +1,9 @@
-"""log P(y | x) out of a completions endpoint that reports the log-probabilities of its prompt."""
+"""log P(y | x) out of a completions endpoint that reports the log-probabilities of its prompt.
+
+Where a token runs across the boundary of x and y this is log P(xy) - log P(x), each in its own
+tokens; a local model (``scoring.encode``) charges the target the whole token instead, so that the
+two differ by what the last tokens of x alone cost.
+"""
 
 from __future__ import annotations
 

@@ -8,11 +8,13 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from judgelab.capability import Capability
+from judgelab.errors import DataError
+from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import (
     ChatRequest,
     EvaluationLM,
@@ -24,6 +26,8 @@ from judgelab.evaluation_lm.remote import Remote
 from judgelab.store.cache import CallCache, LogProb
 from judgelab.store.claims import Claims
 
+SLICE = 8  # requests put to a local LM at once, to begin with
+WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
 
 Q = TypeVar("Q")  # what is asked: a pair, or a request
@@ -65,7 +69,7 @@ class Cached:
 
     A key is the hash of the LM's identity and of the texts, messages, sampling settings and
     repeat index: all that can change an answer, and nothing else. Kept are answers and settled
-    refusals; a call that failed is asked again by a later run.
+    refusals; a call that failed is asked again by a later run (a paid one: not by this one).
 
     What a ``Remote`` LM answers is kept the moment it arrives, and its questions are claimed
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
@@ -78,7 +82,10 @@ class Cached:
         self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._claims = Claims(cache) if isinstance(lm, Remote) else None
+        self._claims = None
+        if isinstance(lm, Remote):
+            self._claims = Claims(cache)
+            lm.keep(cache.path)
 
     @property
     def identity(self) -> str:
@@ -102,8 +109,13 @@ class Cached:
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
-        """As the wrapped LM; only pairs never seen before reach it."""
+        """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
         keys = self.logprob_keys(contexts, targets, pairs)
+        bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
+        bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            if c in bad_x or t in bad_y:
+                self._unscored[key] = (math.nan, 0)
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
             if isinstance(self.lm, Remote):
@@ -118,15 +130,18 @@ class Cached:
         return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """As the wrapped LM; only questions never answered before reach it."""
+        """As the wrapped LM; only questions never answered before reach it, all of them texts."""
         keys = self.chat_keys(requests)
+        for key, request in zip(keys, requests, strict=True):
+            if any(halved(message.content) for message in request.messages):
+                self._unscored[key] = Reply(None, HALVED, settled=True)
 
         def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
             if isinstance(self.lm, Remote):
                 for index, reply in self.lm.stream_chat(missing):
                     yield {index: reply}
             else:
-                yield dict(enumerate(self.lm.chat(missing)))
+                yield from _slices(self.lm, missing)
 
         known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
         return [known[key] for key in keys]
@@ -161,7 +176,7 @@ class Cached:
         fresh: dict[bytes, LogProb] = dict(zip(keys, rows, strict=True))
         self.cache.note_lm(self.identity, "logprob")
         self._keep_logprobs(fresh)
-        self._unscored |= {key: row for key, row in fresh.items() if math.isnan(row[0])}
+        self._remember(fresh)
         self._accepted(len(fresh))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
@@ -169,7 +184,7 @@ class Cached:
         fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
         self.cache.note_lm(self.identity, "chat")
         self._keep_chats(fresh)
-        self._unscored |= {key: r for key, r in fresh.items() if r.text is None}
+        self._remember(fresh)
         self._accepted(len(fresh))
 
     def _accepted(self, calls: int) -> None:
@@ -210,6 +225,8 @@ class Cached:
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
                     keep(fresh)
+                    if self._claims is not None:
+                        self._remember(fresh)
                     known |= fresh
                     self.count.computed += len(fresh)
                     self._watch.answered(len(fresh))
@@ -220,6 +237,13 @@ class Cached:
                 time.sleep(POLL)  # another job is asking the rest
         return known
 
+    def _remember(self, fresh: Mapping[bytes, object]) -> None:
+        """Unscored answers last this run: asking for them again may be paid for again."""
+        for key, answer in fresh.items():
+            failed = isinstance(answer, Reply) and answer.text is None
+            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
+                self._unscored[key] = cast(LogProb | Reply, answer)
+
     def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
         scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
         if scored:
@@ -229,6 +253,22 @@ class Cached:
         kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
         if kept:
             self.cache.add_chats({key: json.dumps(asdict(r)) for key, r in kept.items()})
+
+
+def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+    """A local LM's replies, a few at a time so that a kill keeps those before.
+
+    A few are as many as take ``WORTH`` seconds: an engine that answers hundreds side by side is
+    given more and more of them.
+    """
+    start, size = 0, SLICE
+    while start < len(requests):
+        begun, part = time.monotonic(), requests[start : start + size]
+        replies = lm.chat(part)
+        took = max(time.monotonic() - begun, 1e-3)
+        yield {start + index: reply for index, reply in enumerate(replies)}
+        start += len(part)
+        size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
 
 def logprob_keys(
@@ -255,11 +295,21 @@ def chat_key(identity: str, request: ChatRequest) -> bytes:
 
 
 def reply_from(stored: str) -> Reply:
-    """A reply as the cache keeps it."""
-    values = json.loads(stored)
-    found = values.pop("top_logprobs", ())
-    alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
-    return Reply(**values, top_logprobs=alternatives)
+    """A reply as the cache keeps it.
+
+    Raises:
+        DataError: it is no such thing.
+    """
+    try:
+        values = json.loads(stored)
+        found = values.pop("top_logprobs", ())
+        alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
+        return Reply(**values, top_logprobs=alternatives)
+    except (ValueError, TypeError, AttributeError) as cause:
+        raise DataError(
+            f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
+            "move it away, or give another with paths.cache=FILE."
+        ) from cause
 
 
 def table_of(rows: Sequence[LogProb]) -> LogProbTable:
@@ -271,7 +321,7 @@ def table_of(rows: Sequence[LogProb]) -> LogProbTable:
 
 
 def _digest(text: str) -> bytes:
-    return _digest_bytes(text.encode())
+    return _digest_bytes(text.encode(errors="surrogatepass"))
 
 
 def _digest_bytes(data: bytes) -> bytes:

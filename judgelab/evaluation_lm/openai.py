@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from judgelab.capability import Capability
 from judgelab.endpoint.attempts import Call, Caller, estimate
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
+from judgelab.endpoint.kept import KeptPrompts
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import (
     Mode,
@@ -88,6 +90,7 @@ class OpenAI(Remote):
         self._meter, self._probed = Meter(), False
         self._caller: Caller | None = None
         self._pool: Pool | None = None
+        self._kept: KeptPrompts | None = None
 
     @property
     def identity(self) -> str:
@@ -113,6 +116,11 @@ class OpenAI(Remote):
         self._meter = meter
         if self._caller is not None:
             self._caller.meter = meter
+
+    def keep(self, path: Path) -> None:
+        """Keep prompts that are paid for and are not an answer by themselves."""
+        self._forget()
+        self._kept = KeptPrompts(path, f"{self.identity} logprobs={self.logprobs}")
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see judgelab.endpoint for what is retried."""
@@ -155,15 +163,29 @@ class OpenAI(Remote):
         if found is not None:
             return found
         if context and context not in alone:  # asked once a batch, however many targets follow it
-            alone[context] = asyncio.create_task(self._prompt(caller, context))
+            alone[context] = asyncio.create_task(self._context(caller, context))
         before = await alone[context] if context else None
         if before is None:
+            self._keep(context + target, joint)
             return math.nan, 0
         nats, tokens, clean = difference(joint, before)
         self.scored_jointly += not clean
         return nats, tokens
 
+    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | None:
+        found = await self._prompt(caller, context)
+        if found is not None:
+            self._keep(context, found)
+        return found
+
+    def _keep(self, text: str, scored: ScoredPrompt) -> None:
+        if self._kept is not None:
+            self._kept.put(text, scored)
+
     async def _prompt(self, caller: Caller, text: str) -> ScoredPrompt | None:
+        known = None if self._kept is None else self._kept.get(text)
+        if known is not None:
+            return known
         body = scoring_body(str(self.model), self.logprobs, text)
         answer = await caller.call(Call("completions", body, ("logprob",), (estimate([text]), 1)))
         if answer.body is None:
@@ -177,12 +199,24 @@ class OpenAI(Remote):
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
+        self._forget()
         if self._pool is not None:
             if self._caller is not None:
                 self._pool.run(self._caller.client.close())
             self._pool.close()
             self._pool = self._caller = None
         self._meter.close()
+
+    def _forget(self) -> None:
+        """Close the kept prompts, where they were opened: in the pool's thread."""
+        kept, self._kept = self._kept, None
+
+        async def close() -> None:
+            if kept is not None:
+                kept.close()
+
+        if self._pool is not None:
+            self._pool.run(close())
 
     @property
     def _window(self) -> int:

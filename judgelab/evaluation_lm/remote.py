@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,10 @@ class Remote(ABC):
     @abstractmethod
     def attach(self, meter: Meter) -> None:
         """Note every attempt in this meter from now on, and keep to its budget."""
+
+    def keep(self, path: Path) -> None:
+        """Keep parts of answers in this call cache from now on, where there are any."""
+        del path
 
     @abstractmethod
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:

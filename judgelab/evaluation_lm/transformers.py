@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText
+from judgelab.finetune.trained import other_base
+from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder, RawText
 from judgelab.scoring.load import (
     DTYPES,
@@ -44,7 +45,8 @@ class Counts:
     Attributes:
         pairs: asked for.
         joint: whose boundary tokens merge, so that context and target were encoded jointly.
-        imitating: unscored, as a text spells out control tokens of the chat template.
+        imitating: unscored, as a text spells out control tokens of the chat template (or is no
+            text: half a character); chat requests too.
         too_long: unscored, as they exceed the model's positions.
     """
 
@@ -113,7 +115,7 @@ class Transformers:
         _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        self.use_chat, self.system, self.today = chat, system, _date(template_date)
+        self.use_chat, self.system, self.today = chat, system, pinned_date(template_date)
         self.end_token = chat if end_token is None else end_token
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
@@ -154,6 +156,7 @@ class Transformers:
             "backend": None if engine is None else engine.backend,
             "backend_reason": None if engine is None else engine.reason,
             "drift": self.drift,
+            "adapter_base": self._other_base,
             **vars(self.counts),
         }
 
@@ -177,17 +180,24 @@ class Transformers:
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order; a reply without text says why.
 
+        A request whose texts spell out control tokens of the chat template could end its own turn:
+        it is not put to the model, and counted in ``counts``.
+
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
         """
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
         from judgelab.scoring.generate import generate
 
-        model = self._ready().model
-        return [
-            generate(model, self._tokenizer, prompt, request, self.max_tokens)
-            for prompt, request in zip(prompts, requests, strict=True)
-        ]
+        model, replies = self._ready().model, []
+        for prompt, request in zip(prompts, requests, strict=True):
+            reason = self._refusal(request)
+            if reason is not None:
+                self.counts.imitating += 1
+                replies.append(Reply(None, reason, settled=True))
+            else:
+                replies.append(generate(model, self._tokenizer, prompt, request, self.max_tokens))
+        return replies
 
     def choices(
         self, requests: Sequence[ChatRequest], labels: Sequence[str]
@@ -195,7 +205,8 @@ class Transformers:
         """[requests, labels] log-probability, nats, that the reply begins with the label.
 
         Not normalised over the labels, so what is missing to 1 went to other replies. Labels that
-        begin alike (``A``, ``A+``) are not exclusive.
+        begin alike (``A``, ``A+``) are not exclusive. NaN, as ``logprob``, where the request
+        imitates control tokens or is too long.
 
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
@@ -203,12 +214,19 @@ class Transformers:
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
         encoder = Encoder(self._tokenizer, PromptText(), end_token=False)
         pairs = [(c, t) for c in range(len(prompts)) for t in range(len(labels))]
-        table = self._table(encoder.encode(prompts, labels, pairs))
+        encoded = encoder.encode(prompts, labels, pairs)
+        refused = {c for c, request in enumerate(requests) if self._refusal(request)}
+        jobs = zip(pairs, encoded.jobs, strict=True)
+        fair = tuple(None if c in refused else job for (c, _), job in jobs)
+        table = self._table(Encoded(fair, encoded.joint))
         return table.total.reshape(len(prompts), len(labels))
 
     def close(self) -> None:
         """Give the weights' memory back."""
         self._engine = None
+
+    def _refusal(self, request: ChatRequest) -> str | None:
+        return refusal(self._tokenizer, [message.content for message in request.messages])
 
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()
@@ -253,6 +271,12 @@ class Transformers:
                 torch.set_num_threads(self.threads)
             source = fetch_weights(self.model, self._source)
             adapter = None if self._adapter is None else self._adapter.folder
+            if self._other_base is not None:
+                print(
+                    f"warning: the adapter {self.adapter} was {self._other_base}: its scores mean "
+                    "something only if these are the same weights (a quantised copy is).",
+                    file=sys.stderr,
+                )
             dtype = resolve_dtype(self.dtype, source.folder)
             form = Form(dtype, self.quantization, resolve_device(self.device_map))
             model = load_model(source.folder, form, adapter)
@@ -268,6 +292,13 @@ class Transformers:
     @cached_property
     def _adapter(self) -> Source | None:
         return None if self.adapter is None else find_adapter(self.adapter)
+
+    @cached_property
+    def _other_base(self) -> str | None:
+        """How the adapter's base is another one; None without an adapter, or where all is well."""
+        if self._adapter is None:
+            return None
+        return other_base(self._adapter.folder, self.model, self._source.name)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -292,15 +323,6 @@ def _at_least_one(**values: int | None) -> None:
     for name, value in values.items():
         if value is not None and value < 1:
             raise ConfigError(f"evaluation_lm.{name}={value} must be at least 1, or null.")
-
-
-def _date(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError as cause:
-        raise ConfigError(
-            f"evaluation_lm.template_date={text!r} must be a date like 2024-07-26."
-        ) from cause
 
 
 def _hash(text: str) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
+from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import Source, fetch_weights, find
 
 if TYPE_CHECKING:
@@ -31,14 +33,17 @@ class VLLM:
     Args:
         model: a folder, or a name on the Hub.
         revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
-        dtype: of weights and activations, as vLLM calls it.
+        dtype: of weights and activations, as vLLM calls it. ``auto`` is vLLM's choice, half
+            precision for weights stored in fp32 too, and another on GPUs without bfloat16: name
+            one where answers of several machines must be the same.
         quantization: as vLLM calls it; None for what the weights say.
         max_length: tokens of prompt and reply; None for the model's own.
         tensor_parallel: GPUs that share the model.
         memory_share: of the GPU's memory that vLLM may take.
+        template_date: the date that chat templates print, YYYY-MM-DD.
 
     Raises:
-        ConfigError: no model.
+        ConfigError: no model, or a date of another form.
     """
 
     def __init__(
@@ -50,13 +55,16 @@ class VLLM:
         max_length: int | None = None,
         tensor_parallel: int = 1,
         memory_share: float = 0.9,
+        template_date: str = "2024-07-26",
     ) -> None:
         if model is None:
             raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
         self.model, self.revision, self.dtype = model, revision, dtype
         self.quantization, self.max_length = quantization, max_length
         self.tensor_parallel, self.memory_share = tensor_parallel, memory_share
+        self.today = pinned_date(template_date)
         self.scored_jointly = 0  # pairs whose context and target share a token
+        self.imitating = 0  # requests not put to the model: see ``refusal``
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
@@ -66,10 +74,11 @@ class VLLM:
 
     @property
     def identity(self) -> str:
-        """Exactly which weights, dtype, quantisation and length."""
+        """Exactly which weights, dtype, quantisation and length, and the template's date."""
         return (
             f"vllm model={self._source.name} dtype={self.dtype} "
-            f"quantization={self.quantization or 'as stored'} max_length={self.max_length}"
+            f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
+            f"template_date={self.today.isoformat()}"
         )
 
     @cached_property
@@ -89,8 +98,8 @@ class VLLM:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """Nothing to tell."""
-        return {}
+        """How answering went, for the manifest."""
+        return {"joint": self.scored_jointly, "imitating": self.imitating}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -122,20 +131,50 @@ class VLLM:
         return LogProbTable(total, tokens)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """One reply per request; one that is cut or empty is unscored."""
+        """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
         parameters = require("vllm", extra="gpu").SamplingParams
+        found = self.prompts(requests)
+        asked = [index for index, prompt in enumerate(found) if not isinstance(prompt, Reply)]
         settings = [
             parameters(
-                temperature=request.temperature,
-                max_tokens=request.max_tokens or LONGEST,
-                seed=request.repeat,
-                logprobs=request.top_logprobs or None,
+                temperature=requests[index].temperature,
+                max_tokens=requests[index].max_tokens or LONGEST,
+                seed=requests[index].repeat,
+                logprobs=requests[index].top_logprobs or None,
             )
-            for request in requests
+            for index in asked
         ]
-        talks = [[{"role": m.role, "content": m.content} for m in r.messages] for r in requests]
-        outputs = self._engine.chat(talks, settings, use_tqdm=False)
-        return [_reply(output, request) for output, request in zip(outputs, requests, strict=True)]
+        prompts = [{"prompt_token_ids": found[index]} for index in asked]
+        outputs = self._engine.generate(prompts, settings, use_tqdm=False) if asked else []
+        fresh = {i: _reply(o, requests[i]) for i, o in zip(asked, outputs, strict=True)}
+        return [
+            prompt if isinstance(prompt, Reply) else fresh[index]
+            for index, prompt in enumerate(found)
+        ]
+
+    def prompts(self, requests: Sequence[ChatRequest]) -> list[list[int] | Reply]:
+        """The tokens that each request is put to the model in, or why it is not.
+
+        The template is rendered here and not by vLLM, which would print the day of the run.
+        """
+        found: list[list[int] | Reply] = []
+        for request in requests:
+            reason = refusal(self._tokenizer, [m.content for m in request.messages])
+            if reason is not None:
+                self.imitating += 1
+                found.append(Reply(None, reason, settled=True))
+                continue
+            text = self._template.render(request.messages, reply_follows=True)
+            found.append(list(self._tokenizer(text, add_special_tokens=False)["input_ids"]))
+        return found
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._source.folder)
+
+    @cached_property
+    def _template(self) -> ChatTemplate:
+        return ChatTemplate(self._tokenizer, self.today)
 
     def close(self) -> None:
         """Let go of the engine and its memory."""
@@ -165,8 +204,13 @@ def _reply(output: Any, request: ChatRequest) -> Reply:
         return Reply(None, reason, *tokens, settled=True)
     if not made.text.strip():
         return Reply(None, "empty answer", *tokens, settled=True)
-    found = tuple(
-        tuple((str(entry.decoded_token), float(entry.logprob)) for entry in token.values())
-        for token in made.logprobs or ()
-    )
-    return Reply(made.text, None, *tokens, top_logprobs=found)
+    width, listed = request.top_logprobs, list(made.logprobs or ())
+    if made.finish_reason == "stop":
+        listed = listed[:-1]  # of the token that ended it, which is not in the text
+    return Reply(made.text, None, *tokens, top_logprobs=tuple(_best(t, width) for t in listed))
+
+
+def _best(token: Mapping[int, Any], width: int) -> tuple[tuple[str, float], ...]:
+    """The most likely first; the one drawn is listed by vLLM even where it is not among them."""
+    entries = sorted(token.values(), key=lambda entry: -float(entry.logprob))[:width]
+    return tuple((str(entry.decoded_token), float(entry.logprob)) for entry in entries)

@@ -12,6 +12,12 @@ from typing import Any
 
 import judgelab
 from judgelab.finetune.settings import Settings
+from judgelab.finetune.split import LONG
+from judgelab.finetune.trained import TRAINED_ON
+from judgelab.prompt import Prompt
+
+PROMPT = "prompt.txt"
+"""The file beside the card that holds the prompt of the training."""
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "unsloth")
 
@@ -49,6 +55,10 @@ def card(settings: Settings, facts: Mapping[str, Mapping[str, Any]]) -> str:
         "",
         f"    {usage(settings)}",
         "",
+        f"{TRAINED_ON} holds the ids of the papers that trained it, and the SHA-256 of their "
+        f"sources, synopses and texts of {LONG} characters or more (in lower case, with single "
+        "spaces): do not evaluate it on these.",
+        "",
     ]
     parts = [
         line
@@ -67,9 +77,15 @@ def usage(settings: Settings, adapter: str = "THIS_FOLDER") -> str:
         if key not in ("hint", "threads", "device_map") and value not in (None, usual.get(key))
     }
     given["evaluation_lm.adapter"] = adapter
-    given["mechanism.prompt.file"] = settings.prompt.file
+    if not _shipped(settings.prompt):
+        given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
     words = [f"{key}={_plain(value)}" for key, value in given.items()]
     return f"python run.py mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
+
+
+def _shipped(prompt: Prompt) -> bool:
+    """Whether it is the prompt that mechanism=gem uses anyway."""
+    return prompt.identity == Prompt("second_opinion.txt").identity
 
 
 def _plain(value: Any) -> str:

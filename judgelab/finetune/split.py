@@ -23,8 +23,8 @@ class Split:
 def split(panel: Panel, share: float, seed: int) -> Split:
     """Hold out a share of the papers, at least one; each paper draws its own number.
 
-    Papers that have a longer text in common go the same way, so that no text of a held-out paper
-    is trained on.
+    Papers that have a longer source, synopsis or text in common go the same way, so that nothing
+    of a held-out paper is trained on.
 
     Raises:
         ConfigError: the share is not between 0 and 1.
@@ -69,22 +69,31 @@ def refuse_overlap(train: Panel, evaluation: Panel) -> None:
         evaluation: papers of the evaluation, texts as they came.
 
     Raises:
-        DataError: an item id, or a text of 100 characters or more, is in both.
+        DataError: an item id, or a source, synopsis or text of 100 characters or more, is in both.
     """
     ids = {item.id for item in evaluation.items}
-    texts = dict(_texts(evaluation))
+    texts = dict(long_texts(evaluation))
     shared = [item.id for item in train.items if item.id in ids]
     if shared:
         raise DataError(
             f"{len(shared)} of {len(train.items)} papers to fine-tune on are evaluation papers "
             f"too (id {shared[0]!r}): leave them out, or rename ids that only look alike."
         )
-    for text, mine in _texts(train):
+    for text, mine in long_texts(train):
         if text in texts:
             raise DataError(
                 f"Paper {mine!r} to fine-tune on and evaluation paper {texts[text]!r} hold the "
                 f"same text ({text[:60]!r}...): leave one of them out."
             )
+
+
+def long_texts(panel: Panel) -> Iterator[tuple[str, str]]:
+    """Every longer source, synopsis and text, in lower case with single spaces, and whose it is."""
+    for item, row in zip(panel.items, panel.texts, strict=True):
+        for text in (item.source, item.synopsis, *row):
+            plain = " ".join((text or "").casefold().split())
+            if len(plain) >= LONG:
+                yield plain, item.id
 
 
 def _families(panel: Panel) -> list[str]:
@@ -97,15 +106,6 @@ def _families(panel: Panel) -> list[str]:
             name = family[name]
         return name
 
-    for text, name in _texts(panel):
+    for text, name in long_texts(panel):
         family[root(name)] = root(first.setdefault(text, name))
     return [root(item.id) for item in panel.items]
-
-
-def _texts(panel: Panel) -> Iterator[tuple[str, str]]:
-    """Every longer text, without regard to case and white space, and whose it is."""
-    for item, row in zip(panel.items, panel.texts, strict=True):
-        for text in (item.source, *row):
-            plain = " ".join((text or "").casefold().split())
-            if len(plain) >= LONG:
-                yield plain, item.id

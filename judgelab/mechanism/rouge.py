@@ -34,9 +34,13 @@ class Rouge:
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
     stemmer: bool = True
     reads: Reads = "raw"
-    name: ClassVar[str] = "rouge"
     measurement: ClassVar[str] = "text"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
+
+    @property
+    def name(self) -> str:
+        """rouge (unigrams), rouge_2 or rouge_l."""
+        return {"rouge1": "rouge", "rouge2": "rouge_2", "rougeL": "rouge_l"}[self.kind]
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""

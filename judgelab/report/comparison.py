@@ -73,6 +73,8 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
     parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
     if len(cells := crossed.crossed(found)):
         grid = terminal.grid(crossed.shown(cells), 2)
+        if not terminal.fits(grid, terminal.width()):
+            grid = terminal.grid(crossed.listed(cells), 2)
         parts += ["", Text(crossed.TITLE, style="bold cyan"), grid]
     for error, failed in _failures(found).items():
         numbers = ", ".join(str(job.number) for job in failed)

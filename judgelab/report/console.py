@@ -49,7 +49,7 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
 def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[RenderableType]:
     from rich.text import Text
 
-    shown = columns(rows, table.get("columns", ()))
+    shown = columns(rows, table.get("columns", ()), table.get("level", 0.95))
     hidden = HIDDEN if any(column.key == "statistic" for column in shown) else frozenset()
     shown, common = _without_common([column for column in shown if column.key not in hidden])
     title = format.text(table["title"])

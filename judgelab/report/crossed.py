@@ -24,8 +24,7 @@ def crossed(found: Sequence[Job]) -> DataFrame:
     """One row per metric and attack; empty where no job validated a metric under an attack."""
     import pandas as pd
 
-    rows = [_row(job, axes(found)) for job in found if job.summary.get(KEY) is not None]
-    return pd.DataFrame(rows)
+    return pd.DataFrame([_row(job, axes(found)) for job in found if KEY in job.summary])
 
 
 def shown(cells: DataFrame) -> list[Column]:
@@ -44,8 +43,25 @@ def shown(cells: DataFrame) -> list[Column]:
     return made
 
 
+def listed(cells: DataFrame) -> list[Column]:
+    """The same, one line each: what fits any terminal."""
+    rows = cells.to_dict("records")
+    words = [
+        ("metric", [row["metric"] for row in rows]),
+        ("attack", [row["attack"] for row in rows]),
+        ("honest", ["falls" if row["expects"] == "fall" else "does not rise" for row in rows]),
+        ("verdict", [str(row["verdict"]) for row in rows]),
+    ]
+    made = [Column(key, key, False, tuple(texts), tuple(texts)) for key, texts in words]
+    numbers = tuple(format.estimate(row["value"], row["low"], row["high"]) for row in rows)
+    d = Column("value", "d [95 % interval]", True, numbers, tuple(row["value"] for row in rows))
+    return [*made[:2], d, *made[2:]]
+
+
 def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
-    names = [key for key in varying if key.partition(".")[0] not in ("attack", "study")]
+    names = [key for key in varying if key.partition(".")[0] != "attack" and key != "study"]
+    inner = [key for key in varying if key.startswith("attack.")]
+    words = [f"{key.partition('.')[2]}={setting(job, key)}" for key in inner]
     summary = job.summary
     parts = {p: summary.get(f"{KEY}_{p}") for p in ("low", "high", "p", "n", "unscored")}
     said = [
@@ -53,7 +69,7 @@ def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
     ]
     return {
         "metric": " · ".join(said) or str(summary["mechanism"]),
-        "attack": str(summary["attack"]),
+        "attack": " ".join([str(summary["attack"]), *words]),
         "expects": summary.get("expects"),
         "value": summary[KEY],
         **parts,
@@ -69,4 +85,5 @@ def _setting(job: Job, key: str) -> str:
 def _cell(row: dict[Any, Any] | None) -> str:
     if row is None:
         return format.NOTHING
-    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}"
+    missing = f", {row['unscored']} unscored" if row["unscored"] else ""
+    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{missing}"

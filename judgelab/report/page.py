@@ -86,7 +86,8 @@ def _tables(tables: list[Mapping[str, Any]]) -> Iterator[str]:
     for table in tables:
         if table["rows"]:
             yield html.tag("h3", table["title"])
-            yield html.table(columns(table["rows"], table.get("columns", ())))
+            level = table.get("level", 0.95)
+            yield html.table(columns(table["rows"], table.get("columns", ()), level))
             yield html.tag("p", f"{table['note']} tables/{table['name']}.csv".strip(), "note")
 
 

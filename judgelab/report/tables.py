@@ -15,7 +15,6 @@ Row = Mapping[str, Any]
 
 FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
 LAST = ("value", "low", "high", "n", "unscored", "p")
-INTERVAL = "value [95 % interval]"
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,14 @@ class Column:
     sort: tuple[Any, ...]
 
 
-def columns(rows: Sequence[Row], order: Iterable[str] = ()) -> list[Column]:
+def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:
     """The columns of a table without those that say nothing, interval merged into the value.
 
     Args:
         rows: plain values, None for not known.
         order: the columns in the author's order where it is known; else names, texts, numbers,
             and the parts of an estimate last.
+        level: of the intervals.
     """
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
     merged = {"value", "low", "high"} <= set(keys)
@@ -54,7 +54,8 @@ def columns(rows: Sequence[Row], order: Iterable[str] = ()) -> list[Column]:
         values = tuple(row.get(key) for row in rows)
         if merged and key == "value":
             cells = tuple(format.estimate(r["value"], r.get("low"), r.get("high")) for r in rows)
-            made.append(Column(key, INTERVAL, True, cells, values))
+            heading = f"value [{100 * level:g} % interval]"
+            made.append(Column(key, heading, True, cells, values))
         else:
             made.append(_column(key, values))
     return made

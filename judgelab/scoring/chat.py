@@ -8,10 +8,34 @@ from datetime import date
 from typing import Any
 
 from judgelab.errors import ConfigError, require
+from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import Message
+from judgelab.scoring.encode import imitates
 
+IMITATING = "a text spells out control tokens of the chat template"
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 """How a template asks for the date."""
+
+
+def pinned_date(text: str) -> date:
+    """The date that templates print.
+
+    Raises:
+        ConfigError: it is not one.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError as cause:
+        raise ConfigError(
+            f"evaluation_lm.template_date={text!r} must be a date like 2024-07-26."
+        ) from cause
+
+
+def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
+    """Why a conversation of these texts is not put to the model; None where it may be."""
+    if any(map(halved, texts)):
+        return HALVED
+    return IMITATING if any(imitates(tokenizer, text) for text in texts) else None
 
 
 class ChatTemplate:

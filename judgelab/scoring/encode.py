@@ -2,7 +2,10 @@
 
 Sharing a context between targets changes nothing only if the tokens of x + y are those of x
 followed by those of y. That is checked for every pair; where it does not hold, the pair is encoded
-jointly, and the target takes the tokens after the longest common beginning with x alone.
+jointly, and the target takes the tokens after the longest common beginning with x alone: of a
+token that runs across the boundary the target is charged the whole, given the context before it
+(endpoints and vLLM sum the same tokens less what the context's own last ones cost: log P(xy) -
+log P(x)).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from judgelab.evaluation_lm.halves import halved
 from judgelab.scoring.plan import Ids, Job
 
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
@@ -60,7 +64,8 @@ class Encoded:
 
     Attributes:
         jobs: [pairs] context and target tokens; None where there is nothing to condition on, or
-            a text imitates control tokens of the chat template. A target may hold no token.
+            a text imitates control tokens of the chat template or holds half a character. A
+            target may hold no token.
         joint: pairs whose boundary tokens merge, encoded jointly.
     """
 
@@ -82,7 +87,6 @@ class Encoder:
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special
         )
-        self._marks = [t.content for t in tokenizer.added_tokens_decoder.values() if t.special]
         first = tokenizer("a", add_special_tokens=True)["input_ids"][:1]
         opens = tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
         # A template writes its own first token; raw text gets the one the model was trained with.
@@ -96,12 +100,12 @@ class Encoder:
         """Tokens of every pair; texts that no pair names are not looked at."""
         used_x = sorted({c for c, _ in pairs})
         used_y = sorted({t for _, t in pairs})
-        x = {c: self.frame.context(contexts[c]) for c in used_x}
-        y = {t: self.frame.target(targets[t]) for t in used_y}
+        refused_x = {c for c in used_x if self._refuses(contexts[c])}
+        refused_y = {t for t in used_y if self._refuses(targets[t])}
+        x = {c: self.frame.context("" if c in refused_x else contexts[c]) for c in used_x}
+        y = {t: self.frame.target("" if t in refused_y else targets[t]) for t in used_y}
         ids_x = dict(zip(used_x, self._ids(list(x.values())), strict=True))
         ids_y = dict(zip(used_y, self._ids(list(y.values())), strict=True))
-        refused_x = {c for c in used_x if self._imitates(contexts[c])}
-        refused_y = {t for t in used_y if self._imitates(targets[t])}
         joint = self._joint(x, y, ids_x, ids_y, pairs)
         ends_x = {c: self._prefix + ids for c, ids in ids_x.items()}
         ends_y = {t: self._ended(ids) for t, ids in ids_y.items()}
@@ -123,8 +127,8 @@ class Encoder:
         )
         return [tuple(ids) for ids in found["input_ids"]]
 
-    def _imitates(self, text: str) -> bool:
-        return self.frame.guarded and any(mark in text for mark in self._marks)
+    def _refuses(self, text: str) -> bool:
+        return halved(text) or (self.frame.guarded and imitates(self.tokenizer, text))
 
     def _job(self, context: Ids, target: Ids) -> Job | None:
         if not context:
@@ -191,3 +195,9 @@ class Encoder:
             for c, t in pairs
             if c not in sound_x or t not in sound_y or (tails[c], heads[t]) not in clear
         ]
+
+
+def imitates(tokenizer: Any, text: str) -> bool:
+    """Whether a text spells out a control token, and so could end its own turn in a chat."""
+    tokens = tokenizer.added_tokens_decoder.values()
+    return any(token.special and token.content in text for token in tokens)

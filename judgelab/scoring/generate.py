@@ -17,7 +17,9 @@ def generate(
     """The model's reply to a rendered conversation.
 
     Greedy at temperature 0; otherwise drawn from the full distribution with a seed made of the
-    prompt, the temperature and the repeat index, and of nothing else.
+    prompt, the temperature and the repeat index, and of nothing else. ``top_logprobs`` are those of
+    the model itself, before the temperature; that of the token which ends the reply is not listed.
+    A reply that reaches its bound before its end, or has no word, is unscored.
 
     Args:
         max_tokens: upper bound where the request has none.
@@ -38,17 +40,36 @@ def generate(
         eos_token_id=ends or None,
         pad_token_id=ends[0] if ends else 0,
     )
+    heard = _Alternatives(tokenizer, request.top_logprobs)
     with torch.inference_mode(), torch.random.fork_rng():
         torch.manual_seed(_seed(prompt, request))
         out = model.generate(
             ids.to(model.device),
             attention_mask=torch.ones_like(ids).to(model.device),
             generation_config=config,
+            logits_processor=[heard] if request.top_logprobs else [],
         )
-    new = out[0, count:]
+    new = out[0, count:].tolist()
+    if new[-1] not in ends:
+        return Reply(None, f"cut at {room} tokens", count, len(new), settled=True)
     text = tokenizer.decode(new, skip_special_tokens=True).strip()
     reason = None if text else "the model ended its turn without a word"
-    return Reply(text or None, reason, input_tokens=count, output_tokens=len(new))
+    alternatives = tuple(heard.found[:-1]) if text else ()
+    return Reply(text or None, reason, count, len(new), not text, alternatives)
+
+
+class _Alternatives:
+    """Looks at each step's logits, and leaves them as they are."""
+
+    def __init__(self, tokenizer: Any, width: int) -> None:
+        self._tokenizer, self._width = tokenizer, width
+        self.found: list[tuple[tuple[str, float], ...]] = []
+
+    def __call__(self, ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        top = logits[0].float().log_softmax(-1).topk(self._width)
+        texts = [self._tokenizer.decode([i]) for i in top.indices.tolist()]
+        self.found.append(tuple(zip(texts, top.values.tolist(), strict=True)))
+        return logits
 
 
 def _room(model: Any, used: int, wanted: int) -> int:

@@ -28,8 +28,11 @@ class Asked:
 class Head:
     """log softmax of the LM head at chosen positions, blocked over rows and vocabulary.
 
+    Logits are products in fp32 of whatever precision states and weights have, the target's as well
+    as those of the sum: were only one of them rounded, P of a likely token could exceed 1.
+
     One block of logits lives in one buffer that is used again and again; it is small enough to
-    stay in the processor's cache, which is where the exponentials are summed in fp32.
+    stay in the processor's cache, which is where the exponentials are summed.
 
     Args:
         weight: [vocab, hidden] the output embedding.
@@ -48,7 +51,7 @@ class Head:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Precision of the weights, and so of the logits before they are summed in fp32."""
+        """Precision of the weights."""
         return self._weight.dtype
 
     def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
@@ -90,15 +93,29 @@ class Head:
         return peak + total.log_()
 
     def _block(self, block: Tensor, start: int) -> Tensor:
-        """[rows, columns] fp32 logits in the shared buffer."""
+        """[rows, columns] fp32 logits, in the shared buffer where the product can be put there."""
         weight = self._weight[start : start + self.columns]
-        size = len(block) * len(weight)
-        if self._buffer is None or len(self._buffer) < size or self._buffer.device != block.device:
-            self._buffer = torch.empty(
-                max(size, self.rows * self.columns), dtype=block.dtype, device=block.device
-            )
-        logits = self._buffer[:size].view(len(block), len(weight))
-        torch.mm(block, weight.t(), out=logits)
+        logits = self._wide(block, weight)
+        if logits is None:
+            size = len(block) * len(weight)
+            logits = self._room(size, block.device).view(len(block), len(weight))
+            torch.mm(block.float(), weight.float().t(), out=logits)
         if self._bias is not None:
             logits += self._bias[start : start + self.columns]
-        return logits.float()
+        return logits
+
+    def _wide(self, block: Tensor, weight: Tensor) -> Tensor | None:
+        """The product of halves as the GPU sums it, not rounded to halves; None where it cannot."""
+        if not block.is_cuda or block.dtype == torch.float32 or block.dtype != weight.dtype:
+            return None
+        try:
+            return torch.mm(block, weight.t(), out_dtype=torch.float32)
+        except TypeError:  # torch before 2.8
+            return None
+
+    def _room(self, size: int, device: torch.device) -> Tensor:
+        """So many fp32 of the shared buffer."""
+        if self._buffer is None or len(self._buffer) < size or self._buffer.device != device:
+            most = max(size, self.rows * min(self.columns, len(self._weight)))
+            self._buffer = torch.empty(most, dtype=torch.float32, device=device)
+        return self._buffer[:size]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,15 +69,20 @@ def load_tokenizer(folder: Path) -> Any:
 def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     """The model in evaluation mode, with its adapter merged in where it is not quantised.
 
+    Of the model's own generation settings only the tokens that end and pad a reply are kept: the
+    others (penalties, least lengths, ...) would change replies unseen.
+
     Raises:
-        ConfigError: the folder holds no causal LM that transformers knows, or the adapter does
-            not fit it.
+        ConfigError: the folder holds no causal LM that transformers knows, or not all of its
+            weights, or the adapter does not fit it.
     """
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     try:
-        model = library.AutoModelForCausalLM.from_pretrained(
+        model, report = library.AutoModelForCausalLM.from_pretrained(
             folder,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are in the report, by name
             dtype=getattr(torch, form.dtype),
             device_map=form.device_map,
             quantization_config=_quantization(form),
@@ -84,8 +90,13 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
             use_safetensors=True,
             trust_remote_code=False,
         )
-    except (OSError, ValueError, ImportError) as cause:
+    except (OSError, ValueError, ImportError, RuntimeError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
+    _whole(folder, report)
+    own = model.generation_config  # whatever a reply's own settings leave open is taken from here
+    model.generation_config = library.GenerationConfig(
+        eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
+    )
     if adapter is not None:
         model = _adapted(model, adapter, merge=not quantised(model))
     return model.eval().requires_grad_(False)
@@ -95,21 +106,43 @@ def load_encoder(folder: Path, form: Form) -> Any:
     """A model whose last hidden states are wanted, in evaluation mode.
 
     Raises:
-        ConfigError: the folder holds no model that transformers itself knows.
+        ConfigError: the folder holds no model that transformers itself knows, or not all of the
+            weights that its last hidden states need.
     """
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     try:
-        model = library.AutoModel.from_pretrained(
+        model, report = library.AutoModel.from_pretrained(
             folder,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
             dtype=getattr(torch, form.dtype),
             device_map=form.device_map,
             use_safetensors=True,
             trust_remote_code=False,
         )
-    except (OSError, ValueError, ImportError) as cause:
+    except (OSError, ValueError, ImportError, RuntimeError) as cause:
         raise _unusable(folder, "encoder", cause) from cause
+    _whole(folder, report, unused="pooler.")  # on top of the last states, and often left out
     return model.eval().requires_grad_(False)
+
+
+def _whole(folder: Path, report: Mapping[str, Any], unused: str | None = None) -> None:
+    """Refuse weights that would be drawn at random (tied ones are not among the missing)."""
+    missing = [k for k in report["missing_keys"] if unused is None or not k.startswith(unused)]
+    misshapen = [key for key, *_ in report["mismatched_keys"]]
+    if missing or misshapen:
+        fault = "lacks" if missing else "has in another shape"
+        raise ConfigError(
+            f"{folder} does not hold the weights that its config.json describes: it {fault} "
+            f"{_some(missing or misshapen)}. Download or save the model again."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few of the names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(sorted(names)[:3])}{more}"
 
 
 def _quantization(form: Form) -> Any:
@@ -137,11 +170,21 @@ def quantised(model: Any) -> bool:
 def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
     peft = require("peft", extra="local")
     try:
-        with warnings.catch_warnings():  # peft asks transformers for names that it renamed
+        with warnings.catch_warnings():
+            # peft asks transformers for names that it renamed, and only warns of a misfit.
             warnings.simplefilter("ignore", FutureWarning)
+            warnings.simplefilter("ignore", UserWarning)
             wrapped = peft.PeftModel.from_pretrained(model, adapter)
+            found = wrapped.load_adapter(adapter, wrapped.active_adapter)  # again, for its report
     except (OSError, ValueError, RuntimeError, KeyError) as cause:
         raise _unusable(adapter, "adapter for this model", cause) from cause
+    if found.missing_keys or found.unexpected_keys:
+        fault = "lacks" if found.missing_keys else "has what the model does not know:"
+        raise ConfigError(
+            f"the adapter {adapter} is not one of this model: it {fault} "
+            f"{_some(found.missing_keys or found.unexpected_keys)}. Give the model that it was "
+            "trained on, or an adapter of this one."
+        )
     # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgelab.errors import ConfigError, require
-from judgelab.store.network import why_offline
+from judgelab.errors import ConfigError
+from judgelab.store.network import HubError, hub_folder
 
 DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
 WEIGHTS = "*.safetensors"
@@ -104,23 +103,13 @@ def digest(folder: Path) -> str:
 
 
 def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: str) -> Path:
-    library = require("huggingface_hub", extra="local")
-    endpoint = (os.environ.get("HF_ENDPOINT") or str(library.constants.ENDPOINT)).rstrip("/")
-    obstacle = why_offline(endpoint, library.constants.HF_HUB_OFFLINE)
+    branch = revision or "main"
     try:
-        folder = Path(
-            library.snapshot_download(
-                model,
-                revision=revision or "main",
-                allow_patterns=list(patterns),
-                endpoint=endpoint,
-                local_files_only=obstacle is not None,
-            )
-        )
-    except Exception as cause:  # several libraries' network errors, with no common base
+        folder, obstacle = hub_folder(model, branch, patterns, kind="model", extra="local")
+    except HubError as cause:
         raise ConfigError(
-            f"{owner}.model={model!r} (revision {revision or 'main'}) is neither a folder "
-            f"nor to be had from the Hugging Face Hub: {obstacle or _reason(cause)}."
+            f"{owner}.model={model!r} (revision {branch}) is neither a folder nor to be had from "
+            f"the Hugging Face Hub: {cause}."
         ) from cause
     if WEIGHTS in patterns and obstacle:
         _complete(model, folder, obstacle, owner)
@@ -136,17 +125,3 @@ def _complete(model: str, folder: Path, obstacle: str, owner: str) -> None:
     missing = sorted(part for part in parts if not (folder / part).is_file())
     if missing:
         raise ConfigError(f"{owner}.model={model!r}: the cache lacks {missing[0]} and {obstacle}.")
-
-
-def _reason(cause: Exception) -> str:
-    known = (
-        ("GatedRepoError", "access must be requested on its page, then `hf auth login`"),
-        ("RepositoryNotFoundError", "there is no such model, or it is private"),
-        ("RevisionNotFoundError", "there is no such revision"),
-        ("HFValidationError", "it is not a valid id either"),
-    )
-    names = {base.__name__ for base in type(cause).__mro__}
-    for name, sentence in known:
-        if name in names:
-            return sentence
-    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"

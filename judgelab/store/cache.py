@@ -32,7 +32,8 @@ class CallCache:
         read_only: the file must exist, and stays as it is.
 
     Raises:
-        DataError: the file is damaged, absent or of another program; it is left untouched.
+        DataError: the file is damaged, absent or of another program, here or when something is
+            read or written; it is left as it is.
     """
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
@@ -99,8 +100,9 @@ class CallCache:
 
     def lms(self) -> list[tuple[str, str]]:
         """(identity, verb) of whose answers are here."""
-        known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'lm'").fetchone()
-        return sorted(self._db.execute("SELECT identity, verb FROM lm")) if known else []
+        with self._sound():
+            known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'lm'").fetchone()
+            return sorted(self._db.execute("SELECT identity, verb FROM lm")) if known else []
 
     def note_lm(self, identity: str, verb: str) -> None:
         """Remember whose answers are here: keys are hashes and do not tell."""
@@ -132,9 +134,10 @@ class CallCache:
 
     def _select(self, statement: str, keys: Sequence[bytes]) -> list[tuple]:  # type: ignore[type-arg]
         found: list[tuple] = []  # type: ignore[type-arg]
-        for start in range(0, len(keys), BATCH):
-            batch = keys[start : start + BATCH]
-            found += self._db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
+        with self._sound():
+            for start in range(0, len(keys), BATCH):
+                batch = keys[start : start + BATCH]
+                found += self._db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
         return found
 
     def _insert(self, statement: str, rows: Iterable[tuple]) -> None:  # type: ignore[type-arg]
@@ -144,10 +147,29 @@ class CallCache:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All of the block is written, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
+        with self._sound():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                if self._db.in_transaction:  # some faults end it themselves
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
         try:
-            yield self._db
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            yield
+        except sqlite3.ProgrammingError:  # our mistake, not the file's
             raise
-        self._db.execute("COMMIT")
+        except sqlite3.OperationalError as cause:
+            raise DataError(
+                f"The call cache {self.path} cannot be read or written now ({cause}): check its "
+                "disk and the jobs beside this one, or give another file with paths.cache=FILE."
+            ) from cause
+        except sqlite3.DatabaseError as cause:
+            raise DataError(
+                f"The call cache {self.path} is damaged ({cause}): move it away (sqlite3's "
+                ".recover may save most answers), or give another file with paths.cache=FILE."
+            ) from cause

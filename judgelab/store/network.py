@@ -1,4 +1,4 @@
-"""Whether the Hugging Face Hub can be asked, told at once."""
+"""Files from the Hugging Face Hub, and whether it can be asked at all, told at once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,77 @@ import os
 import socket
 import threading
 import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
+
+from judgelab.errors import require
 
 WAIT = 3.0
 """Seconds to wait for a connection before the Hub counts as out of reach."""
+
+
+class HubError(Exception):
+    """The Hub gave nothing; the message is the reason, a clause for the caller's sentence."""
+
+
+def hub_folder(
+    repo: str,
+    revision: str,
+    patterns: Sequence[str],
+    *,
+    kind: Literal["model", "dataset"],
+    extra: str,
+) -> tuple[Path, str | None]:
+    """Download the files of a repository that match, or find them in the cache.
+
+    Args:
+        revision: branch, tag or commit.
+        kind: of repository.
+        extra: of judgelab, that holds ``huggingface_hub``.
+
+    Returns:
+        the snapshot's folder, called after its commit; and why the Hub could not be asked, in
+        which case the cache may hold a part of the files only (None where it was asked).
+
+    Raises:
+        HubError: there is no such repository or revision, access to it is refused, or the Hub is
+            out of reach and nothing is cached.
+        MissingExtraError: the package ``huggingface_hub`` is absent.
+    """
+    library = require("huggingface_hub", extra=extra)
+    # A submodule is no attribute of its package until somebody imports it.
+    from huggingface_hub import constants
+
+    endpoint = (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+    obstacle = why_offline(endpoint, constants.HF_HUB_OFFLINE)
+    try:
+        folder = library.snapshot_download(
+            repo,
+            repo_type=kind,
+            revision=revision,
+            allow_patterns=list(patterns),
+            endpoint=endpoint,
+            local_files_only=obstacle is not None,
+        )
+    except Exception as cause:  # several libraries' network errors, with no common base
+        raise HubError(obstacle or _reason(cause, kind)) from cause
+    return Path(folder), obstacle
+
+
+def _reason(cause: Exception, kind: str) -> str:
+    known = {
+        "GatedRepoError": "access must be requested on its page, then `hf auth login`",
+        "RepositoryNotFoundError": f"there is no such {kind}, or it is private",
+        "RevisionNotFoundError": "there is no such revision",
+        "HFValidationError": "it is not a valid id",
+    }
+    names = {base.__name__ for base in type(cause).__mro__}
+    for name, clause in known.items():  # a gated repository counts as not found, too
+        if name in names:
+            return clause
+    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"
 
 
 def why_offline(endpoint: str, offline_mode: bool) -> str | None:

@@ -68,6 +68,11 @@ class Discrimination:
         if self.bootstrap < 1 or self.permutations < 1:
             raise ConfigError("study.bootstrap and study.permutations must be at least 1.")
 
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        for panel in lab.panels().values():
+            lab.measure(panel)
+
     def run(self, lab: Lab) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
         states = {name: self._state(lab, panel) for name, panel in lab.panels().items()}

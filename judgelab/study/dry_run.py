@@ -19,6 +19,7 @@ from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
 from judgelab.study.lab import Lab
+from judgelab.study.protocol import Study
 
 
 def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
@@ -31,11 +32,16 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
         counting.append(Counted(lm, cache))
         return counting[-1]
 
+    def begin(stage: str, calls: int) -> None:
+        for one in counting:
+            one.begin(stage)
+
     counted = count(parts["evaluation_lm"])
     writer = counted if parts[WRITER] is None else count(parts[WRITER])
     agents = parts["agents"]
     if isinstance(agents, Candidates):
         agents = agents.employed(lambda name, lm: count(lm))
+    study: Study = parts["study"]
     taken = ("evaluation_lm", WRITER, "study", "agents")
     parts = {k: v for k, v in parts.items() if k not in taken}
     try:
@@ -48,27 +54,22 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
                 run_dir=RunDir(Path(folder)),
                 seed=settings.seed,
                 limit=settings.limit,
+                tell=begin,
             )
-            for one in counting:
-                one.begin("texts")
-            panels = lab.panels()
-            for state, panel in panels.items():
-                counted.begin(f"{state}: {lab.mechanism.name}")
-                lab.measure(panel)
+            study.ask(lab)
         for one in counting:
             terminal.page(_screen(one, settings))
-        absent = sum(text is None for row in panels["clean"].texts for text in row)
-        texts = [one.stages["texts"] for one in counting]
-        if absent and any(tally.calls > tally.hits for tally in texts):
-            terminal.page([_unwritten(absent)])
+        texts = [one.stages["texts"] for one in counting if "texts" in one.stages]
+        if unwritten := sum(tally.calls - tally.hits for tally in texts):
+            terminal.page([_unwritten(unwritten)])
     finally:
         for one in counting:
             one.close()
 
 
-def _unwritten(absent: int) -> str:
+def _unwritten(count: int) -> str:
     return (
-        f"{absent} texts are not written yet. Calls that would use them (later stages of the "
+        f"{count} texts are not written yet. Calls that would use them (later stages of the "
         f"agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
     )
 

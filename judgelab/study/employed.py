@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +79,7 @@ class Crew:
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
-        file = "calls.jsonl" if role == FIRST else f"calls_{role.rpartition('.')[2]}.jsonl"
-        meter = Meter(self._folder / file, price_of(lm.model, budget.prices), budget)
+        meter = Meter(self._folder / calls_file(role), price_of(lm.model, budget.prices), budget)
         others = [hand.meter for hand in self._hands.values() if hand.meter is not None]
         for other in others:
             other.beside.append(meter)
@@ -89,3 +90,13 @@ class Crew:
     def _spending(self) -> str:
         meters = [hand.meter for hand in self._hands.values() if hand.meter is not None]
         return ", ".join(meter.words() for meter in meters)
+
+
+def calls_file(role: str) -> str:
+    """The file of a role's paid calls: another one for each role, whatever a model is called."""
+    if role == FIRST:
+        return "calls.jsonl"
+    name = role.removeprefix("agents.models.")
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"calls_{plain}{mark}.jsonl"

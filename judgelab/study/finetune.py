@@ -13,11 +13,12 @@ from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.base import check, source
-from judgelab.finetune.card import card, usage, versions
+from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.fit import ADAPTER, fit, release
 from judgelab.finetune.measure import Measured, measure
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import Split, part, refuse_overlap, split
+from judgelab.finetune.trained import TRAINED_ON, training_on
 from judgelab.finetune.watch import Watch
 from judgelab.panel import Panel
 from judgelab.result import Result, Table, Value
@@ -78,6 +79,10 @@ class Finetune:
             raise ConfigError("study.bootstrap must be at least 1, and study.skip at least 0.")
         if not 0 < self.held_out < 1:
             raise ConfigError(f"study.held_out={self.held_out} must lie between 0 and 1.")
+
+    def ask(self, lab: Lab) -> None:
+        """See Study: texts may be written by an LM; training itself asks none."""
+        self._papers(lab)
 
     def run(self, lab: Lab) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
@@ -150,8 +155,7 @@ class Finetune:
             for state, group in figures.items()
             for name, one in group.items()
         }
-        text = card(self.settings, {**facts, "Held-out papers": outcome, "Versions": versions()})
-        lab.run_dir.write_text(f"{ADAPTER}/README.md", text)
+        self._describe(lab, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
@@ -170,6 +174,14 @@ class Finetune:
             notes=_notes(self.settings, made, str(lab.run_dir.path / ADAPTER)),
             provenance={**facts, "versions": versions()},
         )
+
+    def _describe(self, lab: Lab, made: Trained, facts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Leave beside the adapter what it is, its prompt, and what it was trained on."""
+        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, facts))
+        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        loaded = lab.dataset.load(limit=lab.limit)
+        record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
+        lab.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
 
     def _figures(self, measured: Mapping[str, Measured]) -> Estimates:
         values = {state: {"loss": found.loss, **found.pmi} for state, found in measured.items()}

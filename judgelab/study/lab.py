@@ -15,7 +15,7 @@ from judgelab.attack.protocol import Attack
 from judgelab.capability import Capability
 from judgelab.config import AXES, WRITER, build
 from judgelab.dataset.protocol import Dataset
-from judgelab.errors import CapabilityError, JudgelabError
+from judgelab.errors import CapabilityError, ConfigError, JudgelabError
 from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
@@ -24,7 +24,11 @@ from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
-from judgelab.study.roles import with_reference_texts_of, with_references
+from judgelab.study.roles import (
+    with_reference_texts_of,
+    with_references,
+    without_reference_texts,
+)
 from judgelab.synopsis.protocol import Synopsis
 
 OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
@@ -68,7 +72,10 @@ class Lab:
         return self.evaluation_lm if self.writer_lm is None else self.writer_lm
 
     def panels(
-        self, references: Sequence[str] | None = None, *, spare_references: bool = False
+        self,
+        references: Sequence[str] | None = None,
+        *,
+        spare_references: bool = False,
     ) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents.
 
@@ -82,13 +89,23 @@ class Lab:
         clean = self._written(self.synopsis, with_references(clean, references))
         panels = {"clean": clean}
         if self.attack.name != "none":
-            attacked = self._written(self.attack, clean)
+            victims = without_reference_texts(clean) if spare_references else clean
+            changed = self._written(self.attack, victims)
             panels["attacked"] = (
-                with_reference_texts_of(attacked, clean) if spare_references else attacked
+                with_reference_texts_of(changed, clean) if spare_references else changed
             )
         if self.mechanism.reads == "raw":
             return panels
         return {state: self._written(self.preprocessor, panel) for state, panel in panels.items()}
+
+    def no_attack(self, study: str) -> None:
+        """For studies of texts as they are.
+
+        Raises:
+            ConfigError: an attack is chosen.
+        """
+        if self.attack.name != "none":
+            raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
@@ -151,8 +168,9 @@ def _check(
     recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
     advice = f"choose {key}={'|'.join(able)}" if able else recorded
+    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
     raise CapabilityError(
-        f"{who} needs an LM that can do {wanted}, but {lm.identity.split()[0]} "
+        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
         f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,8 +14,8 @@ from judgelab.panel import Agent, Panel
 from judgelab.result import Result, Row, Table, Value
 from judgelab.stats.ranking import Ranking, rank_intervals
 from judgelab.study.benchmarks import Benchmarks, read_benchmarks
-from judgelab.study.discrimination_notes import FEW_ITEMS
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of, sources
 from judgelab.study.records import measurement_records, pair_records, score_records, text_records
 
 LEVEL = 0.90
@@ -28,12 +27,12 @@ class Leaderboard:
     """Mean score of every candidate against the references, with its rank.
 
     Candidates are the agents that are not references: models that write (agents=candidates), or
-    texts already written. Intervals (90 %, as in the paper) resample items, for all candidates
-    together, so that ranks have intervals too. The paper's bars take every row as independent
-    (mean +- 1.645 sd / sqrt(rows)); ``definition=paper`` shows those beside ours.
+    texts already written. Intervals (90 %, as in the paper) are over items, those of ranks from
+    all candidates' differences on the same items (stats.ranking). The paper's bars take every row
+    as independent (mean +- 1.645 sd / sqrt(rows)); other definitions show those beside ours.
 
     Args:
-        definition: corrected or released: intervals over items; paper: also those over rows.
+        definition: corrected: intervals over items; paper, released: also those over rows.
         references: agents to be held against; null: those the data marks.
         humans: candidates that are people, the human baseline.
         benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
@@ -62,7 +61,7 @@ class Leaderboard:
             DataError: the CSV cannot be read.
         """
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
-        panel = lab.panels(self.references)["clean"]
+        panel = self._panel(lab)
         candidates = self._candidates(panel)
         measured = lab.measure(panel)
         scores = lab.mechanism.score(measured, self.definition)
@@ -80,7 +79,8 @@ class Leaderboard:
             )
         agents = [panel.agents[k] for k in candidates]
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=lab.seed)
-        rows = self._rows(agents, ranking, values, others)
+        against = values if scores.directed is None else scores.directed.values[:, candidates]
+        rows = self._rows(agents, ranking, values, against, others)
         made = [_board(rows)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
@@ -89,16 +89,25 @@ class Leaderboard:
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=_notes(lab, panel, len(agents), self.humans),
-            provenance={"clean": _origin(panel, measured.attrs)},
+            notes=_notes(lab, panel, self.humans),
+            provenance={"clean": origin_of(panel, measured.attrs)},
         )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        lab.measure(self._panel(lab))
+
+    def _panel(self, lab: Lab) -> Panel:
+        lab.no_attack("leaderboard")
+        return lab.panels(self.references)["clean"]
 
     def _candidates(self, panel: Panel) -> list[int]:
         found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-        if not found:
+        if not found or len(found) == len(panel.agents):
             raise ConfigError(
-                "study=leaderboard needs candidates beside the references: use agents=candidates, "
-                "data with more texts, or study.references=[NAMES]."
+                f"study=leaderboard holds candidates against references, but {len(found)} of "
+                f"{len(panel.agents)} agents are candidates: use agents=candidates, data with more "
+                "texts, or study.references=[NAMES]."
             )
         unknown = set(self.humans) - {panel.agents[k].name for k in found}
         if unknown:
@@ -110,9 +119,11 @@ class Leaderboard:
         agents: Sequence[Agent],
         ranking: Ranking,
         values: NDArray[np.float64],
+        pairs: NDArray[np.float64],
         others: Benchmarks | None,
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
+        rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
         for k, agent in enumerate(agents):
             known = values[~np.isnan(values[:, k]), k]
             row: dict[str, Value] = {
@@ -131,10 +142,16 @@ class Leaderboard:
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:
                 row["parameters"] = size
-            if self.definition == "paper" and len(known) > 1:
-                row["half_width_paper"] = 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5
+            if self.definition != "corrected":
+                row["half_width_over_rows"] = _bar(rows_of_each[k])
             rows.append(row)
         return sorted(rows, key=lambda row: -_number(row["value"]))
+
+
+def _bar(rows: NDArray[np.float64]) -> float:
+    """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
+    known = rows[~np.isnan(rows)]
+    return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
 
 
 def _number(value: Value) -> float:
@@ -144,10 +161,10 @@ def _number(value: Value) -> float:
 
 def _board(rows: Sequence[Row]) -> Table:
     note = (
-        "Mean score over items with its 90 % interval, rank with its 90 % interval, and how often a "
-        "candidate came first; items are resampled for all candidates together."
+        "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what "
+        "share of resamples of the items a candidate came first (no probability of being best)."
     )
-    return Table("leaderboard", "Leaderboard", rows, note)
+    return Table("leaderboard", "Leaderboard", rows, note, LEVEL)
 
 
 def _summary(
@@ -176,27 +193,6 @@ def _summary(
     } | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 
-def _notes(lab: Lab, panel: Panel, candidates: int, humans: Sequence[str]) -> tuple[str, ...]:
-    origin = panel.provenance
-    said = [
-        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
-        f"{len(panel.items)} items, {candidates} candidates, "
-        f"{sum(agent.reference for agent in panel.agents)} references.",
-        f"Evaluation LM: {lab.evaluation_lm.identity}.",
-    ]
-    if lab.mechanism.reads == "preprocessed":
-        said.append(f"Texts were preprocessed by: {lab.preprocessor.name}.")
-    said.append(
-        f"Human baseline: {', '.join(humans)}." if humans else "There is no human baseline."
-    )
-    if origin.get("agents_unanswered"):
-        said.append(f"Candidates gave no answer: {origin['agents_unanswered']}.")
-    if len(panel.items) < FEW_ITEMS:
-        said.append(f"Only {len(panel.items)} items: bootstrap intervals are too narrow.")
-    return tuple(said)
-
-
-def _origin(panel: Panel, attrs: dict[str, object]) -> dict[str, object]:
-    made = {**panel.provenance, "digest": panel.digest, **attrs}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin
+def _notes(lab: Lab, panel: Panel, humans: Sequence[str]) -> tuple[str, ...]:
+    baseline = f"Human baseline: {', '.join(humans)}." if humans else "There is no human baseline."
+    return (*sources(lab, panel), baseline)

@@ -9,8 +9,15 @@ from judgelab.study.lab import Lab
 
 
 class Study(Protocol):
-    """What a run does with its parts."""
+    """A question about a mechanism, answered in tables and figures."""
+
+    def ask(self, lab: Lab) -> None:
+        """Put every question to the LMs that ``run`` would put, and nothing more.
+
+        A dry run counts them so; what they would be answered is not known to it.
+        """
+        ...
 
     def run(self, lab: Lab) -> Result:
-        """Everything that ends up in result.json; all model traffic goes through the lab's LM."""
+        """Everything that ends up in result.json; all model traffic goes through the lab's LMs."""
         ...

@@ -27,6 +27,17 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
     return replace(panel, agents=agents)
 
 
+def without_reference_texts(panel: Panel) -> Panel:
+    """The panel with candidates' texts only, so that nobody is paid to rewrite the others."""
+    texts = tuple(
+        tuple(
+            None if agent.reference else text for agent, text in zip(panel.agents, row, strict=True)
+        )
+        for row in panel.texts
+    )
+    return replace(panel, texts=texts)
+
+
 def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
     """The panel with the reference agents' texts of another state: only candidates change.
 

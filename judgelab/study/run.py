@@ -23,6 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 import judgelab
 from judgelab.agents.candidates import Candidates
 from judgelab.config import WRITER, Frame, build, frame, resolved
+from judgelab.errors import JudgelabError
 from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.launch import sentence
@@ -81,7 +82,7 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
     with run_dir.lock():
-        if run_dir.done and not settings.force and not _moves(config["dataset"]):
+        if run_dir.done and not settings.force and not _moved(config, parts, run_dir):
             print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
         else:
             run_dir.reopen()
@@ -167,6 +168,23 @@ def _publish(tracker: Any, finished: FinishedRun) -> str | None:
     return place
 
 
+def _moved(config: Mapping[str, Any], parts: Mapping[str, Any], run_dir: RunDir) -> bool:
+    """Whether the data or an LM is another one than when the run finished.
+
+    What cannot be found now (a Hub out of reach) is taken to be what it was.
+    """
+    made = run_dir.read_json("manifest.json")
+    before = {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}
+    for role, account in before.items():
+        try:
+            now = None if parts[role] is None else parts[role].identity
+        except JudgelabError:
+            continue
+        if now != account.get("evaluation_lm"):
+            return True
+    return _moves(config["dataset"])
+
+
 def _moves(dataset: Mapping[str, Any]) -> bool:
     """Whether the data may change under the same config: a branch of the Hub, not a commit."""
     revision = str((dataset.get("hub") or {}).get("revision"))
@@ -193,7 +211,8 @@ def _note(job: Path, **entries: str) -> None:
 
 def _manifest(started: float) -> dict[str, Any]:
     """What is true of this execution but not of its numbers."""
-    names = ("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "torch")
+    names = ["numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "openai"]
+    names += ["torch", "transformers", "tokenizers", "peft", "bitsandbytes", "vllm"]
     versions: dict[str, str | None] = {}
     for name in names:
         try:

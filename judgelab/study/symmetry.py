@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import xarray as xr
 
 from judgelab.errors import ConfigError
 from judgelab.mechanism.conditional import Setting, measure_conditional
 from judgelab.mechanism.gem import Gem
+from judgelab.panel import Panel
 from judgelab.result import Result, Row, Table, Value
 from judgelab.stats.symmetry import joint_symmetry
 from judgelab.study.lab import Lab
@@ -29,23 +31,17 @@ class Symmetry:
 
     bootstrap: int = 2000
 
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        self._measured(lab)
+
     def run(self, lab: Lab) -> Result:
         """Measure both directions of every pair.
 
         Raises:
             ConfigError: the mechanism is not one of the GEM family, whose prompt is used.
         """
-        gem = lab.mechanism
-        if not isinstance(gem, Gem):
-            raise ConfigError(
-                f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
-                "mechanism=gem, gem_s or gem_raw."
-            )
-        panel = lab.panels()["clean"]
-        everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
-        setting = Setting(gem.prompt, gem.synopsis, gem.truncate)
-        lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
-        measured = measure_conditional(panel, lab.evaluation_lm, setting, everybody)
+        gem, panel, measured = self._measured(lab)
         lab.run_dir.write_table("records/clean_measurements.parquet", measurement_records(measured))
         lab.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
         rows: list[Row] = []
@@ -71,3 +67,18 @@ class Symmetry:
             tables=[Table("symmetry", title, rows, note)],
             notes=[f"Evaluation LM: {lab.evaluation_lm.identity}."],
         )
+
+    def _measured(self, lab: Lab) -> tuple[Gem, Panel, xr.Dataset]:
+        gem = lab.mechanism
+        if not isinstance(gem, Gem):
+            raise ConfigError(
+                f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
+                "mechanism=gem, gem_s or gem_raw."
+            )
+        lab.no_attack("symmetry")
+        panel = lab.panels()["clean"]
+        everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
+        setting = Setting(gem.prompt, gem.synopsis, gem.truncate)
+        lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
+        lab.tell(f"{gem.name}, both directions", 0)
+        return gem, panel, measure_conditional(panel, lab.evaluation_lm, setting, everybody)

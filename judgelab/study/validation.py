@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from judgelab.stats.estimate import Estimate
 from judgelab.stats.standardized import standardized_mean_difference, verdict
 from judgelab.study import validation_tables as tables
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, pair_records, score_records, text_records
 from judgelab.study.validation_notes import notes
 
@@ -58,14 +58,14 @@ class Validation:
     human grades, the clean scores are correlated with them (the paper's Table 1).
 
     Definitions (stats.standardized):
-        corrected: everything over items: bootstrap and sign flips of whole items.
+        corrected: t interval and sign flips over items, whose rows belong together.
         paper: paired normal interval over rows, 1.96 standard errors.
         released: the same with 1.645, which is what the printed intervals match.
 
     Args:
         definition: whose interval.
         references: agents to be held against; null: those the data marks.
-        bootstrap: resamples of the items, and sign flips.
+        bootstrap: sign flips behind the p value, and resamples of the items elsewhere.
     """
 
     definition: Definition = "corrected"
@@ -82,9 +82,7 @@ class Validation:
         Raises:
             ConfigError: under an attack, there is no candidate or no reference.
         """
-        panels = lab.panels(self.references, spare_references=True)
-        if len(panels) > 1:
-            _both_roles(panels["clean"])
+        panels = self._panels(lab)
         states = {name: self._state(lab, panel) for name, panel in panels.items()}
         for name, state in states.items():
             self._record(lab, name, state)
@@ -92,7 +90,11 @@ class Validation:
         word = "" if change is None else verdict(lab.attack.expects, change)
         human = tables.human_correlations(states["clean"], self.bootstrap, lab.seed)
         made = [
-            *([] if change is None else [tables.change_table(lab, states, change, word)]),
+            *(
+                []
+                if change is None
+                else [tables.change_table(lab, states, change, word, self.definition)]
+            ),
             *([tables.human_table(human)] if human else []),
             tables.agents_table(states, self.bootstrap, lab.seed),
             tables.coverage_table(states),
@@ -103,9 +105,22 @@ class Validation:
             primary="change/smd" if change is not None else "clean/human_spearman",
             tables=made,
             figures=["score_change"] if change is not None else [],
-            notes=notes(lab, states, change, word),
-            provenance={name: _origin(state) for name, state in states.items()},
+            notes=notes(lab, states, change, word, self.definition),
+            provenance={
+                name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
+            },
         )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        for panel in self._panels(lab).values():
+            lab.measure(panel)
+
+    def _panels(self, lab: Lab) -> dict[str, Panel]:
+        panels = lab.panels(self.references, spare_references=True)
+        if len(panels) > 1:
+            _both_roles(panels["clean"])
+        return panels
 
     def _state(self, lab: Lab, panel: Panel) -> State:
         measured = lab.measure(panel)
@@ -193,10 +208,3 @@ def _summary(
         summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
         summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
     return summary
-
-
-def _origin(state: State) -> dict[str, object]:
-    """How the panel and the measurements were made."""
-    made = {**state.panel.provenance, "digest": state.panel.digest, **state.measured.attrs}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgelab.mechanism.protocol import Definition
 from judgelab.result import Row, Table, Value
 from judgelab.stats.bootstrap import bootstrap_mean
 from judgelab.stats.correlation import clustered_correlation
 from judgelab.stats.estimate import Estimate
 from judgelab.study.lab import Lab
+from judgelab.study.validation_notes import INTERVALS
 
 if TYPE_CHECKING:
     from judgelab.study.validation import State
@@ -25,7 +27,9 @@ def flat(key: str, estimate: Estimate) -> dict[str, Value]:
     return {key: estimate.value} | {f"{key}_{part}": getattr(estimate, part) for part in parts}
 
 
-def change_table(lab: Lab, states: States, change: Estimate, word: str) -> Table:
+def change_table(
+    lab: Lab, states: States, change: Estimate, word: str, definition: Definition
+) -> Table:
     """One row: d, its interval, and what it means for this attack."""
     means = {f"mean_{name}": _mean(state.rows.score) for name, state in states.items()}
     head: dict[str, Value] = {
@@ -36,7 +40,7 @@ def change_table(lab: Lab, states: States, change: Estimate, word: str) -> Table
     }
     note = (
         "d: attacked minus clean, in pooled standard deviations of the rows (a candidate's text "
-        "against one reference). n counts rows; the interval resamples whole items."
+        f"against one reference). n counts rows; the interval: {INTERVALS[definition]}."
     )
     return Table("smd", "Change under the attack", [{**head, **change.as_dict(), **means}], note)
 

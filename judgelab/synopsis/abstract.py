@@ -13,6 +13,7 @@ from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.synopsis.outline import outline
 from judgelab.synopsis.writing import NO_SOURCE, Question, Written, ask, with_synopses
+from judgelab.writing import OFFLINE
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Abstract:
         else:
             written = [self._lead(item) for item in panel.items]
             settings |= {"sentences": self.sentences, "variant": "offline: first sentences"}
-        return with_synopses(panel, written, self.name, settings)
+        by = f"lm ({lm.identity})" if self.by == "lm" else OFFLINE
+        return with_synopses(panel, written, self.name, {**settings, "written_by": by})
 
     def _lead(self, item: Item) -> Written:
         first = (sentence for _, sentence in outline(item.source))

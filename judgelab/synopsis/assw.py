@@ -13,6 +13,7 @@ from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.synopsis.outline import outline
 from judgelab.synopsis.writing import NO_SOURCE, Question, Written, ask, with_synopses
+from judgelab.writing import OFFLINE
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
@@ -81,7 +82,8 @@ class Assw:
         else:
             written = [self._found(item) for item in panel.items]
             settings |= {"most": self.most, "variant": "offline: sentences with cue words"}
-        return with_synopses(panel, written, self.name, settings)
+        by = f"lm ({lm.identity})" if self.by == "lm" else OFFLINE
+        return with_synopses(panel, written, self.name, {**settings, "written_by": by})
 
     def _found(self, item: Item) -> Written:
         if not item.source.strip():

@@ -75,5 +75,6 @@ def with_synopses(
         replace(item, synopsis=one.text) for item, one in zip(panel.items, written, strict=True)
     )
     facts: dict[str, object] = {"synopsis": name, "synopsis_settings": dict(settings)}
+    facts["synopsis_written_by"] = settings["written_by"]
     facts["synopsis_unwritten"] = dict(sorted(missing.items()))
     return replace(panel, items=items, provenance={**panel.provenance, **facts})

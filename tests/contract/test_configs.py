@@ -19,6 +19,10 @@ OPTIONS = sorted(
     (path.parent.name, path.stem) for axis in AXES for path in (CONF / axis).glob("*.yaml")
 )
 NEEDS = {  # what a user must give, and what else has to be chosen with it
+    ("agents", "candidates"): [
+        "+evaluation_lm@agents.models.one=openai",
+        "agents.models.one.model=some-model",
+    ],
     ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
     ("dataset", "released"): ["dataset.path=release"],
     ("dataset", "gem_released"): ["dataset.path=reviews.parquet"],
@@ -38,7 +42,7 @@ def _composer() -> Iterator[None]:
 
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_option_composes_and_builds(axis: str, name: str) -> None:
-    overrides = [*NEEDS.get((axis, name), []), f"{axis}={name}"]
+    overrides = [f"{axis}={name}", *NEEDS.get((axis, name), [])]
     config = resolved(compose("config", overrides=overrides))
     frame(config)
     built = build(config[axis], axis)
@@ -88,6 +92,12 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "records",
             "discrimination_tables",
             "discrimination_notes",
+            "validation_tables",
+            "validation_notes",
+            "benchmarks",
+            "employed",
+            "roles",
+            "origins",
             "dry_run",
             "degraded",
             "discernment_notes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from omegaconf import DictConfig
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
+from judgelab.dataset.jsonl import Jsonl  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.finetune.trained import trained_on  # noqa: E402
 from judgelab.study.run import execute  # noqa: E402
 from tests.e2e.conftest import environment  # noqa: E402
 from tests.tiny_reviews import make_base, papers, write  # noqa: E402
@@ -91,6 +94,15 @@ def test_held_out_loss_falls_and_mutual_information_rises(finished: Path) -> Non
     assert (finished / "figures" / "loss_curve.png").is_file()
 
 
+def test_the_adapter_knows_the_papers_that_trained_it(finished: Path, overrides: list[str]) -> None:
+    record = trained_on(finished / "adapter")
+    assert record is not None and "trained_on.json" in (finished / "adapter/README.md").read_text()
+    texts = pd.read_parquet(finished / "records" / "train_texts.parquet")
+    assert sorted(record.papers) == sorted(set(texts["item"])) and len(record.papers) == 25
+    panel = Jsonl(path=overrides[4].partition("=")[2]).load()
+    assert set(record.papers) <= set(record.overlap(panel))
+
+
 def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
     """loss_on=response: what training minimises is what scoring sums, token for token."""
     found = summary(finished)
@@ -100,21 +112,30 @@ def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
     assert curve[STEPS] < curve[0]
 
 
-def test_the_adapter_scores_in_the_transformers_lm(finished: Path, base: Path) -> None:
-    adapter = finished / "adapter"
-    card = (adapter / "README.md").read_text()
-    assert "evaluation_lm.chat=true" in card and "papers trained on: 25" in card
+def test_the_command_of_the_result_scores_with_the_adapter(
+    finished: Path, base: Path, overrides: list[str], tmp_path: Path
+) -> None:
+    card = (finished / "adapter" / "README.md").read_text()
+    assert "papers trained on: 25" in card and "tags: [judgelab, lora" in card
+    notes = json.loads((finished / "result.json").read_text())["notes"]
+    (said,) = (note.partition("python run.py ")[2] for note in notes if "python run.py" in note)
+    score = [*shlex.split(said), *overrides[3:6], "tracker=none"]
+    execute(composed(score, tmp_path))
+    found = pd.read_parquet(only_run(tmp_path) / "records" / "clean_measurements.parquet")
+    after = pd.read_parquet(finished / "records" / "after_gem_measurements.parquet")
+    for measured in (found, after):  # text 1, text 2, ... are the reviewers in order
+        for column in ("agent", "peer"):
+            measured[column] = measured[column].str[-1].astype(int)
+    found[["agent", "peer"]] += 1  # r0 is text 1
+    both = after.merge(found, on=["item", "agent", "peer"], suffixes=("", "_again"))
+    assert len(both) == len(after) == 11 * 6
+    for column in ("conditional", "marginal", "tokens"):
+        np.testing.assert_allclose(both[column], both[f"{column}_again"], atol=1e-3)
+    before = pd.read_parquet(finished / "records" / "before_gem_measurements.parquet")
+    assert (before["conditional"] - after["conditional"]).abs().median() > 0.1
     told = {"model": str(base), "chat": True, "dtype": "float32"}
-    plain, tuned = Transformers(**told), Transformers(**told, adapter=str(adapter))
-    assert plain.identity != tuned.identity
-    context = "Synopsis: Not available\nFirst: {}\nSecond:\n"
-    contexts = [context.format(x) for x in ("Not available", "The reviewer questions the code.")]
-    target = "The reviewer appreciates code, tests, scripts."
-    before, after = (
-        lm.logprob(contexts, [target], [(0, 0), (1, 0)]).total for lm in (plain, tuned)
-    )
-    assert np.abs(before - after).max() > 0.1
-    assert after[1] - after[0] > before[1] - before[0]
+    tuned = Transformers(**told, adapter=str(finished / "adapter"))
+    assert tuned.identity != Transformers(**told).identity
 
 
 def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
@@ -154,7 +175,6 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
 def test_a_quantised_base_trains_too(base: Path, tmp_path: Path) -> None:
     """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence."""
     pytest.importorskip("bitsandbytes", reason="needs the extra local")
-    from judgelab.dataset.jsonl import Jsonl
     from judgelab.finetune import data
     from judgelab.finetune.base import check, source
     from judgelab.finetune.fit import fit

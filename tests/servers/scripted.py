@@ -162,6 +162,8 @@ class Server:
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
         if self.settings.get("no_completions"):
             raise LookupError(422)
+        if body["prompt"] == self.settings.get("refuses"):
+            raise LookupError(400)
         tokens = ["<s>", *tokenise(body["prompt"], self.settings)]
         read = len(tokens)
         for k in range(body["max_tokens"]):

@@ -13,7 +13,7 @@ import pytest
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.cached import Cached, reply_from
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
 from judgelab.store.cache import CallCache
 
@@ -99,6 +99,58 @@ def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
     assert working.count.computed == 2
 
 
+def test_a_kill_keeps_what_a_local_lm_answered_before(tmp_path: Path) -> None:
+    class Killed(Counting):
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            if any(r.messages[0].content == "q20" for r in requests):
+                raise KeyboardInterrupt
+            return super().chat(requests)
+
+    requests = [ask(f"q{k}") for k in range(30)]
+    cache = CallCache(tmp_path / "c.sqlite")
+    with pytest.raises(KeyboardInterrupt):
+        Cached(Killed("lm"), cache).chat(requests)
+    rest = Counting("lm")
+    assert [r.text for r in Cached(rest, cache).chat(requests)] == [
+        f"lm: q{k} #0" for k in range(30)
+    ]
+    assert rest.seen == requests[8:]
+
+
+def test_a_batch_grows_while_answers_come_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    clock = [0.0]
+    monkeypatch.setattr("judgelab.evaluation_lm.cached.time.monotonic", lambda: clock[0])
+
+    class Timed(Counting):
+        pace = 0.01
+
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            sizes.append(len(requests))
+            clock[0] += self.pace * len(requests)
+            return super().chat(requests)
+
+    for seconds, expected in ((0.01, [8, 16, 32, 44]), (20.0, [8, *[1] * 92])):
+        lm = Timed(f"lm {seconds}")
+        lm.pace = seconds
+        Cached(lm, CallCache(tmp_path / "c.sqlite")).chat([ask(f"q{k}") for k in range(100)])
+        assert sizes == expected
+        sizes.clear()
+
+
+def test_a_text_that_is_none_is_unscored_and_not_asked(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    table = lm.logprob(["a", "\ud83d"], ["x", "y\udc00"], [(0, 0), (1, 0), (0, 1)])
+    assert np.isnan(table.total).tolist() == [False, True, True]
+    bad, good = lm.chat([ask("\ud83d"), ask("q")])
+    assert bad == Reply(None, "a text holds half a character (a lone surrogate)", settled=True)
+    assert good.text is not None
+    assert inner.seen == [("a", "x"), ask("q")]
+
+
 def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.sqlite"
     with sqlite3.connect(foreign) as db:
@@ -111,6 +163,33 @@ def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) ->
         with pytest.raises(DataError, match="cannot be used"):
             CallCache(path)
         assert path.read_bytes() == before
+
+
+def test_a_file_damaged_in_the_middle_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    requests = [ask(f"{k} " + "word " * 200) for k in range(200)]
+    first = Cached(Counting("lm"), CallCache(path))
+    first.chat(requests)
+    first.close()
+    data = path.read_bytes()
+    for pattern in (b"\xff", b"{x"):
+        hurt = bytearray(data)
+        for start in range(len(data) // 4096 // 4 * 4096, len(data), 4096):
+            hurt[start : start + 2048] = (pattern * 2048)[:2048]
+        path.write_bytes(hurt)
+        lm = Cached(Counting("lm"), CallCache(path))
+        with pytest.raises(DataError, match=r"call cache .*c\.sqlite is damaged|cannot be read"):
+            lm.chat(requests)
+        with pytest.raises(DataError, match=r"damaged"):
+            lm.cache.add_chats({bytes([k]) * 16: "{}" for k in range(200)})
+        lm.cache.close()
+        assert path.read_bytes()[4096:] == bytes(hurt)[4096:]
+
+
+def test_a_kept_reply_that_is_none_is_refused() -> None:
+    for stored in ('{"text": ', '["a"]', '{"words": "a"}'):
+        with pytest.raises(DataError, match="reply in the call cache cannot be read"):
+            reply_from(stored)
 
 
 def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,18 +62,24 @@ def test_rows_become_reviewers_with_grades(tmp_path: Path) -> None:
     [
         ({"texts": "a"}, "texts must be a list"),
         ({"texts": []}, "texts must be a list"),
+        ({"texts": 5, "grades": None}, "texts must be a list"),
+        ({"texts": {"a": "b"}}, "texts must be a list"),
         ({"texts": ["a", 1]}, "a text is not text but int"),
         ({"grades": ["A"]}, "grades must be a list with one entry for each"),
         ({"grades": ["A", "F"]}, "a grade must be A, B, C"),
         ({"grades": ["A", True]}, "a grade must be A, B, C"),
+        ({"grades": ["A", math.inf]}, "a grade must be A, B, C, a finite number .* not inf"),
+        ({"grades": ["A", math.nan]}, "a grade must be A, B, C, a finite number .* not nan"),
+        ({"grades": ["A", 10**400]}, "a grade must be A, B, C, a finite number .* not 1000"),
         ({"id": None}, "id must be"),
         ({"synopses": "z"}, "unknown key 'synopses'. Did you mean 'synopsis'"),
     ],
 )
 def test_faults_of_a_row_are_named(tmp_path: Path, change: dict[str, Any], fault: str) -> None:
     file = lines(tmp_path / "p.jsonl", [ROW, {**ROW, "id": 2, **change}])
-    with pytest.raises(DataError, match=f"row 2: {fault}"):
+    with pytest.raises(DataError, match=f"row 2: {fault}") as caught:
         peers(file).load()
+    assert len(str(caught.value)) < 300
 
 
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
@@ -194,3 +201,42 @@ def test_damaged_releases_are_refused(tmp_path: Path) -> None:
         GemReleased(str(root)).load()
     with pytest.raises(DataError, match="holds no dataset_human_review1"):
         GemReleased(str(tmp_path / "elsewhere")).load()
+
+
+def export(file: Path, **change: Sequence[object]) -> GemReleased:
+    """The release with one row a review, of one paper."""
+    columns: dict[str, Sequence[object]] = {
+        "paper_id": ["p"] * 3,
+        "review_no": [1, 2, 3],
+        "review": ["a", "b", "c"],
+        "review_summary_gpt4o": ["d", "e", "f"],
+    }
+    pd.DataFrame({**columns, **change}).to_parquet(file)
+    return GemReleased(str(file))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"review_no": ["1", "second", "3"]}, "row 2: review_no must be 1, 2 or 3, not 'second'"),
+        ({"review_no": [1, None, 3]}, "row 2: review_no must be 1, 2 or 3, not nan"),
+        ({"review_no": [1, 2.5, 3]}, "row 2: review_no must be 1, 2 or 3, not 2.5"),
+        ({"review_no": [1, 2, math.inf]}, "row 3: review_no must be 1, 2 or 3, not inf"),
+        ({"review_no": [1, 2, 2]}, r"paper 'p' has the reviews \[1, 2, 2\]"),
+        ({"paper_id": ["p", None, "p"]}, "row 2: there is no paper_id"),
+    ],
+)
+def test_faults_of_an_export_are_named(
+    tmp_path: Path, change: dict[str, Sequence[object]], fault: str
+) -> None:
+    assert export(tmp_path / "good.parquet").load().texts == (("a", "b", "c"),)
+    with pytest.raises(DataError, match=fault):
+        export(tmp_path / "bad.parquet", **change).load()
+
+
+def test_an_export_without_rows_is_refused(tmp_path: Path) -> None:
+    columns: dict[str, Sequence[object]] = {
+        key: [] for key in ("paper_id", "review_no", "review", "review_summary_gpt4o")
+    }
+    with pytest.raises(DataError, match="has no rows: fetch it again"):
+        export(tmp_path / "empty.parquet", **columns).load()

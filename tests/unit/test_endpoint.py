@@ -23,6 +23,7 @@ from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
 from judgelab.report.progress import Progress
 from judgelab.store.cache import CallCache
 from judgelab.store.claims import Claims
+from judgelab.study.employed import calls_file
 from tests.scripted import ScriptedChat
 from tests.servers.process import scripted
 
@@ -142,6 +143,19 @@ def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: s
         again.ended(again.sent(("k",), 1, (1, 0)), free)
     again.sent(("k",), 1, (1, 0))
     again.close()
+
+
+def test_every_role_keeps_a_file_of_its_own() -> None:
+    names = ["gpt-4.1", "llama-3.1", "a/b", "a_b", "gpt4o"]
+    roles = ["evaluation_lm", "writer_lm", *(f"agents.models.{name}" for name in names)]
+    files = [calls_file(role) for role in roles]
+    assert files[:4] == [
+        "calls.jsonl",
+        "calls_writer_lm.jsonl",
+        "calls_gpt-4.1.jsonl",
+        "calls_llama-3.1.jsonl",
+    ]
+    assert len(set(files)) == len(files) and not any("/" in file for file in files)
 
 
 def test_a_pool_hands_over_what_is_there_before_it_raises() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,11 @@ from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import refuse_overlap, split
+from judgelab.finetune.trained import TRAINED_ON, other_base, trained_on, training_on
 from judgelab.mechanism.conditional import measure_conditional
 from judgelab.panel import Agent, Item, Panel
 from judgelab.prompt import Prompt
+from judgelab.scoring.source import digest
 from tests.scripted import ScriptedLogProb
 from tests.tiny_models import model, tokenizer
 
@@ -40,8 +45,8 @@ def panel(papers: int = 4, reviewers: int = 3, synopsis: bool = True) -> Panel:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(place)
-    tokenizer().save_pretrained(place)
+    model("llama_gqa").save_pretrained(str(place))
+    tokenizer().save_pretrained(str(place))
     return place
 
 
@@ -167,3 +172,94 @@ def test_overlap_with_evaluation_papers_is_refused() -> None:
     again = (("x", "y", f"  {long.upper()}\n"), *mine.texts[1:])
     with pytest.raises(DataError, match=r"Paper 'p0' .* evaluation paper 'ep0'"):
         refuse_overlap(replace(mine, texts=rows), replace(other, texts=again))
+
+
+LONG = "We study how reviewers agree when none of them has read the paper to its very end. " * 2
+
+
+def described(panel: Panel, **synopses: str) -> Panel:
+    """The panel with other synopses for some papers."""
+    items = tuple(replace(i, synopsis=synopses.get(i.id, i.synopsis)) for i in panel.items)
+    return replace(panel, items=items)
+
+
+def test_the_same_long_synopsis_means_the_same_paper() -> None:
+    six = described(panel(6), p1=LONG, p4=f"  {LONG.upper()}\n")
+    for seed in range(12):
+        held = {item.id for item in split(six, 0.34, seed).held_out.items}
+        assert ("p1" in held) == ("p4" in held)
+    other = replace(six, items=tuple(replace(i, id=f"e{i.id}") for i in six.items))
+    with pytest.raises(DataError, match=r"Paper 'p1' .* evaluation paper 'ep"):
+        refuse_overlap(six, other)
+
+
+def test_an_adapter_says_which_papers_trained_it(tmp_path: Path) -> None:
+    loaded = described(panel(4), p2=LONG)
+    rows = (("x" * 120, None, None), *loaded.texts[1:])
+    loaded = replace(loaded, texts=rows)
+    train = data.chosen(replace(loaded, items=loaded.items[1:3], texts=rows[1:3]), 3, 0)
+    train = replace(train, texts=(("y" * 120, "short", "b"), train.texts[1]))
+    made = training_on("base", "sha256:1", train, loaded)
+    hashes = {hashlib.sha256(t.encode()).hexdigest() for t in ("y" * 120, LONG.lower().strip())}
+    assert made.papers == ("p1", "p2") and set(made.texts) == hashes, "p0 did not train"
+    assert trained_on(tmp_path) is None
+    (tmp_path / TRAINED_ON).write_text(json.dumps(made.plain), encoding="utf-8")
+    found = trained_on(tmp_path)
+    assert found == made
+    assert found.overlap(loaded) == ["p1", "p2"]
+    renamed = replace(loaded, items=tuple(replace(i, id=f"n{i.id}") for i in loaded.items))
+    assert found.overlap(renamed) == ["np2"], "short texts are stock phrases"
+    assert found.overlap(replace(renamed, texts=(("Y" * 120, "", ""), *rows[1:]))) == ["np0", "np2"]
+    (tmp_path / TRAINED_ON).write_text('{"base": 3}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"trained_on\.json is damaged .*: train the adapter again"):
+        trained_on(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("named", "model", "content", "differs"),
+    [
+        ("org/base", "org/base", "org/base@1", False),
+        ("org/base", "/cache/base", "org/base@1", False),
+        ("org/base-4bit", "org/base", "org/base@1", True),
+        ("./base", "base", "sha256:1", False),
+        (None, "org/base", "org/base@1", False),
+    ],
+)
+def test_an_adapter_of_peft_names_its_base(
+    tmp_path: Path, named: str | None, model: str, content: str, differs: bool
+) -> None:
+    assert other_base(tmp_path, model, content) is None, "nothing is known"
+    config = json.dumps({"base_model_name_or_path": named})
+    (tmp_path / "adapter_config.json").write_text(config, encoding="utf-8")
+    found = other_base(tmp_path, model, content)
+    assert found == (f"trained on {named}, put on {model} ({content})" if differs else None)
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft
+def test_an_adapter_on_another_base_of_the_same_shape_is_told(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import peft
+    import torch
+
+    place = tmp_path / "adapter"
+    own = shutil.copytree(folder, tmp_path / "own")
+    other = model("llama_gqa")
+    with torch.no_grad():
+        other.model.norm.weight += 1.0
+    other.save_pretrained(tmp_path / "other")
+    tokenizer().save_pretrained(tmp_path / "other")
+    peft.get_peft_model(other, peft.LoraConfig(target_modules=["q_proj"])).save_pretrained(
+        str(place)
+    )
+    record = training_on("the base", f"sha256:{digest(folder)}", panel(1), panel(1))
+    (place / TRAINED_ON).write_text(json.dumps(record.plain), encoding="utf-8")
+    for put_on, said in ((own, None), (tmp_path / "other", "trained on the base (sha256:")):
+        lm = Transformers(str(put_on), adapter=str(place), device_map="cpu")
+        assert np.isfinite(lm.logprob(["a"], ["b"], [(0, 0)]).total).all()
+        told, found = capsys.readouterr().err, lm.facts["adapter_base"]
+        if said is None:
+            assert found is None and "warning" not in told, "a copy elsewhere is the same base"
+        else:
+            assert found.startswith(said) and f"put on {put_on} (sha256:" in found
+            assert f"warning: the adapter {place} was {found}: " in told

@@ -170,9 +170,10 @@ def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
     command = usage(told(model="a b/c", system="Be kind."), "here")
     assert command == (
         "python run.py mechanism=gem evaluation_lm=transformers 'evaluation_lm.model=\"a b/c\"' "
-        "evaluation_lm.chat=true 'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here "
-        "mechanism.prompt.file=second_opinion.txt"
+        "evaluation_lm.chat=true 'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here"
     )
+    own = usage(told(prompt=Prompt("judge.txt")), "here")
+    assert own.endswith("evaluation_lm.adapter=here mechanism.prompt.file=here/prompt.txt")
     text = card(told(), {"Data": {"papers": 3}, "Versions": {"torch": "2"}})
     head = yaml.safe_load(text.split("---")[1])
     assert head["base_model"] == "m" and head["library_name"] == "peft"

@@ -132,6 +132,23 @@ def test_no_server_a_wrong_key_and_a_wrong_address_end_the_run(
     assert "canary" not in str(caught.value)
 
 
+def test_a_host_that_never_answers_ends_the_run(start: Start) -> None:
+    """As one that drops packets: no refusal, no connection error, only time that passes."""
+    patience = Limits(concurrency=1, timeout=0.05, backoff=0.01, retries=1)
+    server, lm = start(delay=30, limits=patience)
+    with pytest.raises(EndpointError, match="has not answered once in 3 calls of 2 attempts each"):
+        lm.chat([ask(f"judge {k}") for k in range(20)])
+    assert 6 <= sum(server.seen().values()) <= 8, "and no more than are under way beside them"
+
+
+def test_a_slow_call_does_not_end_a_run_that_had_answers(start: Start) -> None:
+    patience = Limits(concurrency=4, timeout=0.5, backoff=0.01, retries=0)
+    _, lm = start(faults=["hang"], share=0.5, limits=patience)
+    replies = lm.chat([ask(f"judge {k}") for k in range(16)])
+    reasons = {reply.reason for reply in replies}
+    assert reasons == {None, "no answer in 0.5 s"}
+
+
 def test_a_missing_key_is_said_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     remote = OpenAI("m", "https://api.example.org/v1", Limits(), api_key_env="NO_SUCH_KEY")
@@ -209,6 +226,30 @@ def test_log_probabilities_are_the_servers(
     assert lm.capabilities == {Capability.CHAT, Capability.LOGPROB}
 
 
+def test_a_prompt_that_was_paid_for_is_not_asked_again(start: Start, tmp_path: Path) -> None:
+    """Where a token runs across the boundary, an answer takes two prompts, and one may fail."""
+    context, targets = "Reviews:\n", ["the keeper", "a lamp", "fog"]
+    pairs = [(0, 0), (0, 1)]
+    server, lm = start(logprobs="echo", merge=True, refuses=context)
+    lm.server = "mine"
+    first = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    assert all(math.isnan(v) for v in first.logprob([context], targets, pairs).total)
+    before = sum(server.seen().values())
+    first.close()
+    mended, again = start(logprobs="echo", merge=True)
+    again.server = "mine"
+    second = Cached(again, CallCache(tmp_path / "c.sqlite"))
+    table = second.logprob([context], targets, [*pairs, (0, 2)])
+    for k, target in enumerate(targets):
+        assert table.total[k] == pytest.approx(expected(context, target, merge=True)[0])
+    probes, prompts = 2, 2  # the context, and the one pair that is new
+    assert sum(mended.seen().values()) - before == probes + prompts
+    second.logprob([context], ["rope"], [(0, 0)])
+    assert sum(mended.seen().values()) - before == probes + prompts + 1, "the context is known"
+    second.close()
+    assert before == probes + 3
+
+
 @pytest.mark.parametrize("mode", ["echo", "prompt"])
 @pytest.mark.parametrize(
     ("settings", "reason"),
@@ -278,10 +319,15 @@ def test_a_cost_budget_needs_a_price() -> None:
         Meter(None, None, Budget(max_cost=1.0))
 
 
-def test_refusals_are_kept_and_failures_asked_again(start: Start, tmp_path: Path) -> None:
+def test_refusals_are_kept_and_failures_asked_again_by_the_next_run(
+    start: Start, tmp_path: Path
+) -> None:
     server, lm = start(faults=["refusal", "malformed"], share=0.5)
     requests = [ask(f"judge {k}") for k in range(40)]
-    replies = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+    run = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    replies = run.chat(requests)
+    assert run.chat(requests) == replies
+    assert sum(server.seen().values()) == 40, "a malformed answer was paid for"
     again = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
     assert again == replies
     assert {r.reason for r in replies if r.text is None and r.settled} == {

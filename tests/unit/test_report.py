@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from pandas import DataFrame
 
 from judgelab.config import resolved
 from judgelab.errors import DataError, JudgelabError
@@ -195,9 +196,28 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
     assert "140 agents" in caption("agent_scores", tables)
 
 
+def others() -> dict[str, DataFrame]:
+    """The tables of the other studies."""
+    estimate = {"value": 0.4, "low": 0.1, "high": 0.7, "n": 12, "unscored": 1}
+    what = {"attack": "padding", "expects": "no_rise", "verdict": "rises"}
+    board = {
+        "candidate": "m",
+        "kind": "human",
+        "rank_low": 1.0,
+        "rank_high": 2.0,
+        "parameters": 8.0,
+    }
+    return {
+        "crossed": DataFrame([{"metric": "gem", **what, **estimate}]),
+        "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
+        "leaderboard": DataFrame([{**board, **estimate}]),
+        "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
+    }
+
+
 @pytest.mark.parametrize("name", sorted(DRAWINGS))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
-    tables = {**frames(result()), "points": points()}
+    tables = {**frames(result()), "points": points(), **others()}
     first, second = draw(name, tables), draw(name, tables)
     svg = saved(first, "svg")
     assert svg == saved(second, "svg")

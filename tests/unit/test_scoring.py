@@ -181,6 +181,23 @@ def test_head_sums_blocks_like_one_softmax() -> None:
         torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("biased", [False, True])
+def test_no_probability_of_a_model_in_halves_exceeds_one(kind: Any, biased: bool) -> None:
+    torch.manual_seed(2)
+    weight, hidden = torch.randn(500, 64).to(kind), torch.randn(40, 64).to(kind)
+    bias = torch.randn(500).to(kind) if biased else None
+    hidden *= 3  # so that some tokens are as good as certain
+    logits = hidden.double() @ weight.double().T + (0 if bias is None else bias.double())
+    tokens = logits.argmax(-1)
+    rows = torch.arange(40)
+    found = Head(weight, bias, 16, 128).logprobs(hidden, Asked(rows, rows, tokens, rows))
+    expected = logits.log_softmax(-1)[rows, tokens]
+    assert (expected > -1e-3).any(), "rounding shows where the rest is next to nothing"
+    assert found.dtype == torch.float32 and found.max() <= 1e-4
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
 TEXTS = st.one_of(
     st.text(max_size=40),
     st.sampled_from(

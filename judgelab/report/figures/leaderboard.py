@@ -49,7 +49,7 @@ def board(tables: dict[str, DataFrame]) -> Figure:
 
 def board_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
-    said = "Lines and ranks are 90 % intervals from resampling items for all candidates together."
+    said = "Lines and ranks are 90 % intervals over items."
     if "human" in set(tables["leaderboard"]["kind"]):
         said += " Diamonds and the dashed line are people."
     return f"{said} {style.counted(tables['leaderboard'])}."

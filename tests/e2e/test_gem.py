@@ -1,0 +1,157 @@
+"""The GEM paper from the command line: validation sweeps, a leaderboard, symmetry, writers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Command
+
+DATA = ("dataset=iclr_reviews", "tracker=none")
+
+
+def result(root: Path, name: str) -> dict[str, Any]:
+    [run] = [r for r in (root / "runs").iterdir() if r.name.startswith(name)]
+    found: dict[str, Any] = json.loads((run / "result.json").read_text())
+    return found
+
+
+@pytest.mark.slow
+def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab(
+        "-m",
+        "study=validation",
+        "mechanism=gem,length",
+        "attack=sentence_deletion,meaningless_elongation",
+        *DATA,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Metrics by attacks" in done.stdout
+    [sweep] = (tmp_path / "sweeps").iterdir()
+    with (sweep / "metrics_by_attacks.csv").open() as file:
+        rows = {(row["metric"], row["attack"]): row for row in csv.DictReader(file)}
+    assert len(rows) == 4
+    assert float(rows["length", "sentence_deletion"]["high"]) < 0
+    assert rows["length", "meaningless_elongation"]["verdict"] == "rises"
+    assert rows["gem", "sentence_deletion"]["expects"] == "fall"
+    assert rows["gem", "sentence_deletion"]["n"] == "24"  # 12 papers, 2 references
+    assert rows["length", "sentence_deletion"]["n"] == "12"  # looks at no reference
+    assert (sweep / "figures" / "metrics_by_attacks.png").is_file()
+    assert "Metrics by attacks" in (sweep / "report.html").read_text()
+
+
+def test_only_candidates_are_attacked(judgelab: Command, tmp_path: Path) -> None:
+    import pandas as pd
+
+    done = judgelab("study=validation", "mechanism=length", "attack=sentence_deletion", *DATA)
+    assert done.returncode == 0, done.stderr
+    [run] = (tmp_path / "runs").iterdir()
+    texts = {
+        state: pd.read_parquet(run / f"records/{state}_texts.parquet").set_index(["item", "agent"])
+        for state in ("clean", "attacked")
+    }
+    same = texts["clean"]["text"] == texts["attacked"]["text"]
+    assert same.groupby("agent").mean().to_dict() == {
+        "reviewer_1": 1.0,
+        "reviewer_2": 0.0,
+        "reviewer_3": 1.0,
+    }
+    assert "The score" not in done.stderr
+
+
+def test_a_validation_without_references_says_what_to_do(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab("study=validation", "attack=padding", "dataset=peer_grading", "tracker=none")
+    assert done.returncode == 1
+    assert "study.references=[NAMES]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_grades_are_correlated_with_clean_scores(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab("study=validation", "mechanism=length", "dataset=peer_grading", "tracker=none")
+    assert done.returncode == 0, done.stderr
+    summary = result(tmp_path, "length-peer_grading")["summary"]
+    assert summary["clean/human_spearman_n"] == 8
+    assert -1 <= summary["clean/human_spearman_low"] <= summary["clean/human_spearman"]
+
+
+def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: Path) -> None:
+    sizes = tmp_path / "known.csv"
+    sizes.write_text("model,parameters,quiz\nreviewer_2,8,.5\nreviewer_3,70,.7\n")
+    done = judgelab(
+        "study=leaderboard",
+        "study.references=[reviewer_1]",
+        "study.humans=[reviewer_3]",
+        f"study.benchmarks={sizes}",
+        "mechanism=gem",
+        *DATA,
+    )
+    assert done.returncode == 0, done.stderr
+    tables = {t["name"]: t["rows"] for t in result(tmp_path, "gem-iclr_reviews")["tables"]}
+    board = tables["leaderboard"]
+    assert [row["candidate"] for row in board] == sorted(
+        ("reviewer_2", "reviewer_3"), key=lambda name: -_value(board, name)
+    )
+    assert {row["candidate"]: row["parameters"] for row in board}["reviewer_3"] == 70
+    assert {row["kind"] for row in board} == {"human", "text"}
+    assert all(row["low"] <= row["value"] <= row["high"] for row in board)
+    assert {(row["with"], row["correlation"]) for row in tables["benchmarks"]} == {
+        (column, method) for column in ("parameters", "quiz") for method in ("spearman", "pearson")
+    }
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (("study=leaderboard", "dataset=peer_grading"), "4 of 4 agents are candidates"),
+        (("study=symmetry", "mechanism=gem", "attack=padding", *DATA), "set attack=none"),
+    ],
+)
+def test_studies_refuse_what_they_would_ignore(
+    judgelab: Command, overrides: tuple[str, ...], words: str
+) -> None:
+    done = judgelab(*overrides)
+    assert done.returncode == 1
+    assert words in done.stderr
+
+
+def test_symmetry_counts_every_pair_once(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab("study=symmetry", "mechanism=gem", "limit=6", *DATA)
+    assert done.returncode == 0, done.stderr
+    summary = result(tmp_path, "gem-iclr_reviews")["summary"]
+    assert summary["text/spearman"] > 0.5
+    assert summary["text/spearman_n"] == 6
+
+
+def test_an_lm_that_cannot_write_is_refused_by_name(judgelab: Command) -> None:
+    done = judgelab("preprocessor=judgments", "mechanism=gem", *DATA)
+    assert done.returncode == 1
+    assert "preprocessor=judgments needs an LM that can do chat" in done.stderr
+    assert "evaluation_lm@writer_lm=" in done.stderr
+
+
+def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab(
+        "study=validation",
+        "mechanism=gem",
+        "preprocessor=judgments",
+        "attack=rephrase",
+        "attack.by=lm",
+        "evaluation_lm@writer_lm=openai",
+        "writer_lm.model=gpt-4o-mini",
+        "writer_lm.api_key_env=null",
+        "writer_lm.base_url=http://127.0.0.1:9/v1",
+        "dry_run=true",
+        *DATA,
+    )
+    assert done.returncode == 0, done.stderr
+    # 36 reviews to preprocess; 12 candidates to rephrase, whose texts do not exist yet
+    assert "48" in done.stdout
+    assert not (tmp_path / "runs").exists()
+
+
+def _value(board: list[dict[str, Any]], name: str) -> float:
+    return float(next(row["value"] for row in board if row["candidate"] == name))

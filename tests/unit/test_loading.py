@@ -1,0 +1,130 @@
+"""Weights and adapters that are not whole are refused: nothing is drawn at random unseen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+transformers = pytest.importorskip("transformers", reason="needs the extra local")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.scoring.load import Form, load_encoder, load_model  # noqa: E402
+from tests.tiny_models import SIZES, model  # noqa: E402
+
+FULL = Form("float32", "none", "cpu")
+Weights = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("model") / "llama"
+    model("llama_gqa").save_pretrained(place)
+    return place
+
+
+def changed(folder: Path, to: Path, change: Callable[[Weights], object], file: str) -> Path:
+    """A copy of the folder whose weights were changed."""
+    copy = shutil.copytree(folder, to)
+    weights = load_file(copy / file)
+    change(weights)
+    save_file(weights, copy / file, metadata={"format": "pt"})
+    return copy
+
+
+@pytest.mark.parametrize("form", ["none", "nf4"])
+def test_weights_that_lack_or_misshape_a_tensor_are_refused(
+    folder: Path, tmp_path: Path, form: str
+) -> None:
+    if form != "none":
+        pytest.importorskip("bitsandbytes", reason="needs the extra local")
+    held, name = Form("float32", form, "cpu"), "model.layers.1.mlp.up_proj.weight"
+    load_model(folder, held, None)
+    for k, (change, words) in enumerate(
+        [
+            (lambda w: w.pop(name), rf"lacks {name}\. Download"),
+            (lambda w: w.pop("lm_head.weight"), r"lacks lm_head\.weight"),
+            (lambda w: [w.pop(n) for n in list(w) if "layers.1" in n], r"lacks .* and 6 more"),
+            (
+                lambda w: w.update({"model.norm.weight": torch.ones(7)}),
+                r"has in another shape model\.norm\.weight\.",
+            ),
+        ]
+    ):
+        copy = changed(folder, tmp_path / str(k), change, "model.safetensors")
+        with pytest.raises(ConfigError, match=words):
+            load_model(copy, held, None)
+
+
+@pytest.mark.parametrize("form", ["none", "nf4"])
+def test_tied_weights_are_not_missing(tmp_path: Path, form: str) -> None:
+    if form != "none":
+        pytest.importorskip("bitsandbytes", reason="needs the extra local")
+    config = transformers.LlamaConfig(**SIZES, num_key_value_heads=2, tie_word_embeddings=True)
+    own = transformers.LlamaForCausalLM(config)
+    own.save_pretrained(tmp_path)
+    assert "lm_head.weight" not in load_file(tmp_path / "model.safetensors")
+    found = load_model(tmp_path, Form("float32", form, "cpu"), None)
+    torch.testing.assert_close(found.get_output_embeddings().weight, own.lm_head.weight)
+
+
+def test_an_encoder_may_lack_its_pooler_and_nothing_else(tmp_path: Path) -> None:
+    config = transformers.BertConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    transformers.BertModel(config).save_pretrained(tmp_path / "bert")
+    bare = changed(
+        tmp_path / "bert",
+        tmp_path / "bare",
+        lambda w: [w.pop(n) for n in list(w) if n.startswith("pooler.")],
+        "model.safetensors",
+    )
+    load_encoder(bare, FULL)
+    name = "embeddings.LayerNorm.weight"
+    half = changed(bare, tmp_path / "half", lambda w: w.pop(name), "model.safetensors")
+    with pytest.raises(ConfigError, match=f"lacks {name}"):
+        load_encoder(half, FULL)
+
+
+def adapter(to: Path, **options: Any) -> Path:
+    """An adapter of the model as peft saves it, with weights that change something."""
+    peft = pytest.importorskip("peft", reason="needs the extra local")
+    own = transformers.LlamaForCausalLM(model("llama_gqa").config)
+    wanted: dict[str, Any] = {"r": 2, "target_modules": ["q_proj", "v_proj"]}
+    wrapped = peft.get_peft_model(own, peft.LoraConfig(**wanted | options))
+    wrapped.save_pretrained(to)
+    return to
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft
+def test_an_adapter_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    file = "adapter_model.safetensors"
+    for k, options in enumerate([{}, {"modules_to_save": ["lm_head"]}, {"use_dora": True}]):
+        load_model(folder, FULL, adapter(tmp_path / f"good{k}", **options))
+    good = tmp_path / "good0"
+
+    def renamed(weights: Weights) -> None:
+        for name in list(weights):
+            weights[name.replace("model.layers", "decoder.layers")] = weights.pop(name)
+
+    first = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"
+    for k, (change, words) in enumerate(
+        [
+            (renamed, r"lacks .*layers.* and 5 more\. Give the model"),
+            (lambda w: w.pop(first), r"lacks base_model.*layers\.0.*lora_A"),
+            (
+                lambda w: w.update({first.replace("s.0", "s.9"): torch.ones(2, 32)}),
+                r"does not know: base_model.*layers\.9",
+            ),
+            (lambda w: w.update({first: torch.ones(2, 16)}), "holds no usable adapter"),
+        ]
+    ):
+        bad = changed(good, tmp_path / f"bad{k}", change, file)
+        with pytest.raises(ConfigError, match=words):
+            load_model(folder, FULL, bad)

@@ -1,0 +1,74 @@
+"""Metrics by attacks, from the jobs of a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgelab.report import terminal
+from judgelab.report.crossed import crossed, listed, shown
+from judgelab.report.figures import caption, draw
+from judgelab.report.figures.style import saved
+from judgelab.report.jobs import Job
+
+
+def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> Job:
+    expects = "no_rise" if attack == "rephrase" else "fall"
+    summary = {"mechanism": metric, "attack": attack, "expects": expects, "verdict": verdict}
+    summary |= {"change/smd": d, "change/smd_n": 24, "change/smd_unscored": 0}
+    if d is not None:
+        summary |= {"change/smd_low": d - 0.1, "change/smd_high": d + 0.1}
+    overrides = (f"mechanism={metric}", f"attack={attack}")
+    choices = {"mechanism": metric, "attack": attack}
+    return Job(number, overrides, choices, Path("run"), {"summary": summary}, None)
+
+
+JOBS = [
+    job(0, "gem", "sentence_deletion", -0.4, "falls"),
+    job(1, "gem", "rephrase", 0.3, "rises"),
+    job(2, "bleu", "sentence_deletion", 0.05, "does not fall"),
+    job(3, "bleu", "rephrase", None, "undecided"),
+]
+
+
+def test_cells_are_metrics_by_attacks() -> None:
+    columns = shown(crossed(JOBS))
+    assert [c.key for c in columns] == ["metric", "sentence_deletion", "rephrase"]
+    assert columns[0].cells == ("gem", "bleu")
+    assert columns[1].cells == (
+        "-0.400 [-0.500, -0.300]\nfalls",
+        "0.050 [-0.050, 0.150]\ndoes not fall",
+    )
+    assert columns[2].cells[1] == "–\nundecided"
+    assert "should not rise" in columns[2].heading
+
+
+def test_a_narrow_terminal_gets_one_line_each() -> None:
+    text = terminal.rendered([terminal.grid(listed(crossed(JOBS)))], 80)
+    assert len(text.strip().splitlines()) == 5
+    assert "gem" in text.splitlines()[1]
+    assert "rises" in text
+
+
+def test_a_sweep_without_validation_has_no_such_table() -> None:
+    assert not len(crossed([Job(0, (), {}, None, {"summary": {}}, None)]))
+
+
+def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> None:
+    jobs = [
+        replace(job, overrides=(*job.overrides, f"attack.definition={d}"), number=k)
+        for k, (job, d) in enumerate((j, d) for j in JOBS[:1] for d in ("corrected", "released"))
+    ]
+    assert list(crossed(jobs)["attack"]) == [
+        "sentence_deletion definition=corrected",
+        "sentence_deletion definition=released",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_figure_is_drawn(kind: str) -> None:
+    tables = {"crossed": crossed(JOBS)}
+    assert len(saved(draw("metrics_by_attacks", tables), kind)) > 2_000
+    assert "24" in caption("metrics_by_attacks", tables)
