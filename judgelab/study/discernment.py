@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +29,7 @@ from judgelab.study.findings import (
     verdict,
 )
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, score_records, text_records
 from judgelab.writing import By
 
@@ -206,12 +206,8 @@ def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[s
 
 def _origin(degraded: Degraded, data: xr.Dataset, weights: ExpertWeights) -> dict[str, object]:
     made = {
-        **degraded.panel.provenance,
-        "digest": degraded.panel.digest,
         "perturbations": degraded.suite.identity,
         "perturbed": degraded.made,
         "expert_weights": weights.identity,
-        **data.attrs,
     }
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin
+    return origin_of(degraded.panel, {**made, **data.attrs})

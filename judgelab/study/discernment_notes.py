@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from judgelab.study.discrimination_notes import FEW_ITEMS
 from judgelab.study.expert_weights import ExpertWeights
 from judgelab.study.lab import Lab
+from judgelab.study.origins import FEW_ITEMS
 
 if TYPE_CHECKING:
     from judgelab.study.degraded import Degraded
