@@ -208,9 +208,7 @@ def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
     return {
         "discernment": DataFrame(rows),
         "averages": DataFrame([{"statistic": "average_ew", "threshold": 0.9, **estimate}]),
-        "response_style": DataFrame(
-            [{"variant": v, **b} for v in ("original", *names) for b in bins]
-        ),
+        "response_style": DataFrame(style),
     }
 
 
