@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from judgelab.dataset.download import fetch
+from judgelab.dataset.origin import SAMPLES, check_source, origin
 from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
 from judgelab.errors import ConfigError, DataError
 from judgelab.panel import Item, Panel
 
-SAMPLES = Path(__file__).parent / "samples"
-SOURCES = ("sample", "hub", "path")
 EMPTY_ROWS = ("error", "skip")
+__all__ = ["SAMPLES", "Hub"]
 
 
 class Hub:
@@ -62,10 +60,7 @@ class Hub:
         )
         if not self.fields.get("source"):
             raise ConfigError("dataset.fields.source must name the column that holds the source.")
-        if source not in SOURCES:
-            raise ConfigError(f"dataset.source={source!r} must be one of {', '.join(SOURCES)}.")
-        if (source == "path") != bool(path):
-            raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+        check_source(source, path)
         if empty_rows not in EMPTY_ROWS:
             raise ConfigError(f"dataset.empty_rows={empty_rows!r} must be error or skip.")
         self.source, self.path, self.limit = source, path, at_least_one(limit)
@@ -86,31 +81,18 @@ class Hub:
             DataError: the data cannot be had, a column is missing, or a row has no source text.
         """
         limit = self.limit if limit is None else at_least_one(limit)
-        files, origin = self._files()
-        where = self._where(files)
-        rows = read_rows(files, limit)
+        lies = origin(self.name, self.source, self.path, self.hub)
+        where = lies.where
+        rows = read_rows(lies.files, limit)
         found = [self._item(index, row, where) for index, row in enumerate(rows)]
         items = tuple(item for item in found if item is not None)
         if not items:
             raise DataError(f"Dataset {self.name!r} ({where}) has no rows with a source.")
-        facts = {"dataset": self.name, "source": self.source, **origin, "rows": len(items)}
+        facts = {"dataset": self.name, "source": self.source, **lies.facts, "rows": len(items)}
         facts["task_description"] = self.task_description
         facts["skipped_rows"] = [index for index, item in enumerate(found) if item is None]
         facts["content"] = Panel(items=items).digest
         return Panel(items=items, task=self.task, provenance=facts)
-
-    def _files(self) -> tuple[Sequence[Path], dict[str, object]]:
-        if self.source == "sample":
-            file = SAMPLES / f"{self.name}.jsonl"
-            return [file], {"file": f"judgelab/dataset/samples/{file.name}"}
-        if self.source == "hub":
-            found = fetch(self.hub)
-            asked = {key: self.hub.get(key) for key in ("id", "config", "revision", "split")}
-            return found.files, {"hub": asked, "commit": found.commit}
-        return [Path(str(self.path)).expanduser()], {"file": str(self.path)}
-
-    def _where(self, files: Sequence[Path]) -> str:
-        return str(self.hub.get("id")) if self.source == "hub" else str(files[0])
 
     def _item(self, index: int, row: Row, where: str) -> Item | None:
         texts = {key: self._cell(key, index, row, where) for key in self.fields}

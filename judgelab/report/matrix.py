@@ -21,6 +21,10 @@ METRICS = {
     "change/auc": "AUC\nchange",
     "change/smd": "d\nchange",
     "clean/human_spearman": "rho\nhuman",
+    "discernment/average_ew": "D EW\naverage",
+    "discernment/minimum_ew": "D EW\nminimum",
+    "discernment/average": "D\naverage",
+    "discernment/minimum": "D\nminimum",
 }
 LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
 PARTS = ("", "_low", "_high", "_n", "_unscored", "_p")

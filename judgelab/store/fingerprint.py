@@ -15,8 +15,12 @@ VOLATILE = frozenset(
 )
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
+DATA = ("criteria", "perturbation", "expert_weights")  # folders of conf that hold no options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
-FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model"})
+FILE_KEYS = frozenset(
+    {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
+    | {"perturbations", "weights"}
+)
 
 
 def fingerprint(config: Mapping[str, Any]) -> str:
@@ -45,6 +49,7 @@ def code_digest() -> str:
         *(ROOT / "judgelab").rglob("*.jsonl"),
         *(ROOT / "conf" / "prompt").glob("*"),
         *(ROOT / "conf" / "taxonomy").glob("*"),
+        *(p for name in DATA for p in (ROOT / "conf" / name).glob("*")),
     ]
     for path in sorted(files):
         sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())

@@ -16,7 +16,7 @@ def measurement_records(data: xr.Dataset) -> pd.DataFrame:
     row stands on its own. Diagonal rows (agent = peer) carry no measurement and are left out.
     """
     used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
-    dims = [dim for dim in ("item", "agent", "peer", "draw") if dim in used]
+    dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in used]
     table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
     if "peer" in table and data.sizes["agent"] > 1:
         table = table[table["agent"] != table["peer"]]

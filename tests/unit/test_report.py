@@ -196,6 +196,22 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
     assert "140 agents" in caption("agent_scores", tables)
 
 
+def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
+    """The tables of the discernment study, one perturbation of them without a score."""
+    known = {"level": "word", "d": 0.5, "threshold": 1.1, "seen": "no", **estimate}
+    unknown = dict.fromkeys(["value", "low", "high", "d", "threshold"], float("nan"))
+    idle = {**known, **unknown, "seen": "nothing changed"}
+    bins = [{"from": 1.0, "to": 2.0, "items": 3}, {"from": 2.0, "to": 3.0, "items": 0}]
+    names = ("typos_minor", "reordering_minor")
+    rows = [{"perturbation": n, **row} for n, row in zip(names, (known, idle), strict=True)]
+    style = [{"variant": variant, **one} for variant in ("original", *names) for one in bins]
+    return {
+        "discernment": DataFrame(rows),
+        "averages": DataFrame([{"statistic": "average_ew", "threshold": 0.9, **estimate}]),
+        "response_style": DataFrame(style),
+    }
+
+
 def others() -> dict[str, DataFrame]:
     """The tables of the other studies."""
     estimate = {"value": 0.4, "low": 0.1, "high": 0.7, "n": 12, "unscored": 1}
@@ -212,6 +228,7 @@ def others() -> dict[str, DataFrame]:
         "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
         "leaderboard": DataFrame([{**board, **estimate}]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
+        **discernment(estimate),
     }
 
 

@@ -10,7 +10,9 @@ from statistics import mean
 import pytest
 import yaml
 
+from judgelab.config import build
 from judgelab.dataset.hub import SAMPLES, Hub
+from judgelab.dataset.references import References
 from judgelab.dataset.rows import read_rows
 from judgelab.panel import Item, Panel
 
@@ -23,11 +25,11 @@ CHOICE = re.compile(r"^\d+: .*$", re.MULTILINE)  # a grade of a review form read
 
 
 @cache
-def dataset(name: str) -> Hub:
+def dataset(name: str) -> Hub | References:
     """The dataset as a user gets it, so that sample and Hub go through one field map."""
     options = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    options.pop("_target_")
-    return Hub(**(options | {"source": "sample", "limit": None}))
+    made: Hub | References = build(options | {"source": "sample", "limit": None}, name)
+    return made
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from judgelab.errors import DataError
 from judgelab.report.figures import (
     agents,
+    discernment,
     discrimination,
     leaderboard,
     position,
@@ -35,6 +36,11 @@ class Drawing:
 
 
 DRAWINGS = {
+    "discernment_radar": Drawing(
+        "What the judge discerns", discernment.radar, discernment.radar_caption
+    ),
+    "discernment_bars": Drawing("Discernment", discernment.bars, discernment.bars_caption),
+    "response_styles": Drawing("Response style", discernment.styles, discernment.styles_caption),
     "discrimination": Drawing(
         "Good faith against problematic agents", discrimination.figure, discrimination.caption
     ),

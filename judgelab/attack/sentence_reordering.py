@@ -1,0 +1,68 @@
+"""Reordering of sentences (DHP paper, Table 2, summarisation)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.sentences import sentences
+
+
+def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
+    """The text with ``k`` of its sentences shuffled (all for None) among their places.
+
+    The order does change: a draw that leaves it is drawn again. A text of one sentence stays
+    as it is, and so does one whose drawn sentences are equal.
+    """
+    parts = sentences(text)
+    count = len(parts) if k is None else min(k, len(parts))
+    if len(set(parts)) < 2:
+        return text
+    places = np.sort(rng.choice(len(parts), size=count, replace=False))
+    chosen = [parts[i] for i in places]
+    if len(set(chosen)) < 2:
+        return text
+    shuffled = chosen
+    while shuffled == chosen:
+        shuffled = [chosen[i] for i in rng.permutation(count)]
+    for place, sentence in zip(places, shuffled, strict=True):
+        parts[place] = sentence
+    return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class SentenceReordering:
+    """Shuffles ``k`` sentences: nothing is lost but the order.
+
+    Args:
+        k: how many sentences take part: 2 (minor), null for all (major).
+
+    Raises:
+        ConfigError: k below 2.
+    """
+
+    k: int | None = None
+    name: ClassVar[str] = "sentence_reordering"
+    expects: ClassVar[Expectation] = "fall"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 2:
+            raise ConfigError(f"attack.k={self.k} must be at least 2, or null for all sentences.")
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Reorder every text."""
+        return panel.map(
+            lambda text, item, agent, rng: reorder(text, self.k, rng),
+            seed=seed,
+            salt=self.name,
+            attack=self.name,
+            attack_settings=asdict(self),
+        )

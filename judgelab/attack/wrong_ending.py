@@ -1,0 +1,56 @@
+"""The wrong ending that the data has for an item (DHP paper, Table 2, story completion)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from judgelab.attack.protocol import NO_LM, Expectation
+from judgelab.capability import Capability
+from judgelab.errors import DataError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+from judgelab.writing import present, with_texts
+
+
+@dataclass(frozen=True)
+class WrongEnding:
+    """Puts what the dataset calls the wrong answer of an item in the place of every text.
+
+    Items without one get None: unscored, and counted (``attack_unwritten``).
+
+    Args:
+        key: under which the item's ``meta`` holds it.
+    """
+
+    key: str = "wrong"
+    name: ClassVar[str] = "wrong_ending"
+    expects: ClassVar[Expectation] = "fall"
+    requires: ClassVar[frozenset[Capability]] = NO_LM
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Exchange every text.
+
+        Raises:
+            DataError: no item has a wrong answer.
+        """
+        if panel.items and not any(self.key in item.meta for item in panel.items):
+            raise DataError(
+                f"attack={self.name}: no item of the dataset has a wrong answer (meta "
+                f"{self.key!r}): use it with dataset=story_cloze, or set dataset.fields.wrong."
+            )
+        cells = present(panel)
+        texts = {
+            (i, j): panel.items[i].meta[self.key]
+            for i, j in cells
+            if self.key in panel.items[i].meta
+        }
+        why = Counter("no wrong answer recorded" for cell in cells if cell not in texts)
+        return with_texts(
+            panel,
+            texts,
+            attack=self.name,
+            attack_settings=asdict(self),
+            attack_unwritten=dict(why),
+        )

@@ -1,0 +1,234 @@
+"""Reference texts to be perturbed: which of an item's references, and which items (DHP paper)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_type_hints
+
+import numpy as np
+
+from judgelab.dataset.origin import Origin, check_source, origin
+from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
+from judgelab.errors import ConfigError, DataError, did_you_mean
+from judgelab.panel import Item, Panel
+from judgelab.sentences import sentences
+
+Pick = Literal["first", "most_sentences", "right"]
+"""Which of several references: the first; the one with the most sentences, the first among
+equals; or the one that the column ``right`` numbers (from 1)."""
+
+FIELDS = ("source", "references", "right", "id")
+HUB = ("id", "config", "revision", "split", "data_files")
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which references and items take part (DHP paper, appendix C).
+
+    Attributes:
+        reference: which of an item's references.
+        characters: only references that are longer than so many characters.
+        section: only the part of source and reference under this heading in capitals.
+        unique: only the first of rows with the same source and reference.
+        draw: so many items at random, all where there are fewer; null for all.
+        seed: of that draw.
+    """
+
+    reference: Pick = "first"
+    characters: int | None = None
+    section: str | None = None
+    unique: bool = False
+    draw: int | None = None
+    seed: int = 0
+
+
+class References:
+    """Items with one reference each, for studies that degrade good texts.
+
+    Args:
+        name: key of the dataset; names the sample file and items without an id.
+        task, task_description, noun: as for ``Hub``.
+        hub: as for ``Hub``.
+        fields: columns (or paths into nested ones): ``source``, a column or a pattern with
+            {columns}; ``references``, a column, one that holds a list, or a list of columns;
+            ``right``, the column that numbers the right one of them (the other becomes the
+            item's meta ``wrong``); ``id``; null where there is none.
+        select: see ``Selection``.
+        source: ``sample`` (items written for this project), ``hub``, or ``path``.
+        path: a local parquet, jsonl, json or csv file with the same columns.
+        limit: the first so many items that were selected; ``load`` may override it.
+
+    Raises:
+        ConfigError: an unknown key or source, a wrong type, or a path that does not fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        task: str,
+        task_description: str,
+        noun: str,
+        hub: Mapping[str, Any],
+        fields: Mapping[str, Any],
+        select: Mapping[str, Any],
+        source: str = "sample",
+        path: str | None = None,
+        limit: int | None = None,
+    ) -> None:
+        _known(hub, HUB, "dataset.hub")
+        _known(fields, FIELDS, "dataset.fields")
+        check_source(source, path)
+        for key in ("source", "references"):
+            if not fields.get(key):
+                raise ConfigError(f"dataset.fields.{key} must name a column.")
+        self.name, self.task = name, task
+        self.task_description, self.noun = task_description, noun
+        self.hub, self.fields, self.select = dict(hub), dict(fields), _selection(select)
+        if (self.select.reference == "right") != bool(fields.get("right")):
+            raise ConfigError(
+                "dataset.select.reference=right and dataset.fields.right go together: give both."
+            )
+        self.source, self.path, self.limit = source, path, at_least_one(limit)
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The items selected, each with its reference, without agents.
+
+        Returns:
+            A panel whose provenance also holds rows read, how many were left out and why, and
+            the selection.
+
+        Raises:
+            DataError: the data cannot be had, a row lacks something, or no row is left.
+        """
+        limit = self.limit if limit is None else at_least_one(limit)
+        found = origin(self.name, self.source, self.path, self.hub)
+        rows = read_rows(found.files)
+        items, left_out = self._selected(rows, found)
+        if not items:
+            raise DataError(
+                f"Dataset {self.name!r} ({found.where}): none of {len(rows)} rows is left "
+                f"({dict(left_out)}): loosen dataset.select."
+            )
+        items = items[:limit]
+        facts = {"dataset": self.name, "source": self.source, **found.facts, "rows": len(items)}
+        facts |= {"rows_read": len(rows), "rows_left_out": dict(left_out)}
+        facts |= {"selection": vars(self.select), "task_description": self.task_description}
+        facts["content"] = Panel(items=tuple(items)).digest
+        return Panel(items=tuple(items), task=self.task, provenance=facts)
+
+    def _selected(self, rows: Sequence[Row], found: Origin) -> tuple[list[Item], Counter[str]]:
+        """Items in the order of the rows, and why the other rows are not among them."""
+        why: Counter[str] = Counter()
+        kept: list[Item] = []
+        seen: set[tuple[str, str | None]] = set()
+        for number, row in enumerate(rows):
+            item = self._item(number, row, found.where)
+            if isinstance(item, str):
+                why[item] += 1
+            elif self.select.unique and (item.source, item.reference) in seen:
+                why["repeated"] += 1
+            else:
+                seen.add((item.source, item.reference))
+                kept.append(item)
+        draw = self.select.draw
+        if draw is not None and draw < len(kept):
+            why["not drawn"] = len(kept) - draw
+            rng = np.random.default_rng(self.select.seed)
+            chosen = np.sort(rng.choice(len(kept), size=draw, replace=False))
+            kept = [kept[int(i)] for i in chosen]
+        return kept, why
+
+    def _item(self, number: int, row: Row, where: str) -> Item | str:
+        """The item of a row, or why it has none."""
+        try:
+            source = _filled(row, str(self.fields["source"]))
+            texts = _texts(row, self.fields["references"])
+            right = _number(row, self.fields.get("right"), len(texts))
+            name = self.fields.get("id")
+            key = f"{self.name}-{number}" if not name else str(row[str(name)])
+        except (KeyError, TypeError, ValueError) as cause:
+            raise DataError(
+                f"Row {number} (the first is 0) of dataset {self.name!r} ({where}): {cause} is "
+                f"missing or not of its kind; columns: {', '.join(map(str, row))}. Mend the row or "
+                "set dataset.fields."
+            ) from cause
+        texts = [self._part(text) for text in texts]
+        source = self._part(source)
+        if not source or not any(texts):
+            return "no source" if not source else "no reference"
+        chosen = self._choose(texts) if right is None else texts[right]
+        if not chosen:
+            return "no reference"
+        if self.select.characters is not None and len(chosen) <= self.select.characters:
+            return f"not longer than {self.select.characters} characters"
+        others = [] if right is None else texts[:right] + texts[right + 1 :]
+        return Item(key, source, chosen, meta={"wrong": others[0]} if len(others) == 1 else {})
+
+    def _choose(self, texts: Sequence[str]) -> str:
+        present = [text for text in texts if text]
+        if self.select.reference == "most_sentences":
+            return max(present, key=lambda text: len(sentences(text)))
+        return present[0]
+
+    def _part(self, text: str) -> str:
+        """The section asked for, up to the next heading in capitals; the whole where none is."""
+        if self.select.section is None:
+            return text.strip()
+        pattern = rf"\b{re.escape(self.select.section)}\b:?(.*?)(?=\b{_HEADING}\b|\Z)"
+        match = re.search(pattern, text, re.DOTALL)
+        return match[1].strip() if match else ""
+
+
+def _filled(row: Row, pattern: str) -> str:
+    """A column's text, or a pattern with the texts of columns."""
+    if "{" not in pattern:
+        return text_at(row, pattern) or ""
+    return _FIELD.sub(lambda match: text_at(row, match[1]) or "", pattern)
+
+
+def _texts(row: Row, columns: str | Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for column in [columns] if isinstance(columns, str) else columns:
+        value = row.get(column)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            found += [str(one) for one in value if one is not None]
+        else:
+            found.append(text_at(row, column) or "")
+    return found
+
+
+def _number(row: Row, column: str | None, count: int) -> int | None:
+    """Index of the right reference; None where no column says so."""
+    if column is None:
+        return None
+    number = int(row[column])
+    if not 1 <= number <= count:
+        raise ValueError(f"{column}={number}")
+    return number - 1
+
+
+def _selection(given: Mapping[str, Any]) -> Selection:
+    hints = get_type_hints(Selection)
+    _known(given, tuple(hints), "dataset.select")
+    made = Selection(**given)
+    picks = get_args(Pick)
+    if made.reference not in picks:
+        hint = did_you_mean(str(made.reference), picks)
+        raise ConfigError(f"dataset.select.reference={made.reference!r}.{hint}")
+    for key in ("characters", "draw"):
+        value = getattr(made, key)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise ConfigError(f"dataset.select.{key}={value!r} must be at least 1, or null.")
+    return made
+
+
+def _known(given: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    for key in given:
+        if key not in keys:
+            raise ConfigError(f"Unknown key {where}.{key}.{did_you_mean(str(key), keys)}")

@@ -1,0 +1,106 @@
+"""Ratings from an LM that can only say how likely texts are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.criteria import Criteria, Metric, load_criteria
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.mechanism.grades import mean_grade
+from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.questions import Questions
+from judgelab.mechanism.rating import chosen, rating_prompt, ratings, score_ratings
+from judgelab.panel import Item, Panel
+from judgelab.prompt import Prompt
+from judgelab.scores import Scores
+from judgelab.sentences import sentences
+
+Form = Literal["text", "grades"]
+
+
+@dataclass(frozen=True)
+class RatingLikelihood:
+    """One number per text and metric from log-probabilities alone, offline too.
+
+    Forms:
+        text: each metric's ``likelihood`` (see judgelab.criteria), nats per token, so that a
+            text does not gain by being cut. No metric of the paper: a stand-in that is real.
+        grades: mean grade under log P(grade | rating prompt), for LMs that follow instructions.
+
+    Args:
+        prompt: of the rating, for ``grades``.
+        criteria: a name of conf/criteria or a YAML file; None takes the panel's task.
+        metrics: those to rate, None for all of the criteria.
+        form: which of the two.
+    """
+
+    prompt: Prompt
+    criteria: str | None = None
+    metrics: Sequence[str] | None = None
+    form: Form = "text"
+    name: ClassVar[str] = "rating_likelihood"
+    measurement: ClassVar[str] = "rating_likelihood"
+    reads: ClassVar[Reads] = "raw"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent."""
+        criteria = load_criteria(self.criteria or panel.task)
+        metrics = chosen(criteria, self.metrics)
+        values = np.full((len(panel.items), len(panel.agents), len(metrics), 1), np.nan)
+        for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+            questions = Questions()
+            asked = [
+                (j, m, self._ask(questions, criteria, metric, item, text))
+                for j, text in enumerate(row)
+                if text is not None and text.strip()
+                for m, metric in enumerate(metrics)
+            ]
+            answers = questions.put(lm)
+            for j, m, places in asked:
+                rate = _grade if self.form == "grades" else _likelihood
+                values[k, j, m, 0] = rate(metrics[m], [answers[place] for place in places])
+        return ratings(panel, values, metrics, self._used, criteria)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """Mean over metrics; diagnostics hold each metric's mean."""
+        return score_ratings(measured)
+
+    @property
+    def _used(self) -> Prompt | None:
+        return self.prompt if self.form == "grades" else None
+
+    def _ask(
+        self, questions: Questions, criteria: Criteria, metric: Metric, item: Item, text: str
+    ) -> list[int]:
+        """Note what has to be asked for one rating; returns where the answers will be."""
+        if self.form == "grades":
+            context = rating_prompt(self.prompt, criteria, metric, item, text) + "\n"
+            return [questions.ask(context, str(grade)) for grade in metric.scale]
+        own, other = f"{criteria.text.capitalize()}:\n", f"{criteria.source.capitalize()}:\n"
+        text, source = text.strip(), item.source.strip()
+        if metric.likelihood == "text":
+            return [questions.ask(own, text)]
+        if metric.likelihood == "text_given_source":
+            return [questions.ask(f"{other}{source}\n\n{own}", text)]
+        if metric.likelihood == "source_given_text":
+            return [questions.ask(f"{own}{text}\n\n{other}", source)]
+        return [questions.ask(own, part) for part in (text, *sentences(text))]
+
+
+def _likelihood(metric: Metric, answers: Sequence[tuple[float, float]]) -> float:
+    """Nats per token from (nats, tokens): of the whole, less those of its parts."""
+    (whole, tokens), *parts = answers
+    if not tokens > 0:
+        return np.nan
+    return (whole - sum(nats for nats, _ in parts)) / tokens
+
+
+def _grade(metric: Metric, answers: Sequence[tuple[float, float]]) -> float:
+    return mean_grade((grade, nats) for grade, (nats, _) in zip(metric.scale, answers, strict=True))

@@ -1,0 +1,121 @@
+"""References, and what a suite of perturbations makes of them, side by side in one panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from judgelab.errors import CapabilityError, ConfigError, DataError
+from judgelab.panel import Agent, Panel
+from judgelab.study.lab import Lab
+from judgelab.study.perturbations import Perturbation, Suite, load_suite
+from judgelab.writing import By
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """References and their perturbed versions, as agents of one panel.
+
+    Attributes:
+        panel: agent ``original`` first, then one agent a perturbation.
+        suite: the perturbations, in the order of the agents.
+        unchanged: perturbation -> ids of the items whose text it left as it was.
+        made: perturbation -> what its attack says of itself.
+    """
+
+    panel: Panel
+    suite: Suite
+    unchanged: dict[str, list[str]]
+    made: dict[str, dict[str, object]]
+
+    def changed(self, column: int) -> int:
+        """How many texts the perturbation of this agent changed."""
+        name = self.panel.agents[column].name
+        there = sum(row[column] is not None for row in self.panel.texts)
+        return there - len(self.unchanged[name])
+
+
+def degrade(
+    lab: Lab, perturbations: str | None, only: Sequence[str] | None, by: By | None
+) -> Degraded:
+    """Load references and perturb them; see ``load_suite`` for what is chosen.
+
+    Raises:
+        ConfigError: an attack was chosen beside the perturbations, or there is no such suite.
+        CapabilityError: perturbations are to be written by an LM that cannot write.
+        DataError: no item has a reference.
+    """
+    if lab.attack.name != "none":
+        raise ConfigError(
+            "study=discernment perturbs texts itself: leave attack=none, and choose with "
+            "study.perturbations or study.only."
+        )
+    lab.tell("texts", 0)
+    base = originals(lab.dataset.load(limit=lab.limit))
+    name = str(base.provenance.get("dataset", ""))
+    suite = load_suite(perturbations, name, base.task, only, by)
+    made = {one.name: _perturbed(lab, base, one) for one in suite.perturbations}
+    panel = _joined(base, suite, made)
+    if lab.mechanism.reads == "preprocessed":
+        panel = lab.preprocessor.apply(panel, lab.writer, seed=lab.seed)
+    return Degraded(
+        panel=panel,
+        suite=suite,
+        unchanged={key: _unchanged(base, one) for key, one in made.items()},
+        made={key: _said(one) for key, one in made.items()},
+    )
+
+
+def originals(loaded: Panel) -> Panel:
+    """The items that have a reference, answered by it.
+
+    Raises:
+        DataError: none has.
+    """
+    items = tuple(item for item in loaded.items if item.reference and item.reference.strip())
+    if not items:
+        name = loaded.provenance.get("dataset", "unnamed")
+        raise DataError(
+            f"study=discernment perturbs references, and the dataset {name!r} has none: use "
+            "dataset=summeval, or map a column with dataset.fields.reference."
+        )
+    without = len(loaded.items) - len(items)
+    base = replace(loaded, items=items, agents=(), texts=())
+    texts = tuple((item.reference,) for item in items)
+    return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
+
+
+def _perturbed(lab: Lab, base: Panel, one: Perturbation) -> Panel:
+    attack = one.attack
+    if not attack.requires <= lab.writer.capabilities:
+        raise CapabilityError(
+            f"The perturbation {one.name} is to be written by an LM that can "
+            f"{'+'.join(sorted(attack.requires))}, but {lab.writer.identity.split()[0]} "
+            "cannot: choose evaluation_lm@writer_lm=NAME, or study.by=rules."
+        )
+    if attack.requires:
+        spread = lab.spread if lab.writer_lm is None else lab.spread_writing
+        spread(lambda lm: attack.apply(base, lm, seed=lab.seed))
+    return attack.apply(base, lab.writer, seed=lab.seed)
+
+
+def _joined(base: Panel, suite: Suite, made: dict[str, Panel]) -> Panel:
+    agents = [Agent(ORIGINAL)]
+    for one in suite.perturbations:
+        meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
+        agents.append(Agent(one.name, meta=meta))
+    rows = zip(base.texts, *(panel.texts for panel in made.values()), strict=True)
+    texts = tuple(tuple(row[0] for row in columns) for columns in rows)
+    return base.with_agents(agents, texts)
+
+
+def _unchanged(base: Panel, made: Panel) -> list[str]:
+    pairs = zip(base.items, base.texts, made.texts, strict=True)
+    return [item.id for item, before, after in pairs if before == after]
+
+
+def _said(made: Panel) -> dict[str, object]:
+    keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
+    return {key: made.provenance[key] for key in keys if key in made.provenance}

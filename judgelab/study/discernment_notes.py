@@ -1,0 +1,78 @@
+"""The sentences a reader of a discernment result must see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from judgelab.study.expert_weights import ExpertWeights
+from judgelab.study.lab import Lab
+from judgelab.study.origins import FEW_ITEMS
+
+if TYPE_CHECKING:
+    from judgelab.study.degraded import Degraded
+    from judgelab.study.discernment import Discernment
+
+
+def notes(
+    lab: Lab,
+    degraded: Degraded,
+    study: Discernment,
+    weights: ExpertWeights,
+    metrics: Sequence[str],
+    sentence: str,
+) -> tuple[str, ...]:
+    """The verdict, how texts were made, and whatever limits what the numbers mean."""
+    made = _made_of(lab, degraded, weights, metrics)
+    return (sentence, *made, *_limits(degraded, study))
+
+
+def _made_of(
+    lab: Lab, degraded: Degraded, weights: ExpertWeights, metrics: Sequence[str]
+) -> Iterator[str]:
+    origin = degraded.panel.provenance
+    yield (
+        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
+        f"{len(degraded.panel.items)} references x {len(degraded.suite.perturbations)} "
+        f"perturbations ({degraded.suite.identity.split()[0]})."
+    )
+    yield f"Evaluation LM: {lab.evaluation_lm.identity}."
+    yield f"Metrics: {', '.join(metrics)}; weights: {weights.identity.split()[0]}."
+    if left := weights.unrated(metrics):
+        yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
+    writers: dict[str, list[str]] = {}
+    for name, said in degraded.made.items():
+        if "attack_written_by" in said:
+            writers.setdefault(str(said["attack_written_by"]), []).append(name)
+        if said.get("attack_unwritten"):
+            yield f"Texts that could not be written are unscored ({name}): " + (
+                f"{said['attack_unwritten']}."
+            )
+    for writer, names in writers.items():
+        yield f"Perturbations {', '.join(names)} are written by {writer}."
+        if writer == f"lm ({lab.evaluation_lm.identity})":
+            yield "The judge wrote them itself, and may recognise its own hand."
+
+
+def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
+    items = len(degraded.panel.items)
+    if items < FEW_ITEMS:
+        yield (
+            f"Only {items} items: D is at most {items * 0.2314:.1f} for one metric, and bootstrap "
+            f"intervals are too narrow below {FEW_ITEMS}."
+        )
+    without = degraded.panel.provenance.get("items_without_reference")
+    if without:
+        yield f"{without} items have no reference and were left out."
+    left = {name: len(ids) for name, ids in degraded.unchanged.items() if ids}
+    if left:
+        said = ", ".join(f"{name} {count}" for name, count in left.items())
+        yield f"Texts that a perturbation left unchanged: {said} (table unchanged)."
+    if study.combine == "printed":
+        yield (
+            "study.combine=printed is no mean of p values: it adds ln M / ln 20 to D without "
+            "weights, and judges that rate at random pass 1 far more often than in 5 %."
+        )
+    tests = len(degraded.suite.perturbations)
+    if tests > 1:
+        yield f"{tests} tests at 5 %: a judge that rates at random sees {tests * 0.05:.2g} of them."

@@ -1,0 +1,141 @@
+"""What a judge makes of each perturbation, and of all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.stats.bootstrap import percentile_interval
+from judgelab.stats.discernment import discernment, level_balanced
+from judgelab.stats.discernment_null import How, SummaryThresholds, Threshold, calibrate, resampled
+from judgelab.study.perturbations import Perturbation
+
+Floats = NDArray[np.float64]
+NONE = Threshold(float("nan"), float("nan"))
+"""No calibration was asked for."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the judge makes of one perturbation.
+
+    Attributes:
+        perturbation: which.
+        changed: how many texts it changed; where it changed none, nothing else is known.
+        d, d_ew: discernment without and with weights.
+        p: [metrics].
+        weights: [metrics], None for equal ones.
+        draws, draws_ew: [bootstrap] the two on resampled items.
+        threshold: what label-shuffled judges reach; NaN without calibration.
+    """
+
+    perturbation: Perturbation
+    changed: int
+    d: float
+    d_ew: float
+    p: Floats
+    weights: list[float] | None
+    draws: Floats
+    draws_ew: Floats
+    threshold: Threshold
+
+    @property
+    def bar(self) -> float:
+        """What ``d_ew`` has to exceed: the calibrated threshold, or 1 (p = .05)."""
+        return 1.0 if np.isnan(self.threshold.d_ew) else self.threshold.d_ew
+
+    @property
+    def seen(self) -> bool | None:
+        """Whether the judge sees the perturbation; None where it is unscored."""
+        return None if np.isnan(self.d_ew) else bool(self.d_ew > self.bar)
+
+
+@dataclass(frozen=True)
+class Average:
+    """One figure over all perturbations, with its interval and what chance reaches."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    threshold: float
+
+
+def nothing_changed(
+    perturbation: Perturbation, metrics: int, weights: list[float] | None, bootstrap: int
+) -> Finding:
+    """The finding on a perturbation that left every text as it was: it says nothing of a judge."""
+    nan, draws = float("nan"), np.full(bootstrap, np.nan)
+    return Finding(perturbation, 0, nan, nan, np.full(metrics, nan), weights, draws, draws, NONE)
+
+
+def finding(
+    perturbation: Perturbation,
+    changed: int,
+    original: Floats,
+    perturbed: Floats,
+    weights: list[float] | None,
+    how: How,
+    *,
+    replicates: int | None,
+    bootstrap: int,
+    seed: int,
+) -> Finding:
+    """Test [item, metric] ratings; ``replicates`` None for no calibration."""
+    pair = original, perturbed
+    score = discernment(*pair, weights, how.zero_method, how.combine, how.method)
+    draws, draws_ew = resampled(*pair, weights, how, draws=bootstrap, seed=seed)
+    bar = NONE
+    if replicates is not None:
+        bar = calibrate(*pair, weights, how, replicates=replicates, seed=seed)
+    return Finding(
+        perturbation, changed, score.d, score.d_ew, score.p, weights, draws, draws_ew, bar
+    )
+
+
+def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]:
+    """Level-balanced averages and minima, each without and with weights.
+
+    Over the perturbations that changed any text; none where there is none.
+    """
+    found = [one for one in found if one.changed]
+    levels = [one.perturbation.level for one in found]
+    made: list[Average] = []
+    if not found:
+        return made
+    for suffix, values, draws in (
+        ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
+        ("", [one.d for one in found], [one.draws for one in found]),
+    ):
+        stacked = np.stack(draws, axis=-1)
+        own = {
+            "average": (level_balanced(values, levels), level_balanced(stacked, levels)),
+            "minimum": (np.min(values), stacked.min(axis=-1)),
+        }
+        for name, (value, resamples) in own.items():
+            low, high = percentile_interval(resamples)
+            bar = getattr(bars, name).d_ew if suffix else getattr(bars, name).d
+            made.append(Average(f"{name}{suffix}", float(value), low, high, bar))
+    return made
+
+
+def verdict(found: Sequence[Finding], mechanism: str) -> str:
+    """The sentence a user needs: which perturbations this judge does not see."""
+
+    def named(wanted: Iterable[Finding]) -> str:
+        return ", ".join(one.perturbation.name for one in wanted)
+
+    blind = named(one for one in found if one.seen is False)
+    unknown = named(one for one in found if one.changed and one.seen is None)
+    idle = named(one for one in found if not one.changed)
+    if blind:
+        said = f"This judge ({mechanism}) does not see: {blind}."
+    elif any(one.seen for one in found):
+        said = f"This judge ({mechanism}) sees every perturbation that was scored."
+    else:
+        said = f"This judge ({mechanism}) has no scores, so nothing is known of what it sees."
+    said += f" Unscored: {unknown}." if unknown else ""
+    return f"{said} Left out, because they changed no text: {idle}." if idle else said

@@ -1,0 +1,205 @@
+"""Perturbations: exact counts, seeds, what stays as it is, and what an LM is asked."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
+from judgelab.attack.fictional_entities import FictionalEntities, entities
+from judgelab.attack.grammatical_errors import GrammaticalErrors, error_at
+from judgelab.attack.perturbation import Perturbation
+from judgelab.attack.protocol import Attack
+from judgelab.attack.rewriting_insertion import LEADS, RewritingInsertion
+from judgelab.attack.sentence_reordering import SentenceReordering, reorder
+from judgelab.attack.typos import Typos, typos
+from judgelab.attack.word_deletion import WordDeletion, delete_run
+from judgelab.attack.wrong_ending import WrongEnding
+from judgelab.errors import ConfigError, DataError
+from judgelab.evaluation_lm.protocol import ChatRequest
+from judgelab.panel import Agent, Item, Panel
+from judgelab.prompt import Prompt
+from judgelab.sentences import sentences
+from tests.scripted import NOBODY, ScriptedChat, panel_of
+
+TEXT = (
+    "The mayor of Lundby opened a new bridge over the river on 14 May. It cost 3.5 million euros, "
+    "as Dr. Lee said. Hundreds of visitors walked across it. They were pleased with the view."
+)
+KINDS: list[tuple[type[Perturbation], str]] = [
+    (FictionalEntities, "perturb_entities.txt"),
+    (GrammaticalErrors, "perturb_grammar.txt"),
+    (RewritingInsertion, "perturb_insertion.txt"),
+]
+RULES: list[Attack] = [
+    CharacterDeletion(10),
+    Typos(10),
+    WordDeletion(5),
+    SentenceReordering(2),
+    SentenceReordering(),
+    *(kind(Prompt(file)) for kind, file in KINDS),
+    *(kind(Prompt(file), count=2, or_more=True) for kind, file in KINDS),
+]
+rng = np.random.default_rng
+
+
+@pytest.mark.parametrize("attack", RULES, ids=lambda a: f"{a.name}-{getattr(a, 'or_more', '')}")
+def test_rules_are_seeded_by_item_and_expect_a_fall(attack: Attack) -> None:
+    panel = panel_of([[TEXT, None], [TEXT, TEXT]])
+    first = attack.apply(panel, NOBODY, seed=0)
+    assert attack.expects == "fall" and attack.requires == frozenset()
+    assert first.texts == attack.apply(panel, NOBODY, seed=0).texts
+    assert first.texts[0][1] is None
+    changed = {text for row in first.texts for text in row if text is not None}
+    assert TEXT not in changed
+    assert first.provenance["attack"] == attack.name
+    others = {attack.apply(panel, NOBODY, seed=seed).texts for seed in range(8)}
+    assert len(others) > 1, "the seed matters"
+
+
+@given(st.text(max_size=80), st.integers(1, 30), st.integers(0, 5))
+@settings(max_examples=25, deadline=None)
+def test_character_deletion_takes_letters_and_digits_alone(text: str, k: int, seed: int) -> None:
+    left = delete_characters(text, k, rng(seed))
+    there = sum(c.isalnum() for c in text)
+    assert len(text) - len(left) == min(k, there)
+    gone = Counter(text) - Counter(left)
+    assert all(c.isalnum() for c in gone)
+    place = iter(text)
+    assert all(c in place for c in left), "the rest stays in order"
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+def test_typos_are_as_many_as_asked_for_and_each_changes_the_text(k: int) -> None:
+    for seed in range(6):
+        mistyped = typos(TEXT, k, rng(seed))
+        assert mistyped != TEXT
+        assert _distance(TEXT, mistyped) <= 2 * k
+        assert _distance(TEXT, mistyped) >= k
+    assert typos("", 3, rng(0)) == "" and typos("?!", 3, rng(0)) == "?!"
+
+
+def _distance(a: str, b: str) -> int:
+    """Levenshtein."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, start=1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, start=1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def test_the_typo_package_is_seeded_and_leaves_the_common_generator_alone() -> None:
+    pytest.importorskip("typo", reason="the paper's engine: pip install typo")
+    attack, panel = Typos(10, engine="typo"), panel_of([[TEXT], [TEXT]])
+    random.seed(5)
+    expected = random.Random(5).random()
+    first = attack.apply(panel, NOBODY, seed=0)
+    assert random.random() == expected
+    assert first.texts == attack.apply(panel, NOBODY, seed=0).texts
+    assert first.texts[0] != first.texts[1] != ((TEXT,),)
+    assert 5 <= _distance(TEXT, str(first.texts[0][0])) <= 20
+
+
+@given(st.lists(st.sampled_from(["a", "bb", "c."]), max_size=12), st.integers(1, 30))
+@settings(max_examples=25, deadline=None)
+def test_word_deletion_takes_one_run_and_leaves_a_word(words: list[str], k: int) -> None:
+    text = " ".join(words)
+    left = delete_run(text, k, rng(1)).split()
+    assert len(left) == len(words) - min(k, max(len(words) - 1, 0))
+    gaps = [words[:i] + words[i + len(words) - len(left) :] for i in range(len(left) + 1)]
+    assert left in gaps
+
+
+def test_reordering_keeps_every_sentence_and_moves_two_or_all() -> None:
+    for seed in range(10):
+        two = reorder(TEXT, 2, rng(seed))
+        assert len(two) == len(TEXT)
+        order = sorted(sentences(TEXT), key=two.index)
+        assert sum(a != b for a, b in zip(order, sentences(TEXT), strict=True)) == 2
+        assert reorder(TEXT, None, rng(seed)) != TEXT
+    for same in ("One sentence only.", "", "Yes. Yes. Yes."):
+        assert reorder(same, None, rng(0)) == same
+
+
+def test_entities_are_names_and_numbers_but_no_first_words() -> None:
+    assert set(entities(TEXT)) == {"Lundby", "May", "Lee", "14", "3.5"}
+    assert not {"The", "It", "Hundreds", "They"} & set(entities(TEXT))
+    assert entities("several techniques of quantification")[0] == "quantification"
+    attack = FictionalEntities(Prompt("perturb_entities.txt"))
+    twice = "We met Ada Lund. Then Ada Lund left."
+    made = attack.rule(twice, rng(0))
+    assert "Ada Lund" not in made
+    assert len(set(made.split()) - set(twice.split())) <= 4, "one name, wherever it stands"
+    one = attack.rule(TEXT, rng(3))
+    assert sum(e not in one for e in entities(TEXT)) == 1
+
+
+def test_grammatical_errors_change_as_many_words_as_asked_for() -> None:
+    attack = GrammaticalErrors(Prompt("perturb_grammar.txt"), count=3)
+    before = TEXT.split()
+    for seed in range(10):
+        after = attack.rule(TEXT, rng(seed)).split()
+        assert sum(a != b for a, b in zip(before, after, strict=True)) == 3
+    assert [error_at(w) for w in ("was", "They", "visitors", "bus", "bridge", "Lee's")] == [
+        "were",
+        "Them",
+        "visitor",
+        None,
+        None,
+        None,
+    ]
+    assert attack.rule("bridge river", rng(0)).split() != ["bridge", "river"]
+
+
+def test_insertions_follow_their_sentences_which_stay() -> None:
+    attack = RewritingInsertion(Prompt("perturb_insertion.txt"))
+    made = attack.rule(TEXT, rng(0))
+    lead = next(lead for lead in LEADS if lead in made)
+    again = made.split(lead)[1]
+    assert made.index(again[:20]) < made.index(lead), "it stands after what it repeats"
+    for sentence in sentences(TEXT):
+        assert sentence in made
+
+
+@pytest.mark.parametrize(("kind", "file"), KINDS)
+def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
+    kind: type[Perturbation], file: str
+) -> None:
+    def rule(request: ChatRequest) -> str | None:
+        said = request.messages[0].content
+        assert "Work through these steps" in said and "summary" in said
+        return None if "refuse" in said else "changed"
+
+    panel = panel_of([[TEXT], ["please refuse"], [None]])
+    lm = ScriptedChat(rule)
+    made = kind(Prompt(file), by="lm", count=2, or_more=True).apply(panel, lm, seed=0)
+    assert made.texts == (("changed",), (None,), (None,))
+    assert made.provenance["attack_unwritten"] == {"refused": 1}
+    assert str(made.provenance["attack_written_by"]).startswith("lm (scripted chat")
+    assert all("two or more" in r.messages[0].content for r in lm.seen) and len(lm.seen) == 2
+    by_rules = kind(Prompt(file)).apply(panel, NOBODY, seed=0)
+    assert "not the paper's" in str(by_rules.provenance["attack_written_by"])
+    with pytest.raises(ConfigError, match="count=0"):
+        kind(Prompt(file), count=0)
+
+
+def test_the_wrong_ending_is_the_items_own() -> None:
+    items = (Item("1", "s", meta={"wrong": "He flew home."}), Item("2", "s"))
+    panel = Panel(items, (Agent("reference"),), (("He ran home.",), ("She slept.",)))
+    made = WrongEnding().apply(panel, NOBODY, seed=0)
+    assert made.texts == (("He flew home.",), (None,))
+    assert made.provenance["attack_unwritten"] == {"no wrong answer recorded": 1}
+    with pytest.raises(DataError, match="no item of the dataset has a wrong answer"):
+        WrongEnding("absent").apply(panel, NOBODY, seed=0)
+
+
+@pytest.mark.parametrize("kind", [CharacterDeletion, Typos, WordDeletion, SentenceReordering])
+def test_nothing_to_do_is_refused(kind: type[CharacterDeletion]) -> None:
+    with pytest.raises(ConfigError, match=r"attack\.k=0"):
+        kind(k=0)

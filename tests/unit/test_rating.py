@@ -1,0 +1,157 @@
+"""Ratings: what is asked, what is read, and what log-probabilities alone give."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgelab.criteria import FOLDER, load_criteria
+from judgelab.errors import CapabilityError, ConfigError, DataError
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.mechanism.grades import expected_grade, mean_grade, read_number
+from judgelab.mechanism.rating import Rating
+from judgelab.mechanism.rating_likelihood import RatingLikelihood
+from judgelab.panel import Agent, Item, Panel
+from judgelab.prompt import Prompt
+from judgelab.study.records import measurement_records
+from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
+
+PROMPT = Prompt("rating.txt")
+TASKS = {
+    "summarization": ["coherence", "consistency", "fluency", "relevance"],
+    "story_completion": ["coherence", "consistency", "fluency"],
+    "question_answering": ["answer_quality"],
+    "translation": ["accuracy", "fluency"],
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tasks_have_the_metrics_of_table_1(task: str) -> None:
+    criteria = load_criteria(task)
+    assert [metric.name for metric in criteria.metrics] == TASKS[task]
+    assert all((m.low, m.high) == (1, 5) and len(m.steps) >= 3 for m in criteria.metrics)
+    assert {path.stem for path in FOLDER.glob("*.yaml")} >= set(TASKS)
+
+
+def test_criteria_of_ones_own_and_their_faults(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "text: poem\nsource: theme\nscale: {0: bad, 1: good}\n"
+        "metrics: {rhyme: {criterion: It rhymes., steps: [Read it.], likelihood: text}}\n"
+    )
+    assert load_criteria(str(own)).metrics[0].high == 1
+    own.write_text(own.read_text().replace("steps: [Read it.]", "steps: Read it."))
+    with pytest.raises(DataError, match="rhyme: 'steps' must be a list"):
+        load_criteria(str(own))
+    own.write_text(own.read_text().replace("text: poem\n", ""))
+    with pytest.raises(DataError, match="'text' is missing"):
+        load_criteria(str(own))
+    with pytest.raises(ConfigError, match="Did you mean 'summarization'"):
+        load_criteria("summarisation")
+
+
+@pytest.mark.parametrize(
+    ("said", "grade"),
+    [
+        ("4", 4),
+        (" 4.5 ", 4.5),
+        ("Coherence: 3", 3),
+        ("**5**/5", 5),
+        ("4/5", 4),
+        ("3 out of 5.", 3),
+        ("On a scale of 1-5 I give 2.", 2),
+        ("There are 3 errors in 2 lines.\nGrade: 2", 2),
+        ("Between 3 and 4", None),
+        ("7", None),
+        ("four", None),
+        ("", None),
+    ],
+)
+def test_a_grade_is_read_or_it_is_not(said: str, grade: float | None) -> None:
+    found = read_number(Reply(said), 1, 5)
+    assert math.isnan(found) if grade is None else found == grade
+    assert math.isnan(read_number(Reply(None, "refused"), 1, 5))
+
+
+def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
+    half, quarter = math.log(0.5), math.log(0.25)
+    first = (("Grade", -0.1), ("4", -3.0))
+    second = ((" 4", half), ("3", quarter), ("good", quarter))
+    assert expected_grade(Reply("Grade 4", top_logprobs=(first, second)), 1, 5) == pytest.approx(
+        (4 * 0.5 + 3 * 0.25) / 0.75
+    )
+    assert math.isnan(expected_grade(Reply("good", top_logprobs=(first[:1],)), 1, 5))
+    assert mean_grade([(1, -1000.0), (5, -1000.0)]) == 3, "tiny probabilities count too"
+
+
+def test_every_text_is_asked_once_a_metric_and_repeat() -> None:
+    def rule(request: ChatRequest) -> str | None:
+        if "bad text" in request.messages[0].content:
+            return None if "fluency" in request.key else "1"
+        return str(3 + request.repeat)
+
+    panel = panel_of([["good text", "bad text"], ["good text", None]])
+    lm = ScriptedChat(rule)
+    mechanism = Rating(PROMPT, repeats=2)
+    data = mechanism.measure(panel, lm, seed=0)
+    assert data["rating"].dims == ("item", "agent", "metric", "draw")
+    assert len(lm.seen) == 3 * 4 * 2
+    scores = mechanism.score(data)
+    assert scores.agent.values[:, 0].tolist() == [3.5, 3.5]
+    assert np.isnan(scores.agent.values[:, 1]).all(), "a metric without rating leaves no score"
+    assert scores.diagnostics["mean_coherence"] == pytest.approx((3.5 + 3.5 + 1) / 3)
+    said = lm.seen[0].messages[0].content
+    assert "source 0" in said and "good text" in said and "coherence" in said
+    records = measurement_records(data)
+    assert list(records.columns) == ["item", "agent", "metric", "draw", "rating"]
+    only = Rating(PROMPT, metrics=["fluency"]).measure(panel, lm, seed=0)
+    assert only["metric"].values.tolist() == ["fluency"]
+
+
+def test_expected_grades_need_an_lm_that_shows_its_probabilities() -> None:
+    panel = panel_of([["a text"]])
+    with pytest.raises(CapabilityError, match="aggregate=number"):
+        Rating(PROMPT, aggregate="expected").measure(panel, ScriptedChat(lambda r: "4"), seed=0)
+    with pytest.raises(ConfigError, match="did you mean|Did you mean"):
+        Rating(PROMPT, metrics=["flueny"]).measure(panel, ScriptedChat(lambda r: "4"), seed=0)
+    with pytest.raises(ConfigError, match="repeats"):
+        Rating(PROMPT, repeats=0)
+
+
+def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
+    def rule(context: str, target: str) -> float:
+        return -float(len(target.split())) * (1 if "source 0" in context else 2)
+
+    panel = panel_of([["One two. Three four.", None]])
+    data = RatingLikelihood(PROMPT).measure(panel, ScriptedLogProb(rule), seed=0)
+    by_metric = dict(zip(data["metric"].values, data["rating"].values[0, 0, :, 0], strict=True))
+    assert by_metric == {
+        "coherence": 0.0,  # the sentences are as likely alone as together
+        "consistency": -1.0,
+        "fluency": -2.0,
+        "relevance": -2.0,
+    }
+    assert np.isnan(data["rating"].values[0, 1]).all()
+
+
+def test_grades_by_log_probability() -> None:
+    likely = {"5": math.log(0.6), "4": math.log(0.4)}
+    lm = ScriptedLogProb(lambda context, target: likely.get(target, -50.0))
+    data = RatingLikelihood(PROMPT, form="grades").measure(panel_of([["text"]]), lm, seed=0)
+    np.testing.assert_allclose(data["rating"].values, 4.6)
+    assert "prompt" in data.attrs and "criteria" in data.attrs
+
+
+def test_compression_rates_typing_errors_lower() -> None:
+    text = "The harbour was closed on Friday because the old crane had fallen into the basin. " * 2
+    panel = Panel(
+        (Item("1", text * 2),), (Agent("a"), Agent("b")), ((text, text.replace("ha", "xq")),)
+    )
+    scores = RatingLikelihood(PROMPT)
+    data = scores.measure(panel, Compression(workers=1), seed=0)
+    good, bad = scores.score(data).agent.values[0]
+    assert good > bad

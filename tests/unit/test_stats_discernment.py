@@ -1,0 +1,189 @@
+"""Discernment scores: identities, degenerate ratings, and what chance reaches."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import wilcoxon
+
+from judgelab.stats.discernment import combined, discernment, level_balanced, metric_weights
+from judgelab.stats.discernment_null import How, calibrate, calibrate_summary, resampled
+from judgelab.stats.wilcoxon import Method, ZeroMethod, signed_rank_log_p
+
+LN20 = math.log(20)
+ZEROS: tuple[ZeroMethod, ...] = ("wilcox", "pratt", "zsplit")
+
+
+def likert(rng: np.random.Generator, *shape: int, rho: float = 0.0) -> np.ndarray:
+    """Ratings 1 to 5 with correlation about ``rho`` between metrics (the last axis)."""
+    shared = rng.normal(size=(*shape[:-1], 1))
+    noise = math.sqrt(rho) * shared + math.sqrt(1 - rho) * rng.normal(size=shape)
+    return np.clip(np.round(3.5 + noise), 1, 5)
+
+
+@pytest.mark.parametrize("zero_method", ZEROS)
+@pytest.mark.parametrize(
+    ("items", "discrete"),
+    [(6, True), (60, True), (100, True), (4, False), (40, False), (99, False)],
+)
+def test_p_values_are_scipys(zero_method: ZeroMethod, items: int, discrete: bool) -> None:
+    rng = np.random.default_rng(items)
+    rows = rng.integers(-2, 4, (4, items)) if discrete else rng.normal(0.2, 1, (4, items))
+    ours = np.exp(signed_rank_log_p(rows.astype(float), zero_method))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = [
+            wilcoxon(row, zero_method=zero_method, alternative="greater", correction=False).pvalue
+            for row in rows
+        ]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_exact_p_is_never_negative_and_logarithms_outlive_floats() -> None:
+    distinct = np.arange(1.0, 101.0)
+    assert math.exp(signed_rank_log_p(distinct)) == pytest.approx(1.948e-18, rel=1e-3)
+    assert math.exp(signed_rank_log_p(np.ones(100))) == pytest.approx(7.62e-24, rel=1e-3)
+    assert signed_rank_log_p(distinct, method="exact") == pytest.approx(-100 * math.log(2))
+    assert -1e5 < signed_rank_log_p(np.ones(5000)) < -2000, "p itself would be 0"
+    many = signed_rank_log_p(np.arange(1.0, 301.0), method="exact")
+    assert many == pytest.approx(-300 * math.log(2))
+    with pytest.raises(ValueError, match="up to 1000 items"):
+        signed_rank_log_p(np.ones(1001), method="exact")
+
+
+def test_with_ties_the_exact_distribution_counts_sign_patterns() -> None:
+    """Three falls of three: 1 pattern of 8, however the ranks tie."""
+    changed = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    assert signed_rank_log_p(changed) == pytest.approx(-3 * math.log(2))
+    few_of_many = np.concatenate([np.ones(3), np.zeros(97)])
+    p: dict[str, float] = {}
+    for zero_method in ("wilcox", "zsplit"):
+        p[zero_method] = float(np.exp(signed_rank_log_p(few_of_many, zero_method)))
+    assert p == {"wilcox": pytest.approx(0.042, abs=1e-3), "zsplit": pytest.approx(0.28, abs=0.01)}
+    assert np.exp(signed_rank_log_p(few_of_many, method="exact")) == pytest.approx(0.125)
+
+
+def test_means_of_repeated_ratings_tie_in_spite_of_rounding() -> None:
+    noisy = np.array([4.2 - 4.0, 1.2 - 1.0, 2.2 - 2.0, 4.0 - 4.4])
+    exact = np.array([0.2, 0.2, 0.2, -0.4])
+    assert len(set(noisy[:3])) > 1, "the differences do differ in their last bits"
+    assert signed_rank_log_p(noisy) == signed_rank_log_p(exact)
+
+
+def test_d_of_05_is_1_and_of_1_is_0() -> None:
+    d, d_ew = combined(np.log([[0.05], [1.0]]), np.ones(1))
+    np.testing.assert_allclose(d, [1, 0], atol=1e-12)
+    np.testing.assert_allclose(d_ew, [1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("metrics", [1, 2, 3, 4])
+def test_the_printed_combination_adds_ln_m(metrics: int) -> None:
+    rng = np.random.default_rng(3)
+    first = rng.normal(0.3, 1, (60, metrics))
+    second = rng.normal(size=(60, metrics))
+    printed = discernment(first, second, combine="printed")
+    assert printed.d - printed.d_ew == pytest.approx(math.log(metrics) / LN20)
+    harmonic = discernment(first, second)
+    assert harmonic.d == pytest.approx(harmonic.d_ew) == printed.d_ew
+    assert harmonic.d_ew == pytest.approx(-math.log(metrics / (1 / harmonic.p).sum()) / LN20)
+
+
+def test_weights_take_metrics_in_and_out() -> None:
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(0.4, 1, (50, 2)), rng.normal(size=(50, 2))
+    one = discernment(first, second, weights=[1.0, 0.0])
+    assert one.d_ew == pytest.approx(-math.log(one.p[0]) / LN20)
+    for wrong in ([0.5], [0.5, 0.6], [1.5, -0.5]):
+        with pytest.raises(ValueError, match="add up to 1"):
+            metric_weights(2, wrong)
+
+
+@pytest.mark.parametrize("zero_method", ZEROS)
+@pytest.mark.parametrize("method", ["auto", "normal", "exact"])
+def test_ratings_all_alike_are_no_discernment(zero_method: ZeroMethod, method: Method) -> None:
+    same = np.full((100, 3), 4.0)
+    d, d_ew, p = discernment(same, same, zero_method=zero_method, method=method)
+    assert (d, d_ew) == (0.0, 0.0)
+    assert p.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_one_sided_a_judge_that_prefers_the_perturbed_discerns_nothing() -> None:
+    rng = np.random.default_rng(5)
+    good, bad = rng.normal(1, 1, (100, 2)), rng.normal(size=(100, 2))
+    assert discernment(good, bad).d > 5
+    assert discernment(bad, good).d < 0.01
+
+
+def test_unscored_items_are_left_out_of_their_metric_only() -> None:
+    rng = np.random.default_rng(6)
+    first, second = rng.normal(0.5, 1, (40, 2)), rng.normal(size=(40, 2))
+    holed = first.copy()
+    holed[:10, 0] = np.nan
+    found = discernment(holed, second)
+    assert found.p[0] == discernment(first[10:], second[10:]).p[0]
+    assert found.p[1] == discernment(first, second).p[1]
+    holed[:, 0] = np.nan
+    assert math.isnan(discernment(holed, second).d)
+    assert discernment(holed, second, weights=[0.0, 1.0]).d_ew > 0, "it has no weight"
+
+
+def test_levels_count_alike() -> None:
+    assert level_balanced([1.0, 3.0, 8.0], ["word", "word", "sentence"]) == 5.0
+    assert math.isnan(level_balanced([1.0, np.nan], ["word", "sentence"]))
+
+
+@pytest.mark.parametrize(("metrics", "rho"), [(1, 0.0), (2, 0.5), (4, 0.0), (4, 0.9)])
+def test_chance_rejects_about_5_percent_with_weights(metrics: int, rho: float) -> None:
+    """2,000 judges that rate at random: D^EW > 1 in .04 to .075; as printed, far more often."""
+    rng = np.random.default_rng(7)
+    first = likert(rng, 2000, 100, metrics, rho=rho)
+    second = likert(rng, 2000, 100, metrics, rho=rho)
+    log_p = signed_rank_log_p(np.moveaxis(first - second, 1, 2))
+    d, d_ew = combined(log_p, metric_weights(metrics, None), "printed")
+    assert 0.04 <= (d_ew > 1).mean() <= 0.075
+    if metrics == 4:
+        assert (d > 1).mean() > 0.15
+        assert d.mean() == pytest.approx(0.87, abs=0.09), "a random judge scores close to 1"
+
+
+def test_the_calibrated_threshold_holds_its_level() -> None:
+    """On ratings of chance the threshold is passed in about 5 % of cases, however many metrics."""
+    rng = np.random.default_rng(8)
+    how = How(combine="printed")
+    passed = []
+    for seed in range(200):
+        first, second = likert(rng, 60, 3), likert(rng, 60, 3)
+        bar = calibrate(first, second, how=how, replicates=200, seed=seed)
+        passed.append(discernment(first, second, combine="printed").d > bar.d)
+    assert 0.015 <= np.mean(passed) <= 0.09
+
+
+def test_what_almost_never_changes_cannot_pass_its_threshold() -> None:
+    first, second = np.full((100, 1), 5.0), np.full((100, 1), 5.0)
+    second[:3] = 4
+    assert discernment(first, second).d_ew > 1, "nominally significant"
+    assert discernment(first, second).d_ew <= calibrate(first, second).d_ew
+
+
+def test_averages_and_minima_have_thresholds_of_their_own() -> None:
+    rng = np.random.default_rng(9)
+    ratings = likert(rng, 4, 60, 2)
+    levels = ["word", "word", "sentence"]
+    bars = calibrate_summary(ratings, [None] * 3, levels, replicates=300)
+    assert 0 < bars.minimum.d_ew < bars.average.d_ew < 2
+    seen = ratings.copy()
+    seen[0] += 1.5
+    assert discernment(seen[0], seen[1]).d_ew > bars.average.d_ew
+
+
+def test_resamples_are_shared_between_perturbations_and_hold_the_score() -> None:
+    rng = np.random.default_rng(10)
+    first, second = likert(rng, 60, 2) + 0.5, likert(rng, 60, 2)
+    d, d_ew = resampled(first, second, draws=400, seed=1)
+    np.testing.assert_array_equal(d_ew, resampled(first, second, draws=400, seed=1)[1])
+    low, high = np.quantile(d_ew, [0.025, 0.975])
+    assert low < discernment(first, second).d_ew < high
+    np.testing.assert_allclose(d, d_ew)
