@@ -1,0 +1,126 @@
+"""Does what was predicted happen as often as predicted? With intervals over systems.
+
+A system is in many pairs, so pairs are far from independent: intervals resample systems, and a
+pair occurs as often as the product of how often its two systems were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.stats.arrays import Floats, divide
+from judgelab.stats.bootstrap import item_weights, percentile_interval
+from judgelab.stats.estimate import Estimate
+
+EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Lower edges of the bins of predicted confidence; the last one holds 1."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Predicted and observed probabilities of pairs of systems.
+
+    Attributes:
+        predicted: [pairs], NaN where nothing was predicted: such pairs are left out and counted.
+        observed: [pairs] in [0, 1].
+        first, second: [pairs] numbers of the systems; the same system has one number wherever it
+            occurs (under several judges, say).
+    """
+
+    predicted: Floats
+    observed: Floats
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Pairs whose prediction lies in [low edge, high edge), the last bin with its high edge.
+
+    Attributes:
+        low, high: the edges.
+        predicted: mean prediction.
+        observed: mean outcome, its interval over systems; ``n`` pairs, ``clusters`` systems.
+    """
+
+    low: float
+    high: float
+    predicted: float
+    observed: Estimate
+
+
+def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[Bin]:
+    """Mean prediction and mean outcome of the bins that are not empty."""
+    found = []
+    place, held = _places(data)
+    weights = _Weights(data, held, draws, seed)
+    for k, low in enumerate(EDGES):
+        inside = held.copy()
+        inside[held] = place == k
+        if not inside.any():
+            continue
+        samples = divide(weights.total(data.observed, inside), weights.total(None, inside))
+        bottom, top = percentile_interval(samples)
+        n, systems = int(inside.sum()), len(np.union1d(data.first[inside], data.second[inside]))
+        value = float(data.observed[inside].mean())
+        seen = Estimate(value, bottom, top, n, clusters=systems)
+        high = EDGES[k + 1] if k + 1 < len(EDGES) else 1.0
+        found.append(Bin(low, high, float(data.predicted[inside].mean()), seen))
+    return found
+
+
+def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple[Estimate, Floats]:
+    """Mean over pairs of |predicted - observed| between the means of their bin.
+
+    Resampled values lie above the true one on average, since a bin's mean is off in some
+    direction in every resample: compare two predictions by the difference of their resamples,
+    which one seed pairs, rather than by their intervals.
+
+    Returns:
+        The error, ``unscored`` pairs without a prediction; and its resamples [draws].
+    """
+    place, held = _places(data)
+    weights = _Weights(data, held, draws, seed)
+    off = np.where(held, data.predicted - data.observed, 0.0)
+    value, samples = 0.0, np.zeros(draws)
+    for k in range(len(EDGES)):
+        inside = held.copy()
+        inside[held] = place == k
+        value += abs(float(off[inside].sum()))
+        samples += np.abs(weights.total(off, inside))
+    n = int(held.sum())
+    samples = divide(samples, weights.total(None, held))
+    systems = len(np.union1d(data.first[held], data.second[held]))
+    low, high = percentile_interval(samples)
+    error = value / n if n else float("nan")
+    return Estimate(error, low, high, n, len(held) - n, clusters=systems), samples
+
+
+def _places(data: Outcomes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Bin of every pair that has a prediction, and which those are."""
+    held = ~np.isnan(data.predicted)
+    return np.searchsorted(EDGES, data.predicted[held], side="right") - 1, held
+
+
+class _Weights:
+    """Sums over pairs of every resample of the systems."""
+
+    def __init__(self, data: Outcomes, held: NDArray[np.bool_], draws: int, seed: int) -> None:
+        count = 1 + int(max(data.first.max(initial=0), data.second.max(initial=0)))
+        systems = np.union1d(data.first[held], data.second[held])
+        drawn = np.zeros((draws, count))
+        if len(systems):
+            drawn[:, systems] = item_weights(len(systems), draws, seed)
+        code = data.first * count + data.second
+        kinds, self._kind = np.unique(code, return_inverse=True)
+        self._weights = drawn[:, kinds // count] * drawn[:, kinds % count]
+
+    def total(self, values: Floats | None, inside: NDArray[np.bool_]) -> Floats:
+        """[draws] weighted sum of the values (counts for None) of the pairs inside."""
+        given = None if values is None else values[inside]
+        width = self._weights.shape[1]
+        sums = np.bincount(self._kind[inside], weights=given, minlength=width)
+        return np.asarray(self._weights @ sums, dtype=np.float64)
