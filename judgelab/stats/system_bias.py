@@ -134,7 +134,7 @@ def fit_judge(moments: SystemMoments, keep: NDArray[np.bool_] | None = None) -> 
         steep = float((gap_h * gap_m).sum() / (gap_h**2).sum())
         left, noise = gap_m - steep * gap_h, v_m - 2 * steep * c_hm + steep**2 * v_h
         freed = (systems - 1) / (systems - 2)  # the line took one of the systems' differences
-        line = _component(left, noise, shared, freed) / slope
+        line = _component(left, noise, shared, freed) / float(slope)
     return JudgeFit(
         float(r),
         float(np.sqrt(var_h)),
