@@ -54,21 +54,44 @@ class Bin:
 
 def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[Bin]:
     """Mean prediction and mean outcome of the bins that are not empty."""
-    found = []
     place, held = _places(data)
-    weights = _Weights(data, held, draws, seed)
-    for k, low in enumerate(EDGES):
-        inside = held.copy()
-        inside[held] = place == k
-        if not inside.any():
-            continue
-        samples = divide(weights.total(data.observed, inside), weights.total(None, inside))
-        bottom, top = percentile_interval(samples)
-        n, systems = int(inside.sum()), len(np.union1d(data.first[inside], data.second[inside]))
-        value = float(data.observed[inside].mean())
-        seen = Estimate(value, bottom, top, n, clusters=systems)
-        high = EDGES[k + 1] if k + 1 < len(EDGES) else 1.0
-        found.append(Bin(low, high, float(data.predicted[inside].mean()), seen))
+    group = np.full(len(held), -1, dtype=np.int64)
+    group[held] = place
+    seen = pair_means(data.observed, group, data.first, data.second, draws, seed)
+    edges = (*EDGES, 1.0)
+    return [
+        Bin(edges[k], edges[k + 1], float(data.predicted[group == k].mean()), observed)
+        for k, observed in seen.items()
+    ]
+
+
+def pair_means(
+    values: Floats,
+    group: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    draws: int = 2000,
+    seed: int = 0,
+) -> dict[int, Estimate]:
+    """Mean of the pairs of each group, with an interval over systems.
+
+    Args:
+        values: [pairs], no NaN.
+        group: [pairs]; pairs of a negative group are left out.
+        first, second: [pairs] numbers of the systems.
+        draws, seed: resamples of the systems.
+
+    Returns:
+        Group -> estimate with ``n`` pairs and ``clusters`` systems, in the order of the groups.
+    """
+    weights = _Weights(first, second, group >= 0, draws, seed)
+    found = {}
+    for k in np.unique(group[group >= 0]):
+        inside = group == k
+        samples = divide(weights.total(values, inside), weights.total(None, inside))
+        systems = len(np.union1d(first[inside], second[inside]))
+        value, n = float(values[inside].mean()), int(inside.sum())
+        found[int(k)] = Estimate(value, *percentile_interval(samples), n, clusters=systems)
     return found
 
 
@@ -83,7 +106,7 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
         The error, ``unscored`` pairs without a prediction; and its resamples [draws].
     """
     place, held = _places(data)
-    weights = _Weights(data, held, draws, seed)
+    weights = _Weights(data.first, data.second, held, draws, seed)
     off = np.where(held, data.predicted - data.observed, 0.0)
     value, samples = 0.0, np.zeros(draws)
     for k in range(len(EDGES)):
@@ -108,13 +131,20 @@ def _places(data: Outcomes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 class _Weights:
     """Sums over pairs of every resample of the systems."""
 
-    def __init__(self, data: Outcomes, held: NDArray[np.bool_], draws: int, seed: int) -> None:
-        count = 1 + int(max(data.first.max(initial=0), data.second.max(initial=0)))
-        systems = np.union1d(data.first[held], data.second[held])
+    def __init__(
+        self,
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],
+        held: NDArray[np.bool_],
+        draws: int,
+        seed: int,
+    ) -> None:
+        count = 1 + int(max(first.max(initial=0), second.max(initial=0)))
+        systems = np.union1d(first[held], second[held])
         drawn = np.zeros((draws, count))
         if len(systems):
             drawn[:, systems] = item_weights(len(systems), draws, seed)
-        code = data.first * count + data.second
+        code = first * count + second
         kinds, self._kind = np.unique(code, return_inverse=True)
         self._weights = drawn[:, kinds // count] * drawn[:, kinds % count]
 

@@ -16,7 +16,9 @@ VOLATILE = frozenset(
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
-FILE_KEYS = frozenset({"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model"})
+FILE_KEYS = frozenset(
+    {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "run", "prices"}
+)
 
 
 def fingerprint(config: Mapping[str, Any]) -> str:
