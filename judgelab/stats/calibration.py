@@ -82,7 +82,8 @@ def pair_means(
         draws, seed: resamples of the systems.
 
     Returns:
-        Group -> estimate with ``n`` pairs and ``clusters`` systems, in the order of the groups.
+        Group -> estimate with ``n`` pairs and ``clusters`` systems, in the order of the groups;
+        a single pair has no interval.
     """
     weights = _Weights(first, second, group >= 0, draws, seed)
     found = {}
@@ -91,7 +92,9 @@ def pair_means(
         samples = divide(weights.total(values, inside), weights.total(None, inside))
         systems = len(np.union1d(first[inside], second[inside]))
         value, n = float(values[inside].mean()), int(inside.sum())
-        found[int(k)] = Estimate(value, *percentile_interval(samples), n, clusters=systems)
+        nothing = (float("nan"), float("nan"))
+        low, high = percentile_interval(samples) if n > 1 else nothing
+        found[int(k)] = Estimate(value, low, high, n, clusters=systems)
     return found
 
 

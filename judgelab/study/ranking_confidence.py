@@ -91,7 +91,8 @@ class RankingConfidence:
         _enough(scored)
         judge = judge_of(scored, self.assumed, self.bootstrap, lab.seed)
         size = self.items or len(scored.metric)
-        seen = empirical(scored, size, self.bootstrap, lab.seed) if judge.fit is not None else None
+        fitted = judge.fit is not None and judge.usable
+        seen = empirical(scored, size, self.bootstrap, lab.seed) if fitted else None
         pairs = order(scored, judge)
         draws = Draws(self.pairs, self.evaluations, lab.seed)
         made = [

@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import ttest_rel
 
 from judgelab.stats.calibration import EDGES, Outcomes, calibration_bins, calibration_error
 from judgelab.stats.ranking_bootstrap import ranked_pairs
 from judgelab.stats.ranking_held_out import MODELS, predict_pairs, predicted
+from judgelab.stats.ranking_observed import ordered_pairs
 from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
 
 Array = NDArray[np.float64]
@@ -232,3 +234,37 @@ def test_nothing_predicted_is_not_calibrated() -> None:
     error, _ = calibration_error(nothing, draws=20)
     assert math.isnan(error.value) and (error.n, error.unscored) == (0, 3)
     assert calibration_bins(nothing, draws=20) == []
+
+
+def test_an_observed_order_is_as_sure_as_the_paired_t_test_says() -> None:
+    _, metric = annotated(8, items=30, systems=3, bias=0.3)
+    metric[2, 0] = np.nan
+    found = ordered_pairs(metric)
+    for k, (high, low) in enumerate(zip(found.first, found.second, strict=True)):
+        both = ~np.isnan(metric[:, high] - metric[:, low])
+        test = ttest_rel(metric[both, high], metric[both, low])
+        assert found.gap[k] > 0 and found.shared[k] == both.sum()
+        assert found.sampled[k] == pytest.approx(1 - test.pvalue / 2)
+        assert found.agreed[k] == found.sampled[k]
+    doubted = ordered_pairs(metric, bias_sd=1.0)
+    assert (doubted.sampled == found.sampled).all() and (doubted.agreed < found.sampled).all()
+    sure = ordered_pairs(np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]]))
+    assert sure.sampled.tolist() == [1.0, 1.0, 0.5]
+    with pytest.raises(ValueError, match="negative"):
+        ordered_pairs(metric, bias_sd=-1.0)
+
+
+def test_the_confidence_of_an_order_holds_under_the_model() -> None:
+    """Of orders given with confidence p, a share p is people's, bias included."""
+    said, right = [], []
+    for seed in range(150):
+        human, metric = annotated(500 + seed, items=60, systems=8, bias=0.3, scale=1.0)
+        truth = human.mean(axis=0)
+        found = ordered_pairs(metric, bias_sd=0.3)
+        said.append(found.agreed)
+        right.append(truth[found.first] > truth[found.second])
+    p, hit = np.concatenate(said), np.concatenate(right)
+    for low, high in ((0.5, 0.65), (0.65, 0.8), (0.8, 0.95)):
+        inside = (p >= low) & (p < high)
+        # A flat prior on differences makes the rule a little too sure; no more than this.
+        assert hit[inside].mean() == pytest.approx(p[inside].mean(), abs=0.08)

@@ -100,7 +100,7 @@ def trade_off(tables: Tables) -> Figure:
     for colour, delta in zip(_hues(), frame["delta"].unique(), strict=False):
         part = frame[frame["delta"] == delta]
         side.plot(part["r"], part["items"], color=colour, lw=1.6)
-        entries.append(_line(colour, "-", f"difference {format.number(delta)}"))
+        entries.append(_line(colour, "-", f"difference {delta:g}"))
         known = part.dropna(subset=["items_with_bias"])
         if (part["items_with_bias"] > part["items"]).any():
             side.plot(known["r"], known["items_with_bias"], color=colour, lw=1.2, ls="--")
@@ -119,7 +119,7 @@ def trade_off_caption(tables: Tables) -> str:
     """How to read it."""
     frame = tables["trade_off"]
     reached = frame.dropna(subset=["items_with_bias"])["delta"]
-    lost = [format.number(d) for d in frame["delta"].unique() if d not in set(reached)]
+    lost = [f"{d:g}" for d in frame["delta"].unique() if d not in set(reached)]
     said = "Items grow with 1/r² and 1/difference²: half the correlation needs four times as many."
     if lost:
         said += (

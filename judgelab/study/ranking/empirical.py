@@ -9,6 +9,7 @@ import numpy as np
 
 from judgelab.result import Row, Table, Value
 from judgelab.stats.arrays import Floats
+from judgelab.stats.bootstrap import percentile_interval
 from judgelab.stats.calibration import (
     Outcomes,
     calibration_bins,
@@ -77,7 +78,7 @@ class Empirical:
                 data = self._outcomes(model, paired)
                 error, samples = calibration_error(data, self.draws, self.seed)
                 base = samples if base is None else base
-                low, high = np.nanquantile(samples - base, [0.025, 0.975])
+                low, high = percentile_interval(samples - base)
                 row: dict[str, Value] = {"items": "the same" if paired else "each its own"}
                 row["model"] = NAMES[model]
                 known = ~np.isnan(data.predicted)

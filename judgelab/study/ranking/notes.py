@@ -77,7 +77,7 @@ def _calibration(seen: Empirical | None) -> Iterator[str]:
 def _limits(
     scored: Scored, judge: Judge, seen: Empirical | None, pairs: OrderedPairs, items: int
 ) -> Iterator[str]:
-    if judge.fit is not None and seen is None:
+    if judge.fit is not None and judge.usable and seen is None:
         yield "People scored fewer than four systems: no pair can be predicted from the others."
     if seen is not None:
         yield (

@@ -74,7 +74,7 @@ def order_table(scored: Scored, judge: Judge, pairs: OrderedPairs) -> Table:
         f"people: with the judge's bias between systems (sd {judge.bias_sd:.3g} in human "
         "units), which more items do not cure."
         if bias_known(judge)
-        else "What people would say is less sure: the judge's bias between systems is not known."
+        else "People's order is less sure: the judge's bias between systems is not known."
     )
     return Table("ranking", "Confidence in every pair of the metric's ranking", rows, note)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.errors import DataError, JudgelabError
+from judgelab.errors import ConfigError, DataError, JudgelabError
 from judgelab.panel import Panel
 from judgelab.result import Value
 from judgelab.scores import Scores
@@ -51,7 +51,13 @@ class Scored:
 
 
 def measure(lab: Lab) -> Scored:
-    """Measure the lab's panel and keep the records, as every study does."""
+    """Measure the lab's panel and keep the records, as every study does.
+
+    Raises:
+        ConfigError: there is an attack: systems are ranked by the texts that they wrote.
+    """
+    if lab.attack.name != "none":
+        raise ConfigError("study=ranking_confidence ranks texts as they came: use attack=none.")
     panel = lab.panels()["clean"]
     measured = lab.measure(panel)
     scores = lab.mechanism.score(measured)
@@ -117,7 +123,7 @@ def read_run(folder: str) -> Scored:
         .to_numpy(dtype=np.float64)
         for name in ("score", "human")
     }
-    keys = ("mechanism", "dataset", "evaluation_lm", "preprocessor")
+    keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
     about = {key: summary[key] for key in keys if key in summary}
     made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
     said = (f"Scores are those of a finished run ({made}): {run.path.name}.",)
