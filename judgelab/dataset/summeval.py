@@ -107,12 +107,11 @@ class SummEval:
         path, setting = str(self.judges), "dataset.judges.path"
         table = read_table(path, setting)
         need(table, (ITEM, SYSTEM, *JUDGES), path, setting)
-        columns = [names(table, name, path) for name in (ITEM, SYSTEM, *JUDGES[:3])]
+        table = table[table["dimension"] == self.dimension]
+        columns = [names(table, name, path) for name in (ITEM, SYSTEM, *JUDGES[:2])]
         found: dict[tuple[str, str], dict[str, float]] = {}
         for *place, score in zip(*columns, numbers(table, "score", path), strict=True):
-            item, system, evaluator, prompt, dimension = place
-            if dimension != self.dimension:
-                continue
+            item, system, evaluator, prompt = place
             scores, judge = found.setdefault((item, system), {}), f"{evaluator}/{prompt}"
             if judge in scores:
                 raise DataError(

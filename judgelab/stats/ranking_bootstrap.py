@@ -79,10 +79,11 @@ def ranked_pairs(
 
 def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means of resampled items."""
-    even = np.full(len(values), 1 / len(values))
-    counts = generator.multinomial(size, even, size=draws).astype(np.float64)
-    scored = ~np.isnan(values)
-    return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
+    drawn = generator.integers(0, len(values), size=(draws, size))
+    cells = drawn + len(values) * np.arange(draws)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=draws * len(values)).reshape(draws, -1)
+    weights, scored = counts.astype(np.float64), ~np.isnan(values)
+    return divide(weights @ np.where(scored, values, 0.0), weights @ scored.astype(np.float64))
 
 
 def _agreeing(better: Floats, worse: Floats) -> Floats:

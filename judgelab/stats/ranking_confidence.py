@@ -185,10 +185,31 @@ def minimum_delta(
     return _quantile(confidence) * math.sqrt(variance)
 
 
+def right_order(
+    delta: ArrayLike, rated: ArrayLike, n: ArrayLike, shared: ArrayLike, bias_sd: ArrayLike
+) -> Floats:
+    """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
+
+    Args:
+        delta: difference of true means; below 0 the result is the probability of an error.
+        rated: variance of a metric score, in human units squared.
+        n: items.
+        shared: correlation of the two systems' metric scores on an item.
+        bias_sd: sd over systems of the error that a system's scores share.
+
+    Returns:
+        In the common shape; nothing is checked, and NaN stays NaN.
+    """
+    gap, v, size, c, b = (
+        np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)
+    )
+    return np.asarray(ndtr(gap / np.sqrt(2 * v * (1 - c) / size + 2 * b**2)), dtype=np.float64)
+
+
 def _closed(cells: Floats, source: Population, relation: Relation) -> Floats:
     rated = source.variance + noise_sd(cells[:, 0], source.sd) ** 2
-    variance = 2 * rated * (1 - relation.shared) / cells[:, 1] + 2 * relation.bias_sd**2
-    return np.asarray(ndtr(np.abs(cells[:, 2]) / np.sqrt(variance)), dtype=np.float64)
+    delta = np.abs(cells[:, 2])
+    return right_order(delta, rated, cells[:, 1], relation.shared, relation.bias_sd)
 
 
 def _ceiling(delta: Floats, bias_sd: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.arrays import Floats
 from judgelab.stats.ranking_bootstrap import RankedPairs
-from judgelab.stats.ranking_confidence import confidence
+from judgelab.stats.ranking_confidence import right_order
 from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
 
 Model = Literal["algorithm_1", "bias", "line"]
@@ -63,41 +63,39 @@ def predict_pairs(
         keep = np.ones(len(moments.sums), dtype=np.bool_)
         keep[[first, second]] = False
         fits.append(fit_judge(moments, keep) if held_out else whole)
-    values = {
-        paired: {model: _predicted(model, pairs.delta, fits, size, paired) for model in MODELS}
-        for paired in (False, True)
-    }
-    return Predictions(values[False], values[True], tuple(fits))
-
-
-def predicted(model: Model, delta: float, fit: JudgeFit, items: int, paired: bool) -> float:
-    """Confidence for one difference of human means; NaN where the fit does not carry it."""
-    gap, bias = delta, 0.0
-    if model == "bias":
-        bias = fit.bias_sd
-    elif model == "line":
-        gap, bias = delta * fit.system_slope, fit.line_bias_sd
-    shared = fit.item_correlation if paired else 0.0
-    if not (fit.r > 0 and fit.sd > 0) or np.isnan([gap, bias, shared]).any():
-        return float("nan")
-    if gap == 0:
-        return 0.5
-    found = confidence(
-        min(fit.r, 1.0),
-        items,
-        gap,
-        sd=fit.sd,
-        method="closed_form",
-        paired=paired,
-        item_correlation=shared,
-        system_bias_sd=bias,
+    unpaired, paired = (
+        {model: predicted(model, pairs.delta, fits, size, same) for model in MODELS}
+        for same in (False, True)
     )
-    value = float(found.value)
-    return value if gap > 0 else 1 - value  # a falling line ranks the systems the wrong way round
+    return Predictions(unpaired, paired, tuple(fits))
 
 
-def _predicted(
-    model: Model, delta: Floats, fits: list[JudgeFit], items: int, paired: bool
+def predicted(
+    model: Model, delta: Floats, fits: Sequence[JudgeFit], items: int, paired: bool
 ) -> Floats:
-    made = [predicted(model, d, f, items, paired) for d, f in zip(delta, fits, strict=True)]
-    return np.array(made, dtype=np.float64)
+    """Confidence [pairs] for differences of human means.
+
+    Args:
+        model: which errors of the judge count.
+        delta: [pairs] above 0.
+        fits: [pairs] the judge.
+        items: N.
+        paired: whether both systems answer the same items.
+
+    Returns:
+        NaN where the fit does not carry it: no correlation above 0, or too few systems. Below .5
+        where system means fall as people's rise.
+    """
+    r, sd, shared = (
+        np.array([getattr(fit, name) for fit in fits], dtype=np.float64)
+        for name in ("r", "sd", "item_correlation")
+    )
+    usable = (r > 0) & (sd > 0)
+    rated = np.where(usable, sd**2 / np.where(usable, np.minimum(r, 1.0), 1.0) ** 2, np.nan)
+    slope, bias = np.ones(len(fits)), np.zeros(len(fits))
+    if model == "bias":
+        bias = np.array([fit.bias_sd for fit in fits])
+    elif model == "line":
+        slope = np.array([fit.system_slope for fit in fits])
+        bias = np.array([fit.line_bias_sd for fit in fits])
+    return right_order(delta * slope, rated, items, shared if paired else 0.0, bias)

@@ -11,6 +11,7 @@ from scipy.stats import ttest_rel
 
 from judgelab.stats.calibration import EDGES, Outcomes, calibration_bins, calibration_error
 from judgelab.stats.ranking_bootstrap import ranked_pairs
+from judgelab.stats.ranking_confidence import confidence
 from judgelab.stats.ranking_held_out import MODELS, predict_pairs, predicted
 from judgelab.stats.ranking_observed import ordered_pairs
 from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
@@ -182,14 +183,36 @@ def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
 def test_a_fit_without_correlation_predicts_nothing(model: str) -> None:
     human, metric = annotated(7, items=20, systems=4)
     fit = fit_judge(system_moments(human, -metric))
-    assert math.isnan(predicted(model, 0.1, fit, 50, paired=True))  # type: ignore[arg-type]
+    made = predicted(model, np.array([0.1]), [fit], 50, paired=True)  # type: ignore[arg-type]
+    assert np.isnan(made).all()
 
 
 def test_a_falling_line_ranks_the_wrong_way_round() -> None:
-    fit = JudgeFit(0.5, 1.0, 1.0, 0.1, -0.5, 0.1, 0.0, 5, 100)
-    up = JudgeFit(0.5, 1.0, 1.0, 0.1, 0.5, 0.1, 0.0, 5, 100)
-    low, high = (predicted("line", 0.3, one, 100, paired=False) for one in (fit, up))
+    fits = [JudgeFit(0.5, 1.0, 1.0, 0.1, slope, 0.1, 0.0, 5, 100) for slope in (-0.5, 0.5)]
+    low, high = predicted("line", np.array([0.3, 0.3]), fits, 100, paired=False)
     assert low < 0.5 < high and low + high == pytest.approx(1)
+
+
+def test_predictions_are_the_closed_form() -> None:
+    human, metric = annotated(9, items=50, systems=5, bias=0.3, item=0.5)
+    fit = fit_judge(system_moments(human, metric))
+    for model, slope, bias in (
+        ("algorithm_1", 1.0, 0.0),
+        ("bias", 1.0, fit.bias_sd),
+        ("line", fit.system_slope, fit.line_bias_sd),
+    ):
+        exact = confidence(
+            fit.r,
+            80,
+            0.2 * slope,
+            sd=fit.sd,
+            method="closed_form",
+            paired=True,
+            item_correlation=fit.item_correlation,
+            system_bias_sd=bias,
+        )
+        made = predicted(model, np.array([0.2]), [fit], 80, paired=True)  # type: ignore[arg-type]
+        assert made[0] == pytest.approx(float(exact.value))
 
 
 def outcomes() -> Outcomes:

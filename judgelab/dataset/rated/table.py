@@ -43,7 +43,7 @@ def read_table(path: str, setting: str = "dataset.path") -> DataFrame:
         raise DataError(f"{setting}={path!r} cannot be read: {said}.") from cause
     if not len(table):
         raise DataError(f"{setting}={path!r} has no rows.")
-    return table
+    return table.reset_index(drop=True)  # rows are told by their number
 
 
 def need(table: DataFrame, columns: Iterable[str], path: str, setting: str) -> None:
@@ -66,7 +66,7 @@ def names(table: DataFrame, column: str, path: str) -> list[str]:
         DataError: a cell is empty.
     """
     found = []
-    for row, cell in enumerate(table[column].tolist()):
+    for row, cell in zip(table.index.tolist(), table[column].tolist(), strict=True):
         name = "" if cell is None or cell != cell else str(cell)
         if not name.strip():
             raise DataError(f"{path!r}, row {row + 1}: the column {column!r} is empty.")
@@ -82,7 +82,7 @@ def numbers(table: DataFrame, column: str, path: str) -> list[float]:
     """
     return [
         _number(cell, f"{path!r}, row {row + 1}, column {column!r}")
-        for row, cell in enumerate(table[column].tolist())
+        for row, cell in zip(table.index.tolist(), table[column].tolist(), strict=True)
     ]
 
 
