@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
+from judgelab.dataset.summeval import DIMENSIONS
 from judgelab.stats.bootstrap import percentile_interval
 from judgelab.stats.calibration import Outcomes, calibration_bins, calibration_error
 from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
@@ -17,6 +19,8 @@ from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_
 from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
 
 ITEMS, SEED = 100, 1
+SURE = 0.9
+"""A confidence that somebody would act on."""
 NAMES = {
     "algorithm_1": "Algorithm 1",
     "bias": "plus bias between systems",
@@ -106,7 +110,12 @@ def errors_table(found: Sequence[Judged]) -> Table:
                 row: dict[str, Value] = {"group": group, "model": NAMES[model]}
                 row |= {"items": "the same" if paired else "each its own"}
                 row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[known])}
-                row |= {"unpredicted": error.unscored}
+                sure = known & (data.predicted >= SURE)
+                row |= {
+                    "sure_pairs": int(sure.sum()),
+                    "sure_predicted": _mean(data.predicted[sure]),
+                }
+                row |= {"sure_observed": _mean(data.observed[sure]), "unpredicted": error.unscored}
                 if model != "algorithm_1":
                     row |= {"change_low": low, "change_high": high}
                 rows.append({**row, **spread(error)})
@@ -116,9 +125,32 @@ def errors_table(found: Sequence[Judged]) -> Table:
         tuple(rows),
         (
             "Each pair is predicted from the other systems. change: 95 % interval of the error "
-            "less that of Algorithm 1, systems resampled for both together.",
+            "less that of Algorithm 1, systems resampled for both together. sure: pairs with a "
+            f"predicted confidence of {SURE} or more.",
             *(_why(group, part) for group, part in _groups(found)),
         ),
+    )
+
+
+def experts_table(grades: pd.DataFrame, found: Sequence[Judged]) -> Table:
+    """Whether disagreement of the experts explains how steep the line of system means is.
+
+    A grade of reliability a flattens the slope over single texts by a, so that the one over
+    system means would be 1 / a times as steep.
+    """
+    rows: list[dict[str, Value]] = []
+    for dimension in DIMENSIONS:
+        each = grades[[f"{dimension}_expert{k}" for k in (1, 2, 3)]].to_numpy(dtype=np.float64)
+        alpha = 1.5 * (1 - each.var(axis=0, ddof=1).sum() / each.sum(axis=1).var(ddof=1))
+        slopes = [one.fit.system_slope for one in found if one.cell.data == f"SummEval {dimension}"]
+        row: dict[str, Value] = {"dimension": dimension, "reliability": float(alpha)}
+        row |= {"slope_from_reliability": 1 / float(alpha), "judges": len(slopes)}
+        rows.append({**row, "median_slope": float(np.median(slopes)) if slopes else np.nan})
+    return Table(
+        "experts",
+        "SummEval: reliability of the mean of three experts, and the slope of system means",
+        tuple(rows),
+        ("reliability: Cronbach's alpha over single texts.",),
     )
 
 
@@ -196,7 +228,18 @@ def _why(group: str, part: Sequence[Judged]) -> str:
         f"({errors['algorithm_1']:.3f} to {errors['bias']:.3f}). Algorithm 1 is "
         f"{'too sure' if lean > 0 else 'too careful'} by {abs(lean):.3f} on average to begin with; "
         f"the median slope of the system means is {np.median(slopes):.2f} times that of single "
-        "texts (1 in the paper's model), and a bias term can only lower a confidence."
+        "texts (1 in the paper's model), and a bias term can only lower a confidence. Pairs it is "
+        f"sure of ({SURE} or more): {_sure(part, 'algorithm_1')} under Algorithm 1, "
+        f"{_sure(part, 'bias')} with the bias."
+    )
+
+
+def _sure(part: Sequence[Judged], model: Model) -> str:
+    data = pooled(part, model, lambda one: one.held_out)
+    sure = data.predicted >= SURE
+    return (
+        f"{int(sure.sum())} pairs, predicted {_mean(data.predicted[sure]):.3f}, observed "
+        f"{_mean(data.observed[sure]):.3f}"
     )
 
 

@@ -20,12 +20,13 @@ import numpy as np
 from experiments.ranking_confidence.calibration import (
     bins_table,
     errors_table,
+    experts_table,
     headline_table,
     judged,
     judges_table,
 )
 from experiments.ranking_confidence.claims import claims_table, implied_table, items_table
-from experiments.ranking_confidence.data import cells, rose_scores
+from experiments.ranking_confidence.data import cells, experts, rose_scores
 from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, verdicts
 from judgelab.errors import DataError, JudgelabError
@@ -55,6 +56,7 @@ def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
         found = [judged(cell, draws) for cell in cells(root)]
     except (OSError, KeyError, ValueError) as cause:
         raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
+    grades = experts(root)
     return [
         claims_table(human),
         implied_table(),
@@ -65,6 +67,7 @@ def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
         headline_table(found),
         bins_table(found),
         errors_table(found),
+        *([] if grades is None else [experts_table(grades, found)]),
     ]
 
 
