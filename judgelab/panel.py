@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,7 @@ class Item:
         synopsis: a short public description of the source, if there is one.
         human: agent name -> human score of that agent's response.
         meta: anything else worth keeping with the item.
+        scores: metric -> agent name -> score of that agent's response that came with the data.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Item:
     synopsis: str | None = None
     human: Mapping[str, float] = field(default_factory=dict)
     meta: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +149,14 @@ class Panel:
 
     @property
     def digest(self) -> str:
-        """A hash of everything a mechanism can see: ids, sources, references, names, texts."""
+        """A hash of all that a mechanism can see: ids, texts, names, and scores that came along."""
         sha = hashlib.sha256()
         for item, row in zip(self.items, self.texts, strict=True):
             for part in (item.id, item.source, item.reference, item.synopsis, *row):
                 sha.update(b"\x00" if part is None else b"\x01" + part.encode() + b"\x02")
+            if item.scores:
+                plain = {name: dict(given) for name, given in item.scores.items()}
+                sha.update(json.dumps(plain, sort_keys=True).encode() + b"\x05")
         for agent in self.agents:
             sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
         return sha.hexdigest()[:16]

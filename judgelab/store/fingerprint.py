@@ -19,7 +19,7 @@ DATA = ("criteria", "perturbation", "expert_weights")  # folders of conf that ho
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 FILE_KEYS = frozenset(
     {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
-    | {"perturbations", "weights"}
+    | {"perturbations", "weights", "run", "prices"}
 )
 
 

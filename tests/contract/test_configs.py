@@ -26,6 +26,7 @@ NEEDS = {  # what a user must give, and what else has to be chosen with it
     ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
     ("dataset", "released"): ["dataset.path=release"],
     ("dataset", "gem_released"): ["dataset.path=reviews.parquet"],
+    ("dataset", "score_table"): ["dataset.path=scores.csv"],
     ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm"): ["evaluation_lm.model=some-model"],

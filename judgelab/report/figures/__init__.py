@@ -13,6 +13,7 @@ from judgelab.report.figures import (
     discrimination,
     leaderboard,
     position,
+    ranking,
     sweeps,
     training,
     validation,
@@ -59,6 +60,26 @@ DRAWINGS = {
     "metrics_by_attacks": Drawing(
         "Metrics by attacks", validation.crossed, validation.crossed_caption
     ),
+    "ranking_systems": Drawing(
+        "Ranking and its confidence", ranking.systems, ranking.systems_caption
+    ),
+    "ranking_observed": Drawing(
+        "Simulated and observed", ranking.observed, ranking.observed_caption
+    ),
+    "ranking_calibration": Drawing(
+        "Calibration on held-out pairs", ranking.calibration, ranking.calibration_caption
+    ),
+    "ranking_by_items": Drawing(
+        "Confidence by number of items", ranking.by_items, ranking.by_items_caption
+    ),
+    "ranking_by_correlation": Drawing(
+        "Confidence by correlation", ranking.by_correlation, ranking.by_correlation_caption
+    ),
+    "ranking_trade_off": Drawing(
+        "Items against correlation", ranking.trade_off, ranking.trade_off_caption
+    ),
+    "ranking_noise": Drawing("Noise and correlation", ranking.noise, ranking.noise_caption),
+    "ranking_plan": Drawing("Confidence by number of items", ranking.plan, ranking.plan_caption),
 }
 
 

@@ -1,0 +1,1 @@
+"""The ranking-confidence paper: its claims, its tables and its calibration, from public data."""

@@ -1,0 +1,248 @@
+"""Predicted confidence against the bootstrap, with and without the bias between systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments.ranking_confidence.data import Cell
+from experiments.ranking_confidence.rows import Table, Value, spread
+from judgelab.dataset.summeval import DIMENSIONS
+from judgelab.stats.bootstrap import percentile_interval
+from judgelab.stats.calibration import Outcomes, calibration_bins, calibration_error
+from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
+from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_pairs
+from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+
+ITEMS, SEED = 100, 1
+SURE = 0.9
+"""A confidence that somebody would act on."""
+NAMES = {
+    "algorithm_1": "Algorithm 1",
+    "bias": "plus bias between systems",
+    "line": "plus bias and slope of means",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judge with its bootstrap and its predictions, from all systems and held out."""
+
+    cell: Cell
+    fit: JudgeFit
+    pairs: RankedPairs
+    whole: Predictions
+    held_out: Predictions
+
+
+def judged(cell: Cell, draws: int) -> Judged:
+    """Bootstrap and predict one judge (N = 100 items, as the paper has it)."""
+    pairs = ranked_pairs(cell.human, cell.metric, ITEMS, draws, SEED)
+    return Judged(
+        cell,
+        fit_judge(system_moments(cell.human, cell.metric)),
+        pairs,
+        predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=False),
+        predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=True),
+    )
+
+
+def judges_table(found: Sequence[Judged]) -> Table:
+    """Each judge: mean over pairs, predicted and observed, and how far single pairs are off."""
+    rows: list[dict[str, Value]] = []
+    for one in found:
+        made = one.whole.unpaired["algorithm_1"]
+        off = np.abs(made - one.pairs.unpaired)
+        row: dict[str, Value] = {"data": one.cell.data, "judge": one.cell.judge, "r": one.fit.r}
+        row |= {"pairs": len(made), "paired": float(one.pairs.paired.mean())}
+        row |= {"unpaired": float(one.pairs.unpaired.mean()), "algorithm_1": _mean(made)}
+        row |= {"mae": _mean(off), "item_correlation": one.fit.item_correlation}
+        row |= {"bias_sd_over_sd": one.fit.bias_sd / one.fit.sd}
+        rows.append({**row, "system_slope": one.fit.system_slope})
+    return Table(
+        "judges",
+        "Share of pairs ranked right (bootstrap, N = 100) and Algorithm 1 at the judge's r",
+        tuple(rows),
+        (
+            "mae: mean over pairs of |unpaired - Algorithm 1|. bias_sd_over_sd: errors that a "
+            "system's texts share, in sds of the human scores. system_slope: slope of the metric's "
+            "system means on people's, in units of the slope over single texts.",
+        ),
+    )
+
+
+def bins_table(found: Sequence[Judged]) -> Table:
+    """Pooled calibration of Algorithm 1, fitted on all systems as the paper does."""
+    rows: list[dict[str, Value]] = []
+    for group, part in _groups(found):
+        for paired in (False, True):
+            data = pooled(part, "algorithm_1", lambda one: one.whole, predicted_paired=False)
+            seen = pooled(part, "algorithm_1", lambda one: one.whole, observed_paired=paired)
+            data = Outcomes(data.predicted, seen.observed, data.first, data.second)
+            for one in calibration_bins(data, seed=SEED):
+                row: dict[str, Value] = {"group": group, "from": one.low, "to": one.high}
+                row |= {"items": "the same" if paired else "each its own"}
+                rows.append({**row, "predicted": one.predicted, **spread(one.observed)})
+    return Table(
+        "bins",
+        "Calibration of Algorithm 1 at the measured r (N = 100): predicted, observed",
+        tuple(rows),
+        ("Intervals resample systems: pairs of one system are not independent.",),
+    )
+
+
+def errors_table(found: Sequence[Judged]) -> Table:
+    """Calibration error on held-out pairs, with and without the bias term."""
+    rows: list[dict[str, Value]] = []
+    for group, part in _groups(found):
+        for paired in (False, True):
+            base: NDArray[np.float64] | None = None
+            for model in MODELS:
+                data = pooled(part, model, lambda one: one.held_out, paired, paired)
+                error, samples = calibration_error(data, seed=SEED)
+                base = samples if base is None else base
+                low, high = percentile_interval(samples - base)
+                known = ~np.isnan(data.predicted)
+                row: dict[str, Value] = {"group": group, "model": NAMES[model]}
+                row |= {"items": "the same" if paired else "each its own"}
+                row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[known])}
+                sure = known & (data.predicted >= SURE)
+                row |= {
+                    "sure_pairs": int(sure.sum()),
+                    "sure_predicted": _mean(data.predicted[sure]),
+                }
+                row |= {"sure_observed": _mean(data.observed[sure]), "unpredicted": error.unscored}
+                if model != "algorithm_1":
+                    row |= {"change_low": low, "change_high": high}
+                rows.append({**row, **spread(error)})
+    return Table(
+        "errors",
+        "Calibration error on held-out pairs of systems: mean |predicted - observed| over bins",
+        tuple(rows),
+        (
+            "Each pair is predicted from the other systems. change: 95 % interval of the error "
+            "less that of Algorithm 1, systems resampled for both together. sure: pairs with a "
+            f"predicted confidence of {SURE} or more.",
+            *(_why(group, part) for group, part in _groups(found)),
+        ),
+    )
+
+
+def experts_table(grades: pd.DataFrame, found: Sequence[Judged]) -> Table:
+    """Whether disagreement of the experts explains how steep the line of system means is.
+
+    A grade of reliability a flattens the slope over single texts by a, so that the one over
+    system means would be 1 / a times as steep.
+    """
+    rows: list[dict[str, Value]] = []
+    for dimension in DIMENSIONS:
+        each = grades[[f"{dimension}_expert{k}" for k in (1, 2, 3)]].to_numpy(dtype=np.float64)
+        alpha = 1.5 * (1 - each.var(axis=0, ddof=1).sum() / each.sum(axis=1).var(ddof=1))
+        slopes = [one.fit.system_slope for one in found if one.cell.data == f"SummEval {dimension}"]
+        row: dict[str, Value] = {"dimension": dimension, "reliability": float(alpha)}
+        row |= {"slope_from_reliability": 1 / float(alpha), "judges": len(slopes)}
+        rows.append({**row, "median_slope": float(np.median(slopes)) if slopes else np.nan})
+    return Table(
+        "experts",
+        "SummEval: reliability of the mean of three experts, and the slope of system means",
+        tuple(rows),
+        ("reliability: Cronbach's alpha over single texts.",),
+    )
+
+
+def headline_table(found: Sequence[Judged]) -> Table:
+    """The paper's headline in sds: r about .42 or .20, delta about .4 sd (.10 of .249)."""
+    rows: list[dict[str, Value]] = []
+    for group, part in _groups(found):
+        for low, high, claim in ((0.37, 0.48, 0.95), (0.13, 0.28, 0.80)):
+            near = [one for one in part if low <= one.fit.r <= high]
+            inside = [np.abs(one.pairs.delta / one.fit.sd - 0.4) <= 0.05 for one in near]
+            if not sum(int(mask.sum()) for mask in inside):
+                continue
+            row: dict[str, Value] = {"group": group, "r": f"{low} to {high}", "paper": claim}
+            row["pairs"] = sum(int(mask.sum()) for mask in inside)
+            for name, values in (
+                ("paired", [one.pairs.paired for one in near]),
+                ("unpaired", [one.pairs.unpaired for one in near]),
+                ("algorithm_1", [one.whole.unpaired["algorithm_1"] for one in near]),
+            ):
+                kept = [v[mask] for v, mask in zip(values, inside, strict=True)]
+                row[name] = _mean(np.concatenate(kept))
+            rows.append(row)
+    return Table(
+        "headline",
+        "The headline in sds of the human scores: pairs .35 to .45 sd apart, N = 100",
+        tuple(rows),
+    )
+
+
+def pooled(
+    found: Sequence[Judged],
+    model: Model,
+    which: Callable[[Judged], Predictions],
+    predicted_paired: bool = False,
+    observed_paired: bool = False,
+) -> Outcomes:
+    """All pairs of these judges; a system has one number under every judge of its data."""
+    numbers: dict[tuple[str, str], int] = {}
+    parts: list[list[NDArray[np.float64]]] = []
+    ends: list[list[NDArray[np.int64]]] = []
+    for one in found:
+        made, family = which(one), one.cell.data.split()[0]
+        place = np.array(
+            [numbers.setdefault((family, s), len(numbers)) for s in one.cell.systems],
+            dtype=np.int64,
+        )
+        values = (made.paired if predicted_paired else made.unpaired)[model]
+        parts.append([values, one.pairs.paired if observed_paired else one.pairs.unpaired])
+        ends.append([place[one.pairs.first], place[one.pairs.second]])
+    predicted, observed = (np.concatenate(column) for column in zip(*parts, strict=True))
+    first, second = (np.concatenate(column) for column in zip(*ends, strict=True))
+    return Outcomes(predicted, observed, first, second)
+
+
+def _groups(found: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
+    groups: dict[str, list[Judged]] = {}
+    for one in found:
+        groups.setdefault(one.cell.group, []).append(one)
+    return list(groups.items())
+
+
+def _why(group: str, part: Sequence[Judged]) -> str:
+    """Whether the bias term pays, and what speaks for it or against it."""
+    errors = {
+        model: calibration_error(pooled(part, model, lambda one: one.held_out), seed=SEED)[0].value
+        for model in MODELS
+    }
+    slopes = [one.fit.system_slope for one in part if one.fit.r > 0]
+    data = pooled(part, "algorithm_1", lambda one: one.held_out)
+    known = ~np.isnan(data.predicted)
+    lean = _mean(data.predicted) - _mean(data.observed[known])
+    better = errors["bias"] < errors["algorithm_1"]
+    return (
+        f"{group}: the bias term makes the error {'smaller' if better else 'NOT smaller'} "
+        f"({errors['algorithm_1']:.3f} to {errors['bias']:.3f}). Algorithm 1 is "
+        f"{'too sure' if lean > 0 else 'too careful'} by {abs(lean):.3f} on average to begin with; "
+        f"the median slope of the system means is {np.median(slopes):.2f} times that of single "
+        "texts (1 in the paper's model), and a bias term can only lower a confidence. Pairs it is "
+        f"sure of ({SURE} or more): {_sure(part, 'algorithm_1')} under Algorithm 1, "
+        f"{_sure(part, 'bias')} with the bias."
+    )
+
+
+def _sure(part: Sequence[Judged], model: Model) -> str:
+    data = pooled(part, model, lambda one: one.held_out)
+    sure = data.predicted >= SURE
+    return (
+        f"{int(sure.sum())} pairs, predicted {_mean(data.predicted[sure]):.3f}, observed "
+        f"{_mean(data.observed[sure]):.3f}"
+    )
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")

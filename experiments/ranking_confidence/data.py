@@ -1,0 +1,132 @@
+"""Every judge with human scores that lies below one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judgelab.dataset.rose import Rose
+from judgelab.dataset.score_table import ScoreTable
+from judgelab.dataset.summeval import DIMENSIONS, SummEval
+from judgelab.errors import DataError
+from judgelab.panel import Panel
+
+Array = NDArray[np.float64]
+NO_METRICS = ("normalized_acu", "src_rouge2_p")
+"""Columns of RoSE that are left out: another form of the human score, and a share of copied
+bigrams, which nobody takes for a measure of quality."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One judge on one data set.
+
+    Attributes:
+        data: which data.
+        judge: which judge or metric.
+        group: what its calibration is pooled with.
+        systems: names.
+        human, metric: [items, systems].
+    """
+
+    data: str
+    judge: str
+    group: str
+    systems: tuple[str, ...]
+    human: Array
+    metric: Array
+
+
+def rose_file(folder: Path) -> Path:
+    """The table of RoSE scores.
+
+    Raises:
+        DataError: there is none.
+    """
+    found = sorted((folder / "rose").glob("*systems*.parquet"))
+    if not found:
+        raise DataError(f"{folder} holds no rose/*systems*.parquet: scores of systems on articles.")
+    return found[0]
+
+
+def rose_scores(folder: Path) -> pd.DataFrame:
+    """The table itself: example_id, system, acu, normalized_acu, ..."""
+    return pd.read_parquet(rose_file(folder))
+
+
+def cells(folder: Path) -> list[Cell]:
+    """RoSE's metrics, SummEval's judges and whatever score tables lie in the folder itself.
+
+    Raises:
+        DataError: a file is not what its name says.
+    """
+    return [*_rose(folder), *_summeval(folder), *_tables(folder)]
+
+
+def experts(folder: Path) -> pd.DataFrame | None:
+    """SummEval's grades with a column for each expert; None where they are not at hand."""
+    for file in sorted((folder / "summeval").glob("*human*.parquet")):
+        table = pd.read_parquet(file)
+        if f"{DIMENSIONS[0]}_expert1" in table:
+            return table
+    return None
+
+
+def _rose(folder: Path) -> Iterator[Cell]:
+    panel = Rose(hub={}, texts={}, source="path", path=str(rose_file(folder))).load()
+    for cell in _cells(panel, "RoSE"):
+        if cell.judge in NO_METRICS:
+            continue
+        people = cell.judge in ("prior", "ref_free", "ref_based")
+        group = "RoSE, other human protocols" if people else "RoSE, overlap and length"
+        yield Cell(cell.data, cell.judge, group, cell.systems, cell.human, cell.metric)
+
+
+def _summeval(folder: Path) -> Iterator[Cell]:
+    human = sorted((folder / "summeval").glob("*human*.parquet"))
+    judges = sorted((folder / "summeval").glob("*judge*.parquet"))
+    if not human or not judges:
+        return
+    for dimension in DIMENSIONS:
+        made = SummEval(
+            hub={},
+            texts={},
+            judges={"path": str(judges[0])},
+            dimension=dimension,
+            source="path",
+            path=str(human[0]),
+        )
+        for cell in _cells(made.load(), f"SummEval {dimension}"):
+            yield Cell(
+                cell.data, cell.judge, "SummEval, LM judges", cell.systems, cell.human, cell.metric
+            )
+
+
+def _tables(folder: Path) -> Iterator[Cell]:
+    """A table with item, system, human and columns of numbers."""
+    for file in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
+        table = pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
+        if not {"item", "system", "human"} <= set(table.columns):
+            continue
+        given = [c for c in table.select_dtypes("number") if c not in ("item", "system", "human")]
+        if given:
+            panel = ScoreTable(path=str(file), metrics=[str(c) for c in given]).load()
+            yield from _cells(panel, file.stem)
+
+
+def _cells(panel: Panel, data: str) -> Iterator[Cell]:
+    systems = tuple(agent.name for agent in panel.agents)
+    human = _array([[item.human.get(name, np.nan) for name in systems] for item in panel.items])
+    judges = dict.fromkeys(name for item in panel.items for name in item.scores)
+    for judge in judges:
+        metric = [[i.scores.get(judge, {}).get(s, np.nan) for s in systems] for i in panel.items]
+        yield Cell(data, judge, data, systems, human, _array(metric))
+
+
+def _array(rows: list[list[float]]) -> Array:
+    return np.array(rows, dtype=np.float64)

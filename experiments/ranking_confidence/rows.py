@@ -1,0 +1,100 @@
+"""Tables as rows of plain values, printed in aligned columns and written as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judgelab.stats.estimate import Estimate
+
+Value = str | int | float | bool | None
+INTERVAL = ("value", "low", "high")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table.
+
+    Attributes:
+        name: key of its rows in the JSON.
+        title: for readers.
+        rows: name -> value; NaN and infinity mean "none".
+        notes: sentences below it.
+    """
+
+    name: str
+    title: str
+    rows: tuple[Mapping[str, Value], ...]
+    notes: tuple[str, ...] = ()
+
+    def as_dicts(self) -> list[dict[str, Value]]:
+        """Rows ready for JSON, each with the name of its table."""
+        return [{"table": self.name, **{k: _plain(v) for k, v in row.items()}} for row in self.rows]
+
+    def text(self) -> str:
+        """Title, aligned columns, notes; value, low and high in one column."""
+        head = [k for k in dict.fromkeys(k for row in self.rows for k in row) if k not in INTERVAL]
+        merged = any("value" in row for row in self.rows)
+        body = [head + (["value [95 %]"] if merged else [])]
+        body += [
+            [_cell(row.get(key)) for key in head] + ([_interval(row)] if merged else [])
+            for row in self.rows
+        ]
+        widths = [max(len(line[i]) for line in body) for i in range(len(body[0]))]
+        lines = [" | ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in body]
+        lines.insert(1, "-+-".join("-" * width for width in widths))
+        return "\n".join([self.title, *(line.rstrip() for line in lines), *self.notes])
+
+
+@cache
+def paper() -> Mapping[str, Any]:
+    """The printed figures (paper.yaml)."""
+    text = (Path(__file__).parent / "paper.yaml").read_text(encoding="utf-8")
+    loaded: Mapping[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def spread(estimate: Estimate) -> dict[str, Value]:
+    """value, low, high, n pairs, systems."""
+    return {
+        "n": estimate.n,
+        "systems": estimate.clusters,
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+    }
+
+
+def verdicts(tables: Sequence[Table], column: str = "match") -> tuple[int, int]:
+    """How many rows say yes in a column, of those that say anything."""
+    said = [row[column] for table in tables for row in table.rows if row.get(column) is not None]
+    return sum(bool(one) for one in said), len(said)
+
+
+def _plain(value: Value) -> Value:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _interval(row: Mapping[str, Value]) -> str:
+    value, low, high = (_plain(row.get(part)) for part in INTERVAL)
+    if value is None:
+        return "-"
+    ends = "" if low is None or high is None else f" [{_cell(low)}, {_cell(high)}]"
+    return f"{_cell(value)}{ends}"
+
+
+def _cell(value: Value) -> str:
+    value = _plain(value)
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 50 else f"{round(value, 3) + 0.0:.3f}"
+    return f"{value:,}" if isinstance(value, int) else value

@@ -1,0 +1,103 @@
+"""The ranking-confidence paper's claims and tables, from public annotations.
+
+    python -m experiments.ranking_confidence.tables --data DIR --out FILE.json
+
+DIR holds rose/ (scores of 12 systems) and, if there, summeval/ (expert grades and scores of LM
+judges); any other table in it with columns item, system, human and numbers takes part in the
+calibration. Prints the tables and writes their rows as a JSON list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from experiments.ranking_confidence.calibration import (
+    bins_table,
+    errors_table,
+    experts_table,
+    headline_table,
+    judged,
+    judges_table,
+)
+from experiments.ranking_confidence.claims import claims_table, implied_table, items_table
+from experiments.ranking_confidence.data import cells, experts, rose_scores
+from experiments.ranking_confidence.rankings import printed_rankings, rose_table
+from experiments.ranking_confidence.rows import Table, verdicts
+from judgelab.errors import DataError, JudgelabError
+
+DEFINITIONS = """\
+paper         the printed number.
+Algorithm 1   metric score = human score + noise that gives the correlation r; every system on
+              items of its own. N items, s: sd of human scores over single texts.
+unpaired      share of bootstrap resamples (each system on items of its own) in which the metric
+              ranks two systems as their human means do; paired: both on the same items.
+bias          sd over systems of the metric's errors that all texts of a system share, estimated
+              from annotations: confidence = Phi(delta / sqrt(2 s^2 / (r^2 N) + 2 bias^2)).
+held out      the two systems of a pair are left out when r, s and the bias are estimated.
+"""
+
+
+def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
+    """Every table.
+
+    Raises:
+        DataError: the folder holds no RoSE scores, or a damaged file.
+    """
+    root = Path(folder).expanduser()
+    try:
+        rose = rose_scores(root)
+        human = rose["acu"].to_numpy(dtype=np.float64)
+        found = [judged(cell, draws) for cell in cells(root)]
+    except (OSError, KeyError, ValueError) as cause:
+        raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
+    grades = experts(root)
+    return [
+        claims_table(human),
+        implied_table(),
+        items_table(human),
+        rose_table(rose),
+        printed_rankings(float(human.std())),
+        judges_table(found),
+        headline_table(found),
+        bins_table(found),
+        errors_table(found),
+        *([] if grades is None else [experts_table(grades, found)]),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line; 1 with one sentence on standard error where the data are not right."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.ranking_confidence.tables",
+        description="The ranking-confidence paper's claims and tables from public annotations.",
+    )
+    parser.add_argument("--data", required=True, help="folder with rose/ and summeval/")
+    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
+    parser.add_argument("--draws", type=int, default=2000, help="bootstrap resamples")
+    chosen = parser.parse_args(arguments)
+    try:
+        tables = compute(chosen.data, chosen.draws)
+        rows = [row for table in tables for row in table.as_dicts()]
+        chosen.out.parent.mkdir(parents=True, exist_ok=True)
+        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    except (JudgelabError, OSError) as cause:
+        print(cause, file=sys.stderr)
+        return 1
+    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
+    literal, claims = verdicts(tables, "algorithm_1_matches")
+    other, _ = verdicts(tables, "without_root_2_matches")
+    print(
+        f"\nOf {claims} claims Algorithm 1 gives {literal}, without the root of 2 {other}. "
+        f"{len(rows)} rows in {chosen.out}."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

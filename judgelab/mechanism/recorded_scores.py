@@ -1,0 +1,72 @@
+"""Scores that came with the data: somebody's metric, taken as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError, did_you_mean
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.surface import score_texts
+from judgelab.panel import Panel
+from judgelab.scores import Scores, measured
+
+
+@dataclass(frozen=True)
+class RecordedScores:
+    """A metric of the dataset (dataset=score_table, rose, summeval); nothing is asked.
+
+    Args:
+        metric: its name; None where the data have just one.
+    """
+
+    metric: str | None = None
+    name: ClassVar[str] = "recorded_scores"
+    measurement: ClassVar[str] = "text"
+    reads: ClassVar[Reads] = "raw"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent]; NaN where the data have no score.
+
+        Raises:
+            ConfigError: the data have no such metric, or none, or several and none is chosen; or
+                the texts were attacked, which recorded scores know nothing of.
+        """
+        if panel.provenance.get("attack") not in (None, "none"):
+            raise ConfigError(
+                "Recorded scores are of the texts as they came: use attack=none, or a mechanism "
+                "that reads texts."
+            )
+        name = self._chosen(panel)
+        values = [
+            [item.scores.get(name, {}).get(agent.name, np.nan) for agent in panel.agents]
+            for item in panel.items
+        ]
+        data = measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
+        return data.assign_attrs(metric=name)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The value itself; a pair is as good as its weaker text."""
+        return score_texts(measured)
+
+    def _chosen(self, panel: Panel) -> str:
+        known = list(dict.fromkeys(name for item in panel.items for name in item.scores))
+        if not known:
+            raise ConfigError(
+                "The data hold no recorded scores: choose a mechanism that measures, or data that "
+                "come with scores (dataset=score_table)."
+            )
+        if self.metric is not None:
+            if self.metric not in known:
+                hint = did_you_mean(self.metric, known)
+                raise ConfigError(f"mechanism.metric={self.metric!r} is not in the data.{hint}")
+            return self.metric
+        if len(known) > 1:
+            raise ConfigError(f"Set mechanism.metric to one of: {', '.join(known)}.")
+        return known[0]

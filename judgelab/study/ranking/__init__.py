@@ -1,0 +1,1 @@
+"""The parts of the studies that ask how sure a ranking is."""

@@ -1,0 +1,158 @@
+"""Predicted confidence against how often pairs of systems are ranked right (figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgelab.result import Row, Table, Value
+from judgelab.stats.arrays import Floats
+from judgelab.stats.bootstrap import percentile_interval
+from judgelab.stats.calibration import (
+    Outcomes,
+    calibration_bins,
+    calibration_error,
+    pair_means,
+)
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
+from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_pairs
+from judgelab.study.ranking.scored import Scored
+
+LEAST = 4  # systems: two are predicted from the others
+BUCKETS = 6
+NAMES: Mapping[Model, str] = {
+    "algorithm_1": "Algorithm 1",
+    "bias": "plus bias between systems",
+    "line": "plus bias and slope of means",
+}
+
+
+@dataclass(frozen=True)
+class Empirical:
+    """What happened, and what was predicted without looking at the pair."""
+
+    scored: Scored
+    pairs: RankedPairs
+    predicted: Predictions
+    items: int
+    draws: int
+    seed: int
+
+    def agreement(self) -> dict[str, Estimate]:
+        """Mean share of resamples ranked right, over pairs, with an interval over systems."""
+        group = np.zeros(len(self.pairs.delta), dtype=np.int64)
+        return {
+            name: pair_means(
+                values, group, self.pairs.first, self.pairs.second, self.draws, self.seed
+            ).get(0, Estimate(np.nan, np.nan, np.nan, 0))
+            for name, values in self._observed().items()
+        }
+
+    def error(self) -> dict[Model, Estimate]:
+        """Calibration error of the unpaired predictions."""
+        return {
+            model: calibration_error(self._outcomes(model, False), self.draws, self.seed)[0]
+            for model in MODELS
+        }
+
+    def tables(self) -> list[Table]:
+        """Calibration and its error, the buckets of figure 5, and every pair."""
+        return [self._errors(), self._buckets(), self._calibration(), self._pairs()]
+
+    def _observed(self) -> dict[str, Floats]:
+        return {"unpaired": self.pairs.unpaired, "paired": self.pairs.paired}
+
+    def _outcomes(self, model: Model, paired: bool) -> Outcomes:
+        made = self.predicted.paired if paired else self.predicted.unpaired
+        seen = self.pairs.paired if paired else self.pairs.unpaired
+        return Outcomes(made[model], seen, self.pairs.first, self.pairs.second)
+
+    def _errors(self) -> Table:
+        rows: list[Row] = []
+        for paired in (False, True):
+            base: Floats | None = None
+            for model in MODELS:
+                data = self._outcomes(model, paired)
+                error, samples = calibration_error(data, self.draws, self.seed)
+                base = samples if base is None else base
+                low, high = percentile_interval(samples - base)
+                row: dict[str, Value] = {"items": "the same" if paired else "each its own"}
+                row["model"] = NAMES[model]
+                known = ~np.isnan(data.predicted)
+                row["predicted"] = float(data.predicted[known].mean()) if known.any() else np.nan
+                row["observed"] = float(data.observed[known].mean()) if known.any() else np.nan
+                change = {} if model == "algorithm_1" else {"change_low": low, "change_high": high}
+                rows.append({**row, **error.as_dict(), **change})
+        note = (
+            "Mean |predicted - observed| over bins of predictions (value). Each pair is predicted "
+            "from the other systems; observed: share of resamples ranked right. Intervals, and "
+            "that of the change against Algorithm 1, resample systems; n counts pairs."
+        )
+        return Table("calibration_error", "Calibration error on held-out pairs", rows, note)
+
+    def _calibration(self) -> Table:
+        rows: list[Row] = []
+        for model in MODELS:
+            for one in calibration_bins(self._outcomes(model, False), self.draws, self.seed):
+                head: Row = {"model": NAMES[model], "from": one.low, "to": one.high}
+                rows.append({**head, "predicted": one.predicted, **one.observed.as_dict()})
+        note = "Systems on items of their own. Intervals resample systems; n counts pairs."
+        return Table("calibration", "Predicted and observed", rows, note)
+
+    def _buckets(self) -> Table:
+        """Pairs by the size of their difference, as the paper averages them."""
+        delta = self.pairs.delta
+        edges = np.linspace(0, float(delta.max(initial=0.0)), BUCKETS + 1)
+        group = np.clip(np.searchsorted(edges, delta, side="left") - 1, 0, BUCKETS - 1)
+        rows: list[Row] = []
+        for name, values in self._observed().items():
+            seen = pair_means(
+                values, group, self.pairs.first, self.pairs.second, self.draws, self.seed
+            )
+            made = self.predicted.unpaired if name == "unpaired" else self.predicted.paired
+            for k, observed in seen.items():
+                inside = group == k
+                row: dict[str, Value] = {"items": name, "delta": float(delta[inside].mean())}
+                for model in MODELS:
+                    part = made[model][inside]
+                    row[model] = float(np.nanmean(part)) if (~np.isnan(part)).any() else np.nan
+                rows.append({**row, **observed.as_dict()})
+        note = (
+            f"Pairs of systems by the difference of their human means, {BUCKETS} buckets; value: "
+            f"share of resamples of {self.items} items that the metric ranks right, interval over "
+            "systems. Averages hide that single pairs are far off: see the table of pairs."
+        )
+        return Table("observed", "Simulated and observed", rows, note)
+
+    def _pairs(self) -> Table:
+        rows: list[Row] = []
+        names, pairs = self.scored.systems, self.pairs
+        for k in np.argsort(-pairs.delta, kind="stable"):
+            row: dict[str, Value] = {
+                "better": names[pairs.first[k]],
+                "worse": names[pairs.second[k]],
+                "delta": float(pairs.delta[k]),
+                "ranked_right": float(pairs.observed[k]),
+                "unpaired": float(pairs.unpaired[k]),
+                "paired": float(pairs.paired[k]),
+                "r_of_others": self.predicted.fits[k].r,
+            }
+            made = self.predicted.unpaired
+            rows.append({**row, **{model: float(made[model][k]) for model in MODELS}})
+        note = "By people's means; predictions come from the other systems and are unpaired."
+        return Table("human_pairs", "Every pair of systems, as people rank them", rows, note)
+
+
+def empirical(scored: Scored, items: int, draws: int, seed: int) -> Empirical | None:
+    """None where people scored fewer than four systems: a pair is predicted from the others."""
+    both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    if int(both.any(axis=0).sum()) < LEAST:
+        return None
+    pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
+    if not len(pairs.delta):
+        return None
+    predicted = predict_pairs(scored.human, scored.metric, pairs, items)
+    return Empirical(scored, pairs, predicted, items, draws, seed)

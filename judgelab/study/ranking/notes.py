@@ -1,0 +1,92 @@
+"""The sentences a reader of a ranking's confidence must see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from judgelab.stats.ranking_observed import OrderedPairs
+from judgelab.study.discrimination_notes import FEW_ITEMS
+from judgelab.study.ranking.empirical import Empirical
+from judgelab.study.ranking.judge import Judge
+from judgelab.study.ranking.scored import Scored
+
+
+def notes(
+    scored: Scored, judge: Judge, seen: Empirical | None, pairs: OrderedPairs, items: int
+) -> tuple[str, ...]:
+    """Where scores come from, what the judge is, and what limits the confidence."""
+    return (
+        *scored.said,
+        *_judge(scored, judge),
+        *_bias(judge),
+        *_calibration(seen),
+        *_limits(scored, judge, seen, pairs, items),
+    )
+
+
+def _judge(scored: Scored, judge: Judge) -> Iterator[str]:
+    if judge.fit is not None:
+        yield (
+            f"The judge correlates with people at r = {judge.r.value:.3f} (95 % interval over "
+            f"items {judge.r.low:.3f} to {judge.r.high:.3f}) on {judge.fit.texts} texts of "
+            f"{judge.fit.systems} systems."
+        )
+        if not judge.usable:
+            yield "r is not above 0: Algorithm 1 has no noise level for such a judge."
+    elif judge.usable:
+        yield f"No human scores: r = {judge.r.value:g} and sd = {judge.sd:g} are as you say."
+    elif not scored.annotated:
+        yield (
+            "No human scores and no study.r: the confidence is that of the metric's own order, "
+            "and says nothing about people."
+        )
+    else:
+        yield "Human or metric scores do not vary, so they have no correlation."
+
+
+def _bias(judge: Judge) -> Iterator[str]:
+    if np.isnan(judge.bias_sd):
+        yield (
+            "How much the judge favours single systems is not known, so every confidence is an "
+            "upper bound of people's (annotated data, or study.r with study.system_bias_sd)."
+        )
+    elif judge.bias_sd > 0 and judge.usable:
+        yield (
+            f"Errors that a system's texts share have sd {judge.bias_sd:.3g} (human scores: "
+            f"{judge.sd:.3g}). They do not average out: two systems that differ by that much are "
+            "ranked right with at most .76 confidence, however many items there are."
+        )
+
+
+def _calibration(seen: Empirical | None) -> Iterator[str]:
+    if seen is None:
+        return
+    error = seen.error()
+    plain, bias = error["algorithm_1"], error["bias"]
+    if np.isnan(plain.value) or np.isnan(bias.value):
+        return
+    better = "smaller" if bias.value < plain.value else "not smaller"
+    yield (
+        f"Calibration error on held-out pairs: Algorithm 1 {plain.value:.3f}, with the bias "
+        f"between systems {bias.value:.3f}: {better}."
+    )
+
+
+def _limits(
+    scored: Scored, judge: Judge, seen: Empirical | None, pairs: OrderedPairs, items: int
+) -> Iterator[str]:
+    if judge.fit is not None and judge.usable and seen is None:
+        yield "People scored fewer than four systems: no pair can be predicted from the others."
+    if seen is not None:
+        yield (
+            "Truth and bootstrap use the same items, so small differences carry the sampling "
+            "error of the truth."
+        )
+    if len(scored.metric) < FEW_ITEMS:
+        yield f"Only {len(scored.metric)} items: intervals are too narrow below {FEW_ITEMS}."
+    if items > len(scored.metric):
+        yield f"Curves and bootstrap are for {items} items; {len(scored.metric)} were scored."
+    if not len(pairs.gap):
+        yield "No two systems share items, so none can be compared."

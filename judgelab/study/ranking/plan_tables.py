@@ -1,0 +1,120 @@
+"""The tables of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgelab.result import Row, Table, Value
+from judgelab.stats.ranking_simulation import Draws
+from judgelab.study.ranking.question import Question
+
+POINTS = 60  # of a curve
+SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What rating costs.
+
+    Attributes:
+        systems: how many are rated on every item.
+        each: cost of one rated text; None: nobody said.
+        currency: its name; empty where unknown.
+    """
+
+    systems: int
+    each: float | None = None
+    currency: str = ""
+
+    def texts(self, items: float) -> float:
+        """Texts to be rated."""
+        return items * self.systems
+
+    def cost(self, items: float) -> float | None:
+        """Of so many items; None where nobody said, or there is no end of them."""
+        known = self.each is not None and np.isfinite(items)
+        return self.texts(items) * self.each if known and self.each is not None else None
+
+    def said(self, amount: float) -> str:
+        """``12.40 USD``."""
+        return f"{amount:,.2f} {self.currency}".strip()
+
+
+def plan_table(question: Question, r: float, bill: Bill, draws: Draws) -> Table:
+    """One row: the answer, and what the simulation says of it."""
+    items = question.items(r)
+    row: dict[str, Value] = {
+        "r": r,
+        "delta": question.delta,
+        "sd": question.sd,
+        "confidence": question.target,
+        "ceiling": float(question.sure(r, 1).ceiling),
+        "items": items,
+        "rated_texts": bill.texts(items),
+        "cost": bill.cost(items),
+    }
+    if np.isfinite(items):
+        drawn = question.sure(r, items, "monte_carlo", draws)
+        row["simulated"] = float(drawn.value)
+        row["standard_error"] = float(drawn.standard_error)
+    note = (
+        f"Items in closed form; simulated: Algorithm 1 with so many items, {draws.pairs} pairs of "
+        f"systems x {draws.evaluations} evaluations. Every item is answered by {bill.systems} "
+        "systems."
+    )
+    return Table("plan", "The plan", [row], note)
+
+
+def judges_table(question: Question, r: float, others: Sequence[float], bill: Bill) -> Table:
+    """What a better judge would save, and how much dearer it may be."""
+    items = question.items(r)
+    rows: list[Row] = []
+    for other in sorted({r, *others}):
+        needed = question.items(other)
+        row: dict[str, Value] = {"r": other, "items": needed, "items_saved": items - needed}
+        both = np.isfinite(items) and np.isfinite(needed)
+        row["saved"] = 1 - needed / items if both else np.nan
+        row["worth_up_to"] = items / needed if both else np.nan
+        cost = bill.cost(needed)
+        if cost is not None:
+            row["cost_at_this_price"] = cost
+        rows.append(row)
+    note = (
+        "worth_up_to: a judge of that correlation may cost so many times as much a text before it "
+        "costs more in all."
+    )
+    return Table("judges", "What a better judge would save", rows, note)
+
+
+def sizes_table(question: Question, r: float, bill: Bill) -> Table:
+    """What given numbers of items can do."""
+    items = question.items(r)
+    sizes = sorted({*SIZES, int(items)} if np.isfinite(items) else SIZES)
+    rows: list[Row] = []
+    for n in sizes:
+        row: dict[str, Value] = {"items": n, "confidence": float(question.sure(r, n).value)}
+        row["smallest_difference"] = question.difference(r, n)
+        row["least_r"] = question.correlation(n)
+        row["cost"] = bill.cost(n)
+        rows.append(row)
+    note = (
+        f"smallest_difference: ranked right with {question.target:g} confidence by this judge; "
+        "least_r: what a judge needs for the difference asked about (empty: none is enough)."
+    )
+    return Table("sizes", "What a number of items can do", rows, note)
+
+
+def curve_table(question: Question, rs: Sequence[float], items: float) -> Table:
+    """Confidence against N, for each judge."""
+    end = max(1000.0, 20 * items if np.isfinite(items) else 1e6)
+    n = np.unique(np.round(np.geomspace(10, end, POINTS)))
+    value = question.sure(np.array(rs)[:, None], n).value
+    rows: list[Row] = [
+        {"r": r, "n": int(size), "confidence": float(value[k, j])}
+        for k, r in enumerate(rs)
+        for j, size in enumerate(n)
+    ]
+    return Table("plan_curve", "Confidence by items", rows, "Closed form.")

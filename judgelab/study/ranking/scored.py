@@ -1,0 +1,131 @@
+"""Scores of systems on items: measured in this run, or read from a finished one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from judgelab.errors import ConfigError, DataError, JudgelabError
+from judgelab.panel import Panel
+from judgelab.result import Value
+from judgelab.scores import Scores
+from judgelab.stats.arrays import Floats
+from judgelab.store.run_dir import RunDir
+from judgelab.study.lab import Lab
+from judgelab.study.records import measurement_records, score_records, text_records
+
+RECORDS = "records/clean_scores.parquet"
+COLUMNS = ("item", "agent", "reference", "score", "human")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What there is to rank.
+
+    Attributes:
+        systems: names, in order.
+        metric: [items, systems], NaN where unscored.
+        human: [items, systems], NaN where nobody scored.
+        about: what made the scores, for the summary: mechanism, dataset, ...
+        said: sentences on where they come from.
+        provenance: of the panel and the measurements.
+    """
+
+    systems: tuple[str, ...]
+    metric: Floats
+    human: Floats
+    about: Mapping[str, Value]
+    said: tuple[str, ...]
+    provenance: Mapping[str, object]
+
+    @property
+    def annotated(self) -> bool:
+        """Whether people scored texts that the metric scored too."""
+        return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
+
+
+def measure(lab: Lab) -> Scored:
+    """Measure the lab's panel and keep the records, as every study does.
+
+    Raises:
+        ConfigError: there is an attack: systems are ranked by the texts that they wrote.
+    """
+    if lab.attack.name != "none":
+        raise ConfigError("study=ranking_confidence ranks texts as they came: use attack=none.")
+    panel = lab.panels()["clean"]
+    measured = lab.measure(panel)
+    scores = lab.mechanism.score(measured)
+    write = lab.run_dir.write_table
+    write(RECORDS, score_records(panel, scores))
+    write("records/clean_measurements.parquet", measurement_records(measured))
+    write("records/clean_texts.parquet", text_records(panel))
+    return _of_panel(lab, panel, measured, scores)
+
+
+def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
+    kept = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+    systems = tuple(panel.agents[k].name for k in kept)
+    human = [[item.human.get(name, np.nan) for name in systems] for item in panel.items]
+    origin, asks = panel.provenance, any(lab.mechanism.requires)
+    named = str(measured.attrs.get("metric") or lab.mechanism.name)
+    about: dict[str, Value] = {
+        "mechanism": lab.mechanism.name,
+        "metric": named,
+        "dataset": str(origin.get("dataset", "")),
+    }
+    said = [f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'})."]
+    if origin.get("synthetic"):
+        said.append(f"Synthetic: {origin['synthetic']}. The figures show what a study looks like.")
+    if asks:
+        about["evaluation_lm"] = lab.evaluation_lm.identity
+        said.append(f"Evaluation LM: {lab.evaluation_lm.identity}.")
+    made = {**origin, "digest": panel.digest, **measured.attrs}
+    return Scored(
+        systems,
+        scores.agent.values[:, kept].astype(np.float64),
+        np.array(human, dtype=np.float64).reshape(len(panel.items), len(systems)),
+        about,
+        tuple(said),
+        {"clean": json.loads(json.dumps(made, default=str))},
+    )
+
+
+def read_run(folder: str) -> Scored:
+    """The clean scores of a finished run of judgelab.
+
+    Raises:
+        DataError: the folder is no finished run, or holds no scores of single texts.
+    """
+    run = RunDir(Path(folder).expanduser())
+    file = run.path / RECORDS
+    if not run.done:
+        raise DataError(f"study.run={folder!r} is no finished run: give a folder with DONE in it.")
+    if not file.is_file():
+        raise DataError(f"study.run={folder!r} has no {RECORDS}: its study scores no single texts.")
+    try:
+        table, summary = pd.read_parquet(file), run.read_json("result.json")["summary"]
+    except (OSError, ValueError, JudgelabError, KeyError) as cause:
+        raise DataError(f"study.run={folder!r} cannot be read: {cause}.") from cause
+    if not set(COLUMNS) <= set(table.columns):
+        raise DataError(f"{file} lacks one of the columns {', '.join(COLUMNS)}.")
+    table = table[~table["reference"].astype(bool)]
+    systems = tuple(dict.fromkeys(table["agent"]))
+    items = list(dict.fromkeys(table["item"]))
+    wide = {
+        name: table.pivot(index="item", columns="agent", values=name)
+        .reindex(index=items, columns=list(systems))
+        .to_numpy(dtype=np.float64)
+        for name in ("score", "human")
+    }
+    keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
+    about = {key: summary[key] for key in keys if key in summary}
+    made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
+    said = (f"Scores are those of a finished run ({made}): {run.path.name}.",)
+    provenance = {"run": run.path.name, "summary": summary}
+    return Scored(systems, wide["score"], wide["human"], about, said, provenance)

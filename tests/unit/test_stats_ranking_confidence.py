@@ -1,0 +1,261 @@
+"""Ranking confidence: simulation, closed form, their inverses, pairing and bias."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from judgelab.stats.ranking_confidence import (
+    confidence,
+    minimum_delta,
+    required_n,
+    required_r,
+)
+from judgelab.stats.ranking_population import (
+    correlation_at_noise,
+    noise_sd,
+    noisy_estimates,
+    population,
+)
+from judgelab.stats.ranking_simulation import Draws, Relation, simulate
+
+S = 0.249
+"""The sd of ACU scores that the audit's figures rest on."""
+
+SMOOTH = Draws(pairs=1000, evaluations=20, seed=1)
+"""As many draws as the paper's, with more pairs of systems among them."""
+
+
+@pytest.fixture(scope="module")
+def scores() -> NDArray[np.float64]:
+    """Human scores in [0, 1] in steps, skewed, with many zeros: as content units give them."""
+    generator = np.random.default_rng(3)
+    return np.asarray(generator.binomial(8, generator.beta(1.2, 2.0, size=900)) / 8)
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        {},
+        {"paired": True, "item_correlation": 0.5},
+        {"system_bias_sd": 0.05},
+        {"paired": True, "item_correlation": 0.3, "system_bias_sd": 0.1},
+    ],
+)
+def test_simulation_is_within_four_standard_errors_of_the_closed_form(
+    scores: NDArray[np.float64], extension: dict[str, float | bool]
+) -> None:
+    r = np.array([0.1, 0.2, 0.42, 0.7, 1.0])[:, None, None]
+    n = np.array([50, 200, 2000])[:, None]
+    delta = np.array([-0.1, 0.02, 0.05, 0.3])
+    drawn = confidence(r, n, delta, scores, draws=SMOOTH, **extension)  # type: ignore[arg-type]
+    exact = confidence(r, n, delta, scores, method="closed_form", **extension)  # type: ignore[arg-type]
+    assert drawn.value.shape == (5, 3, 4)
+    off = np.abs(drawn.value - exact.value) / drawn.standard_error
+    assert off.max() < 4
+    assert 0.3 < np.sqrt((off**2).mean()) < 1.3, "the errors are neither vast nor too small"
+    assert exact.standard_error.max() == 0
+
+
+def test_the_papers_own_number_of_draws_has_the_noted_error(scores: NDArray[np.float64]) -> None:
+    values = [
+        float(confidence(0.42, 100, 0.1, scores, draws=Draws(seed=seed)).value)
+        for seed in range(40)
+    ]
+    said = float(confidence(0.42, 100, 0.1, scores).standard_error)
+    assert 0.004 < np.std(values) < 0.015
+    assert said == pytest.approx(np.std(values), rel=0.4)
+
+
+def test_a_literal_transcription_agrees(scores: NDArray[np.float64]) -> None:
+    """Algorithm 1 in loops, noise drawn text by text."""
+    generator = np.random.default_rng(0)
+    r, n, delta, pairs, evaluations = 0.3, 30, 0.1, 150, 20
+    sigma = scores.std() * math.sqrt(1 / r**2 - 1)
+    width = len(scores) ** -0.2 * scores.std(ddof=1)
+    shares = []
+    for _ in range(pairs):
+        a = generator.choice(scores, n) + generator.normal(0, width, n)
+        b = generator.choice(scores, n) + generator.normal(0, width, n) + delta
+        correct = 0
+        for _ in range(evaluations):
+            first = (a + generator.normal(0, sigma, n)).mean()
+            second = (b + generator.normal(0, sigma, n)).mean()
+            correct += (first < second) == (delta > 0)
+        shares.append(correct / evaluations)
+    ours = confidence(r, n, delta, scores, draws=SMOOTH)
+    error = math.hypot(float(ours.standard_error), np.std(shares) / math.sqrt(pairs))
+    assert abs(float(ours.value) - np.mean(shares)) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("r", "n", "delta", "expected"),
+    [
+        (0.42, 100, 0.10, 0.883),
+        (0.42, 100, 0.107, 0.899),
+        (0.20, 100, 0.10, 0.715),
+        (0.45, 60, 0.10, 0.839),
+        (0.25, 100, 0.10, 0.761),
+    ],
+)
+def test_the_audits_closed_form(r: float, n: int, delta: float, expected: float) -> None:
+    value = float(confidence(r, n, delta, sd=S, method="closed_form").value)
+    assert value == pytest.approx(expected, abs=0.0015)
+
+
+@pytest.mark.parametrize(
+    ("r", "delta", "expected"),
+    [(0.42, 0.1, 191), (0.3, 0.05, 1492), (0.2, 0.02, 20979), (0.1, 0.1, 3357), (0.6, 0.1, 94)],
+)
+def test_the_audits_required_items(r: float, delta: float, expected: int) -> None:
+    assert required_n(r, delta, sd=S) == pytest.approx(expected, rel=0.002, abs=1)
+
+
+def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
+    for r, printed in ((0.42, 0.954), (0.20, 0.789)):
+        one = confidence(r, 100, 0.1, sd=S, method="closed_form", paired=True, item_correlation=0.5)
+        assert float(one.value) == pytest.approx(printed, abs=0.0015)
+
+
+def test_pairing_counts_only_on_the_same_items() -> None:
+    alone = confidence(0.3, 100, 0.1, sd=S, method="closed_form")
+    unpaired = confidence(0.3, 100, 0.1, sd=S, method="closed_form", item_correlation=0.6)
+    assert float(unpaired.value) == float(alone.value)
+
+
+def test_equal_systems_have_no_right_order() -> None:
+    with pytest.raises(ValueError, match="other than 0"):
+        confidence(0.3, 100, np.array([0.1, 0.0]))
+    # What the paper's indicator would count: evaluations where A is not below B, a coin.
+    above, error = simulate(np.array([[0.3, 100.0, 0.0]]), population(), Relation(), SMOOTH)
+    assert abs(above[0] - 0.5) < 4 * error[0]
+
+
+def test_turning_the_shift_around_gives_the_complement(scores: NDArray[np.float64]) -> None:
+    cells = np.array([[0.42, 100, 0.1], [0.42, 100, -0.1]])
+    above, error = simulate(cells, population(scores), Relation(), SMOOTH)
+    assert abs(above[0] - (1 - above[1])) < 4 * math.hypot(*error)
+    assert above[0] > 0.8 > 0.2 > above[1]
+    same = confidence(0.42, 100, np.array([0.1, -0.1]), scores, method="closed_form")
+    assert same.value[0] == same.value[1], "confidence asks for the right order of either"
+
+
+@pytest.mark.parametrize("r", [0.1, 0.42, 0.9])
+def test_the_noise_gives_the_correlation_asked_for(scores: NDArray[np.float64], r: float) -> None:
+    sigma = float(noise_sd(r, float(scores.std())))
+    rated = noisy_estimates(scores, sigma, draws=200)
+    reached = np.mean([np.corrcoef(scores, row)[0, 1] for row in rated])
+    assert reached == pytest.approx(r, abs=0.01)
+    assert float(correlation_at_noise(sigma, float(scores.std()))) == pytest.approx(r)
+
+
+def test_items_grow_with_the_inverse_squares() -> None:
+    base = required_n(0.4, 0.05, sd=S)
+    assert required_n(0.2, 0.05, sd=S) == pytest.approx(4 * base, abs=4)
+    assert required_n(0.4, 0.025, sd=S) == pytest.approx(4 * base, abs=4)
+
+
+EXTENSIONS = (
+    {},
+    {"paired": True, "item_correlation": 0.4},
+    {"system_bias_sd": 0.01},
+    {"paired": True, "item_correlation": 0.7, "system_bias_sd": 0.02},
+)
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_inverses_are_inverses(
+    scores: NDArray[np.float64], smoothed: bool, extension: dict[str, float | bool]
+) -> None:
+    given = {"scores": scores} if smoothed else {"sd": S}
+
+    def value(r: float, n: float, delta: float) -> float:
+        found = confidence(r, n, delta, method="closed_form", **given, **extension)  # type: ignore[arg-type]
+        return float(found.value)
+
+    for r, delta, target in product((0.15, 0.5, 0.9), (0.1, 0.2), (0.8, 0.95)):
+        n = required_n(r, delta, target, **given, **extension)  # type: ignore[arg-type]
+        assert value(r, n, delta) >= target > value(r, n - 1, delta) if n > 1 else True
+        back = required_r(n, delta, target, **given, **extension)  # type: ignore[arg-type]
+        assert back <= r * (1 + 1e-9)
+        if back < 1:
+            assert value(back, n, delta) == pytest.approx(target, abs=1e-9)
+        least = minimum_delta(r, n, target, **given, **extension)  # type: ignore[arg-type]
+        assert value(r, n, least) == pytest.approx(target, abs=1e-9)
+        assert least <= delta * (1 + 1e-9)
+
+
+def test_a_bias_between_systems_caps_the_confidence(scores: NDArray[np.float64]) -> None:
+    many = confidence(
+        0.6, np.array([100, 10**5, 10**9]), 0.1, scores, method="closed_form", system_bias_sd=0.1
+    )
+    assert many.ceiling[0] == pytest.approx(0.7602, abs=1e-4)
+    assert (np.diff(many.value) > 0).all()
+    assert many.value[-1] == pytest.approx(many.ceiling[-1], abs=1e-6)
+    drawn = confidence(0.6, 10**5, 0.1, scores, draws=SMOOTH, system_bias_sd=0.1)
+    assert abs(drawn.value - many.value[1]) < 4 * drawn.standard_error
+    assert required_n(0.6, 0.1, 0.95, scores, system_bias_sd=0.1) == math.inf
+    assert required_r(10**9, 0.1, 0.95, scores, system_bias_sd=0.1) == math.inf
+    assert required_n(0.6, 0.1, 0.7, scores, system_bias_sd=0.1) < math.inf
+    assert confidence(0.6, 50, 0.1, scores, method="closed_form").ceiling == 1
+
+
+def test_too_few_items_for_any_judge() -> None:
+    assert required_r(10, 0.01, 0.95, sd=S) == math.inf
+    assert required_n(1.0, 10.0, sd=S) == 1
+
+
+def test_the_seed_decides_and_cells_do_not_disturb_each_other(
+    scores: NDArray[np.float64],
+) -> None:
+    first = confidence(0.3, np.array([60, 100]), 0.05, scores)
+    again = confidence(0.3, np.array([60, 100]), 0.05, scores)
+    other = confidence(0.3, np.array([60, 100]), 0.05, scores, draws=Draws(seed=1))
+    alone = confidence(0.3, 60, 0.05, scores)
+    assert (first.value == again.value).all()
+    assert (first.value != other.value).any()
+    assert alone.value == first.value[0]
+
+
+def test_counting_scores_is_drawing_them() -> None:
+    """With many items of few values the sums come from counts: the same distribution."""
+    few = np.array([0.0, 0.25, 0.5, 1.0])
+    drawn = confidence(1.0, np.array([32, 33]), 0.1, few, draws=Draws(20000, 1, 2))
+    exact = confidence(1.0, np.array([32, 33]), 0.1, few, method="closed_form")
+    off = np.abs(drawn.value - exact.value) / drawn.standard_error
+    assert off.max() < 4
+    assert drawn.value[0] != drawn.value[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: confidence(0.0, 10, 0.1), "above 0"),
+        (lambda: confidence(1.1, 10, 0.1), "at most 1"),
+        (lambda: confidence(math.nan, 10, 0.1), "above 0"),
+        (lambda: confidence(0.3, 0, 0.1), "at least 1"),
+        (lambda: confidence(0.3, 10.5, 0.1), "whole number"),
+        (lambda: confidence(0.3, 10, math.nan), "other than 0"),
+        (lambda: confidence(0.3, 10, 0.1, [1.0, 2.0], sd=1.0), "not both"),
+        (lambda: confidence(0.3, 10, 0.1, sd=0.0), "above 0"),
+        (lambda: confidence(0.3, 10, 0.1, [0.5, 0.5]), "equal"),
+        (lambda: confidence(0.3, 10, 0.1, [0.5, math.nan]), "two finite"),
+        (lambda: confidence(0.3, 10, 0.1, [0.5, math.inf]), "two finite"),
+        (lambda: confidence(0.3, 10, 0.1, paired=True, item_correlation=1.0), "below 1"),
+        (lambda: confidence(0.3, 10, 0.1, system_bias_sd=-0.1), "negative"),
+        (lambda: confidence(0.3, 10, 0.1, method="guess"), "method"),  # type: ignore[arg-type]
+        (lambda: required_n(0.3, 0.1, 0.5), "above .5"),
+        (lambda: required_r(100, 0.1, 1.0), "below 1"),
+        (lambda: minimum_delta(0.3, 0, 0.9), "at least 1"),
+        (lambda: Draws(pairs=1), "two pairs"),
+    ],
+)
+def test_what_cannot_be_is_refused(call: object, said: str) -> None:
+    assert callable(call)
+    with pytest.raises(ValueError, match=said):
+        call()

@@ -1,0 +1,293 @@
+"""What annotated data say of a judge, how often it ranks right, and whether that was predicted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import ttest_rel
+
+from judgelab.stats.calibration import EDGES, Outcomes, calibration_bins, calibration_error
+from judgelab.stats.ranking_bootstrap import ranked_pairs
+from judgelab.stats.ranking_confidence import confidence
+from judgelab.stats.ranking_held_out import MODELS, predict_pairs, predicted
+from judgelab.stats.ranking_observed import ordered_pairs
+from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+
+Array = NDArray[np.float64]
+
+
+def annotated(
+    seed: int,
+    items: int = 200,
+    systems: int = 40,
+    bias: float = 0.0,
+    noise: float = 1.5,
+    item: float = 0.0,
+    scale: float = 3.0,
+) -> tuple[Array, Array]:
+    """Human scores (sd about 1) and metric = scale (human + system bias + noise) + 7."""
+    generator = np.random.default_rng(seed)
+    human = generator.normal(size=(items, systems)) + generator.normal(0, 0.3, size=systems)
+    error = generator.normal(0, noise, size=(items, systems))
+    shift = generator.normal(0, bias, size=systems)
+    common = generator.normal(0, item, size=(items, 1))
+    return human, scale * (human + shift + error + common) + 7
+
+
+def test_planted_quantities_are_found() -> None:
+    human, metric = annotated(0, items=400, systems=150, bias=0.4, item=1.0)
+    fit = fit_judge(system_moments(human, metric))
+    assert fit.bias_sd == pytest.approx(0.4, rel=0.1)
+    assert fit.line_bias_sd == pytest.approx(0.4, rel=0.1)
+    assert fit.slope == pytest.approx(3.0, rel=0.05)
+    assert fit.system_slope == pytest.approx(1.0, abs=0.2)
+    assert fit.sd == pytest.approx(human.std())
+    assert fit.r == pytest.approx(np.corrcoef(human.ravel(), metric.ravel())[0, 1])
+    # var 1 + 1.5^2 + 1 within a system, of which the item's 1 is shared
+    assert fit.item_correlation == pytest.approx(1 / 4.25, abs=0.02)
+    assert (fit.systems, fit.texts) == (150, 400 * 150)
+
+
+def test_complete_data_give_the_two_way_component_of_variance() -> None:
+    human, metric = annotated(1, items=30, systems=6, bias=0.8)
+    fit = fit_judge(system_moments(human, metric))
+    errors = metric / fit.slope - human
+    means = errors.mean(axis=0)
+    rest = errors - errors.mean(axis=1, keepdims=True) - means + errors.mean()
+    inside = (rest**2).sum() / (29 * 5)
+    assert fit.bias_sd**2 == pytest.approx(means.var(ddof=1) - inside / 30)
+    x, y = human.mean(axis=0), metric.mean(axis=0)
+    line = np.polyfit(x, y, 1)
+    assert fit.system_slope * fit.slope == pytest.approx(line[0])
+    left = y - np.polyval(line, x)
+    assert fit.line_bias_sd < left.std() / fit.slope * math.sqrt(6 / 4)
+
+
+def test_sampled_items_alone_are_no_bias() -> None:
+    found = [
+        fit_judge(system_moments(*annotated(k, items=25, systems=12))).bias_sd for k in range(30)
+    ]
+    assert np.mean(np.square(found)) < 0.5 * 1.5**2 / 25
+    assert min(found) == 0
+
+
+def test_leaving_systems_out_is_fitting_the_rest() -> None:
+    human, metric = annotated(2, items=40, systems=7, bias=0.5)
+    metric[3, 2] = human[5, 4] = np.nan
+    keep = np.array([True, False, True, True, False, True, True])
+    part = fit_judge(system_moments(human, metric), keep)
+    alone = fit_judge(system_moments(human[:, keep], metric[:, keep]))
+    assert [getattr(part, name) for name in JudgeFit.__annotations__] == pytest.approx(
+        [getattr(alone, name) for name in JudgeFit.__annotations__]
+    )
+
+
+def test_missing_scores_change_little() -> None:
+    human, metric = annotated(3, items=300, systems=30, bias=0.5, item=1.0)
+    whole = fit_judge(system_moments(human, metric))
+    holes = np.random.default_rng(0).random(metric.shape) < 0.2
+    part = fit_judge(system_moments(human, np.where(holes, np.nan, metric)))
+    assert part.bias_sd == pytest.approx(whole.bias_sd, rel=0.1)
+    assert part.item_correlation == pytest.approx(whole.item_correlation, abs=0.03)
+    assert part.texts == (~holes).sum()
+
+
+def test_what_the_data_cannot_tell_is_nan() -> None:
+    human, metric = annotated(4, items=20, systems=4)
+    assert math.isnan(fit_judge(system_moments(human, np.ones_like(human))).r)
+    wrong = fit_judge(system_moments(human, -metric))
+    assert wrong.r < 0 and math.isnan(wrong.bias_sd) and math.isnan(wrong.system_slope)
+    two = fit_judge(system_moments(human[:, :2], metric[:, :2]))
+    assert two.bias_sd >= 0 and math.isnan(two.line_bias_sd)
+    one = fit_judge(system_moments(human[:, :1], metric[:, :1]))
+    assert one.r > 0 and math.isnan(one.bias_sd) and math.isnan(one.item_correlation)
+    nobody = fit_judge(system_moments(human, np.full_like(human, np.nan)))
+    assert math.isnan(nobody.r) and nobody.texts == 0
+
+
+def test_bootstrap_is_what_a_loop_gives() -> None:
+    human, metric = annotated(5, items=15, systems=3, noise=3.0)
+    metric[4, 1] = np.nan
+    found = ranked_pairs(human, metric, items=10, draws=4000, seed=2)
+    generator = np.random.default_rng(9)
+    means = human.mean(axis=0)
+    for k, (better, worse) in enumerate(zip(found.first, found.second, strict=True)):
+        assert means[better] > means[worse]
+        assert found.delta[k] == pytest.approx(means[better] - means[worse])
+        same, apart = [], []
+        for _ in range(4000):
+            one, other = generator.integers(0, 15, size=(2, 10))
+            first = np.nanmean(metric[one, better])
+            same.append(first > np.nanmean(metric[one, worse]))
+            apart.append(first > np.nanmean(metric[other, worse]))
+        assert found.paired[k] == pytest.approx(np.mean(same), abs=0.04)
+        assert found.unpaired[k] == pytest.approx(np.mean(apart), abs=0.04)
+        assert found.observed[k] == float(
+            np.nanmean(metric[:, better]) > np.nanmean(metric[:, worse])
+        )
+
+
+def test_ties_are_halves_and_equal_systems_no_pair() -> None:
+    human = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
+    metric = np.array([[2.0, 2.0, 1.0], [2.0, 2.0, 1.0]])
+    found = ranked_pairs(human, metric, draws=50)
+    assert list(zip(found.first, found.second, strict=True)) == [(0, 1), (2, 1)]
+    assert found.paired.tolist() == found.unpaired.tolist() == [0.5, 0.0]
+    assert found.observed.tolist() == [0.5, 0.0]
+    absent = np.full_like(metric, np.nan)
+    assert len(ranked_pairs(human, absent, draws=5).delta) == 0
+
+
+def test_pairs_are_predicted_from_the_other_systems_alone() -> None:
+    human, metric = annotated(6, items=50, systems=6, bias=0.3)
+    pairs = ranked_pairs(human, metric, draws=10)
+    spoilt = metric.copy()
+    spoilt[:, [pairs.first[0], pairs.second[0]]] *= -50
+    clean = predict_pairs(human, metric, pairs)
+    other = predict_pairs(human, spoilt, pairs)
+    inside = predict_pairs(human, spoilt, pairs, held_out=False)
+    for model in MODELS:
+        assert clean.unpaired[model][0] == pytest.approx(other.unpaired[model][0])
+        assert clean.unpaired[model][1] != other.unpaired[model][1]
+    assert clean.unpaired["algorithm_1"][0] != inside.unpaired["algorithm_1"][0]
+    assert (clean.paired["algorithm_1"] >= clean.unpaired["algorithm_1"]).all()
+
+
+def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
+    """Judges as the extended model has them: without the term far too sure, with it about right."""
+    made: dict[str, list[Array]] = {model: [] for model in MODELS}
+    seen, first, second = [], [], []
+    for k in range(25):
+        human, metric = annotated(100 + k, items=100, systems=14, bias=0.45, noise=1.2)
+        pairs = ranked_pairs(human, metric, draws=200, seed=k)
+        found = predict_pairs(human, metric, pairs)
+        for model in MODELS:
+            made[model].append(found.unpaired[model])
+        seen.append(pairs.observed)
+        first.append(pairs.first + 14 * k)
+        second.append(pairs.second + 14 * k)
+    errors, samples = {}, {}
+    for model in MODELS:
+        data = Outcomes(*map(np.concatenate, (made[model], seen, first, second)))
+        errors[model], samples[model] = calibration_error(data, draws=300)
+    assert errors["algorithm_1"].value > 0.1
+    assert errors["bias"].value < 0.04
+    assert errors["line"].value < 0.08
+    assert np.quantile(samples["bias"] - samples["algorithm_1"], 0.975) < 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_fit_without_correlation_predicts_nothing(model: str) -> None:
+    human, metric = annotated(7, items=20, systems=4)
+    fit = fit_judge(system_moments(human, -metric))
+    made = predicted(model, np.array([0.1]), [fit], 50, paired=True)  # type: ignore[arg-type]
+    assert np.isnan(made).all()
+
+
+def test_a_falling_line_ranks_the_wrong_way_round() -> None:
+    fits = [JudgeFit(0.5, 1.0, 1.0, 0.1, slope, 0.1, 0.0, 5, 100) for slope in (-0.5, 0.5)]
+    low, high = predicted("line", np.array([0.3, 0.3]), fits, 100, paired=False)
+    assert low < 0.5 < high and low + high == pytest.approx(1)
+
+
+def test_predictions_are_the_closed_form() -> None:
+    human, metric = annotated(9, items=50, systems=5, bias=0.3, item=0.5)
+    fit = fit_judge(system_moments(human, metric))
+    for model, slope, bias in (
+        ("algorithm_1", 1.0, 0.0),
+        ("bias", 1.0, fit.bias_sd),
+        ("line", fit.system_slope, fit.line_bias_sd),
+    ):
+        exact = confidence(
+            fit.r,
+            80,
+            0.2 * slope,
+            sd=fit.sd,
+            method="closed_form",
+            paired=True,
+            item_correlation=fit.item_correlation,
+            system_bias_sd=bias,
+        )
+        made = predicted(model, np.array([0.2]), [fit], 80, paired=True)  # type: ignore[arg-type]
+        assert made[0] == pytest.approx(float(exact.value))
+
+
+def outcomes() -> Outcomes:
+    return Outcomes(
+        np.array([0.55, 0.58, 0.91, 0.93, 1.0, math.nan]),
+        np.array([1.0, 0.0, 1.0, 0.5, 1.0, 1.0]),
+        np.array([0, 0, 1, 2, 3, 4]),
+        np.array([1, 2, 2, 3, 0, 0]),
+    )
+
+
+def test_calibration_error_by_hand() -> None:
+    error, samples = calibration_error(outcomes(), draws=400)
+    by_hand = abs(0.55 + 0.58 - 1) + abs(0.91 + 0.93 - 1.5) + 0
+    assert error.value == pytest.approx(by_hand / 5)
+    assert (error.n, error.unscored, error.clusters) == (5, 1, 4)
+    assert error.low <= np.nanmedian(samples) <= error.high
+
+
+def test_bins_by_hand() -> None:
+    first, second, last = calibration_bins(outcomes(), draws=400)
+    assert (first.low, first.high, first.predicted) == (0.5, 0.6, pytest.approx(0.565))
+    assert (second.low, second.high, second.observed.value) == (0.9, 0.95, 0.75)
+    assert (last.low, last.high, last.observed.value) == (EDGES[-1], 1.0, 1.0)
+    assert (first.observed.n, first.observed.clusters) == (2, 3)
+    # Only one pair of a bin's two can be left in a resample: its outcome is then all there is.
+    assert (first.observed.low, first.observed.high) == (0.0, 1.0)
+
+
+def test_intervals_over_systems_are_wider_than_over_pairs() -> None:
+    """One odd system spoils all its pairs: counting pairs as independent would hide that."""
+    left, right = np.triu_indices(12, k=1)
+    odd = np.where((left == 0) | (right == 0), 0.0, 1.0)
+    data = Outcomes(np.full(len(odd), 0.85), odd, left, right)
+    (found,) = calibration_bins(data, draws=2000)
+    pairwise = 1.96 * math.sqrt(odd.mean() * (1 - odd.mean()) / len(odd))
+    assert found.observed.half_width > 1.5 * pairwise
+
+
+def test_nothing_predicted_is_not_calibrated() -> None:
+    nothing = Outcomes(np.full(3, math.nan), np.ones(3), np.array([0, 0, 1]), np.array([1, 2, 2]))
+    error, _ = calibration_error(nothing, draws=20)
+    assert math.isnan(error.value) and (error.n, error.unscored) == (0, 3)
+    assert calibration_bins(nothing, draws=20) == []
+
+
+def test_an_observed_order_is_as_sure_as_the_paired_t_test_says() -> None:
+    _, metric = annotated(8, items=30, systems=3, bias=0.3)
+    metric[2, 0] = np.nan
+    found = ordered_pairs(metric)
+    for k, (high, low) in enumerate(zip(found.first, found.second, strict=True)):
+        both = ~np.isnan(metric[:, high] - metric[:, low])
+        test = ttest_rel(metric[both, high], metric[both, low])
+        assert found.gap[k] > 0 and found.shared[k] == both.sum()
+        assert found.sampled[k] == pytest.approx(1 - test.pvalue / 2)
+        assert found.agreed[k] == found.sampled[k]
+    doubted = ordered_pairs(metric, bias_sd=1.0)
+    assert (doubted.sampled == found.sampled).all() and (doubted.agreed < found.sampled).all()
+    sure = ordered_pairs(np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]]))
+    assert sure.sampled.tolist() == [1.0, 1.0, 0.5]
+    with pytest.raises(ValueError, match="negative"):
+        ordered_pairs(metric, bias_sd=-1.0)
+
+
+def test_the_confidence_of_an_order_holds_under_the_model() -> None:
+    """Of orders given with confidence p, a share p is people's, bias included."""
+    said, right = [], []
+    for seed in range(150):
+        human, metric = annotated(500 + seed, items=60, systems=8, bias=0.3, scale=1.0)
+        truth = human.mean(axis=0)
+        found = ordered_pairs(metric, bias_sd=0.3)
+        said.append(found.agreed)
+        right.append(truth[found.first] > truth[found.second])
+    p, hit = np.concatenate(said), np.concatenate(right)
+    for low, high in ((0.5, 0.65), (0.65, 0.8), (0.8, 0.95)):
+        inside = (p >= low) & (p < high)
+        # A flat prior on differences makes the rule a little too sure; no more than this.
+        assert hit[inside].mean() == pytest.approx(p[inside].mean(), abs=0.08)
