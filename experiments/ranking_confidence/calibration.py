@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
-from judgelab.dataset.summeval import DIMENSIONS
+from judgelab.dataset.summeval_ratings import DIMENSIONS
 from judgelab.stats.bootstrap import percentile_interval
 from judgelab.stats.calibration import Outcomes, calibration_bins, calibration_error
 from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs

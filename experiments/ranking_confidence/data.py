@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
-from judgelab.dataset.summeval import DIMENSIONS, SummEval
+from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
 from judgelab.errors import DataError
 from judgelab.panel import Panel
 

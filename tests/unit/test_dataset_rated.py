@@ -13,7 +13,7 @@ import pytest
 from judgelab.dataset.rated.sample import SYSTEMS
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
-from judgelab.dataset.summeval import SummEval
+from judgelab.dataset.summeval_ratings import SummEval
 from judgelab.errors import ConfigError, DataError, JudgelabError
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.panel import Panel
