@@ -84,7 +84,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
         "attack": {"perturbation"},
         "synopsis": {"outline", "writing"},
         "dataset": {"download", "origin", "records", "rows"},
-        "evaluation_lm": {"cached", "counted", "remote"},
+        "evaluation_lm": {"cached", "counted", "halves", "remote"},
         "agents": {"taxonomy"},
         "study": {
             "run",
