@@ -2,9 +2,9 @@
 
     python -m experiments.tables --data DIR --out FILE.json
 
-DIR holds the data of one paper, or one folder for each (peer_prediction, gem); a folder that is
-absent is said to be. FILE.json gets the rows of the TVD-MI paper's tables, and the others lie
-beside it, named after their experiment.
+DIR holds the data of one paper, or a folder for each (peer_prediction, gem, rose, auto_pre);
+what is absent is said to be. FILE.json gets the rows of the TVD-MI paper's tables, and the
+others lie beside it, named after their experiment.
 """
 
 from __future__ import annotations
@@ -13,13 +13,35 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-FIRST = "peer_prediction"
-MARKS = {"gem": "gem_iclr2023*.parquet"}
-"""Experiment -> a file by which its data are known where DIR holds one paper's alone."""
 
-EXPERIMENTS = (FIRST, "gem")
+@dataclass(frozen=True)
+class Experiment:
+    """Where an experiment's data lie.
+
+    Attributes:
+        name: its package.
+        folder: by which a folder of several papers shows that they are there.
+        whole: whether it wants the folder of several papers, and not its own.
+        mark: a file by which a folder is known that holds its data alone.
+    """
+
+    name: str
+    folder: str
+    whole: bool = False
+    mark: str | None = None
+
+
+FIRST = "peer_prediction"
+EXPERIMENTS = (
+    Experiment(FIRST, FIRST),
+    Experiment("gem", "gem", mark="gem_iclr2023*.parquet"),
+    Experiment("ranking_confidence", "rose", whole=True),
+    Experiment("auto_pre", "auto_pre", mark="verdict_pairwise.parquet"),
+)
 
 
 def commands(data: Path, out: Path) -> Iterator[list[str]]:
@@ -34,13 +56,18 @@ def commands(data: Path, out: Path) -> Iterator[list[str]]:
 
 def _found(data: Path) -> dict[str, Path]:
     """Experiment -> folder of its data."""
-    below = {name: data / name for name in EXPERIMENTS if (data / name).is_dir()}
+    known = [one for one in EXPERIMENTS if find_spec(f"experiments.{one.name}")]
+    below = [one for one in known if (data / one.folder).is_dir()]
     if below:
-        for name in sorted(set(EXPERIMENTS) - below.keys()):
-            print(f"{data} has no folder {name}: its tables are left out.", file=sys.stderr)
-        return below
-    known = [name for name, mark in MARKS.items() if any(data.glob(mark))]
-    return {known[0] if known else FIRST: data}  # whose reader says what is amiss
+        for one in known:
+            if one not in below:
+                print(
+                    f"{data} has no folder {one.folder}: the tables of {one.name} are left out.",
+                    file=sys.stderr,
+                )
+        return {one.name: data if one.whole else data / one.folder for one in below}
+    marked = [one.name for one in known if one.mark and any(data.glob(one.mark))]
+    return {marked[0] if marked else FIRST: data}  # whose reader says what is amiss
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
