@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,6 +15,7 @@ from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 from judgelab.preprocessor.judgments import BLANK, check_subject
 from judgelab.preprocessor.words.cues import (
+    ABOUT_REVIEW,
     APPRECIATES,
     CRITICIZES,
     FINITE,
@@ -29,6 +31,11 @@ from judgelab.writing import account, needs, present, with_texts
 
 NO_JUDGMENT = "no sentence with a judgment"
 
+NO_CUE = "no cue of a judgment, or a lone word"
+REVIEW = "about the review itself"
+RETELLING = "retelling of the work"
+"""Why a sentence gives no line."""
+
 _RETELLING = re.compile(
     r"[\W\d_]*(?:paper\s+)?summary(?:\s+of\s+(?:the\s+)?(?:paper|work|submission|contributions?))?\W*$",
     re.IGNORECASE,
@@ -37,6 +44,7 @@ _TOPIC = re.compile(r"[\W\d_]*([^\W\d_]+)[ \t]*[*_)\]]*(?:[:.\-–—][*_]*(?:\s
 _POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" for one sentence
 _TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
 _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
+_OPEN = re.compile(r"\bwhether\b.*", re.IGNORECASE | re.DOTALL)  # what is asked is not said
 _BY_TOPIC = {word: verb for verb, words in TOPICS.items() for word in words.split()}
 _JOINED = ("that ", "to ", "the authors to ")
 _LEAST = 2
@@ -50,9 +58,10 @@ class Rules:
     """Sorts the sentences of a text into what a reviewer appreciates, criticizes, ... by cues.
 
     Sentences are cut at their turns ("but", ";"), lose what leads up to the judgment, and become
-    one line each in the form of preprocessor=judgments. Retellings of the work (the section that
-    sums the paper up) and sentences without a cue are left out, except below a heading such as
-    "Weaknesses". It takes off some style, but can neither shorten nor leave out particulars: it
+    one line each in the form of preprocessor=judgments. Left out are retellings of the work (the
+    section that sums the paper up), sentences without a cue, whatever heading they stand below,
+    and talk about the review itself; ``preprocessor_sentences_dropped`` in the provenance counts
+    them by reason. It takes off some style, but can neither shorten nor leave out particulars: it
     is no substitute for the LM, it runs without one. A text without any judgment becomes None.
 
     Args:
@@ -72,53 +81,73 @@ class Rules:
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text."""
         texts = present(panel)
-        lines = {cell: judged(text, self.subject) for cell, text in texts.items()}
-        new = {cell: "\n".join(found) for cell, found in lines.items() if found}
+        read = {cell: judged(text, self.subject) for cell, text in texts.items()}
+        new = {cell: "\n".join(lines) for cell, (lines, _) in read.items() if lines}
         lost = [
             NO_JUDGMENT if text.strip() else BLANK
             for cell, text in texts.items()
             if cell not in new
         ]
+        dropped: Counter[str] = Counter()
+        for _, reasons in read.values():
+            dropped.update(reasons)
         facts = account("preprocessor", self, self.name, by="rules", lm=lm, unwritten=lost)
+        facts["preprocessor_sentences_dropped"] = dict(sorted(dropped.items()))
         return with_texts(panel, new, **facts)
 
 
-def judged(text: str, subject: str) -> list[str]:
-    """The judgments of a text, one a line, in order and each once."""
-    lines = (
-        f"{subject} {verb} {_said(verb, clause)}."
-        for topic, sentence in _sentences(text)
-        for clause, verb in _clauses(sentence, topic)
-    )
-    return list(dict.fromkeys(lines))
+def judged(text: str, subject: str) -> tuple[list[str], Counter[str]]:
+    """The judgments of a text, one a line, in order and each once.
+
+    Returns:
+        the lines; and how many sentences gave none, by reason.
+    """
+    lines: list[str] = []
+    dropped: Counter[str] = Counter()
+    for topic, sentence in _sentences(text):
+        if not any(map(str.isalpha, sentence)):
+            continue
+        if topic is None:
+            dropped[RETELLING] += 1
+            continue
+        said = [
+            f"{subject} {verb} {_said(verb, bare)}." for bare, verb in _clauses(sentence, topic)
+        ]
+        lines += said
+        if not said:
+            dropped[REVIEW if ABOUT_REVIEW.search(_flat(sentence)) else NO_CUE] += 1
+    return list(dict.fromkeys(lines)), dropped
 
 
 def verb_of(clause: str, topic: str = "") -> str:
     """What the reviewer does in a clause: one of the four verbs, or '' for nothing.
 
     Args:
-        topic: the verb of the heading above, which decides where the cues do not.
+        topic: the verb of the heading above, which decides where the cues are in balance.
     """
     plain = clause.replace("’", "'").replace("n't", " not")
     if plain.rstrip(" \"')*_").endswith("?") or QUESTIONS.search(plain):
         return "questions"
     if SUGGESTS.search(plain):
         return "suggests"
-    praise = [match.start() for match in APPRECIATES.finditer(plain)]
+    said = _OPEN.sub("", plain)
+    praise = [match.start() for match in APPRECIATES.finditer(said)]
     turned = sum(
-        NEGATION.search(plain[max(0, start - _NEAR) : start]) is not None for start in praise
+        NEGATION.search(said[max(0, start - _NEAR) : start]) is not None for start in praise
     )
-    blame = len(CRITICIZES.findall(plain)) + turned
+    blame = len(CRITICIZES.findall(said)) + turned
     balance = len(praise) - turned - blame
     if balance == 0:
-        return topic or ("criticizes" if blame else "")
+        return (topic or "criticizes") if blame else ""
     return "appreciates" if balance > 0 else "criticizes"
 
 
-def _sentences(text: str) -> Iterator[tuple[str, str]]:
-    """(verb of the heading above or '', sentence) of all but retellings."""
+def _sentences(text: str) -> Iterator[tuple[str | None, str]]:
+    """(verb of the heading above or '', sentence); None in retellings."""
     for part in sections(text, HEADERS):
         if _RETELLING.match(part.header):
+            for line in part.body.splitlines():
+                yield from ((None, one) for one in sentencex.segment("en", line.strip()))
             continue
         heading = _TOPIC.match(part.header)
         topic = _BY_TOPIC.get(heading[1].lower(), "") if heading else ""
@@ -133,12 +162,17 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
 
 def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
     """The clauses that judge, less their leads, and their verbs."""
-    for clause in _TURN.split(" ".join(sentence.split())):
-        verb = verb_of(clause, topic)
+    for clause in _TURN.split(_flat(sentence)):
+        verb = "" if ABOUT_REVIEW.search(clause) else verb_of(clause, topic)
         bare = LEADS.sub("", _MARKS.sub("", clause.strip()).strip())
-        bare = " ".join(bare.split()).strip(" .,;:!?*_\"'")
+        bare = _flat(bare).strip(" .,;:!?*_\"'")
         if verb and len(re.findall(r"[^\W\d_]+", bare)) >= _LEAST:
             yield bare, verb
+
+
+def _flat(sentence: str) -> str:
+    """The sentence with single blanks."""
+    return " ".join(sentence.split())
 
 
 def _said(verb: str, clause: str) -> str:

@@ -8,12 +8,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import yaml
+
+from judgelab.config import WRITER
 from judgelab.dataset.protocol import Dataset
 from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.base import check, source
-from judgelab.finetune.card import PROMPT, card, usage, versions
+from judgelab.finetune.card import card, versions
+from judgelab.finetune.command import PROMPT, same_step, same_writer, usage
 from judgelab.finetune.fit import ADAPTER, fit, release
 from judgelab.finetune.measure import Measured, measure
 from judgelab.finetune.settings import Settings
@@ -171,13 +175,18 @@ class Finetune:
                 ),
             ],
             figures=("loss_curve",),
-            notes=_notes(self.settings, made, str(lab.run_dir.path / ADAPTER)),
+            notes=_notes(
+                self.settings,
+                made,
+                usage(self.settings, as_trained(lab), str(lab.run_dir.path / ADAPTER)),
+            ),
             provenance={**facts, "versions": versions()},
         )
 
     def _describe(self, lab: Lab, made: Trained, facts: Mapping[str, Mapping[str, Any]]) -> None:
         """Leave beside the adapter what it is, its prompt, and what it was trained on."""
-        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, facts))
+        command = usage(self.settings, as_trained(lab))
+        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, command, facts))
         lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
         loaded = lab.dataset.load(limit=lab.limit)
         record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
@@ -207,6 +216,7 @@ class Finetune:
             "Data": {
                 **origin,
                 "preprocessor": lab.preprocessor.name if _reads(lab) else "none",
+                "synopsis": lab.synopsis.name,
                 "papers trained on": f"{len(train.items)} (digest {train.digest})",
                 "papers held out": f"{len(held.items)} (digest {held.digest})",
                 "training texts": len(made.rows.rows),
@@ -244,6 +254,19 @@ def _reads(lab: Lab) -> bool:
     return lab.mechanism.reads != "raw"
 
 
+def as_trained(lab: Lab) -> dict[str, Any]:
+    """Overrides by which a scoring run makes texts as this run did, from the run's own config."""
+    file = lab.run_dir.path / "config.yaml"
+    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    found = same_step("synopsis", lab.synopsis.name, config["synopsis"])
+    if _reads(lab):
+        found |= same_step("preprocessor", lab.preprocessor.name, config["preprocessor"])
+    else:
+        found["preprocessor"] = "identity"
+    asked = lab.synopsis.requires or (_reads(lab) and lab.preprocessor.requires)
+    return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
+
+
 def _key(settings: Settings, base: Source, papers: Split, backend: str) -> str:
     """A hash of everything that can change the adapter."""
     parts = (settings.digest, base.name, papers.train.digest, papers.held_out.digest, backend)
@@ -279,14 +302,14 @@ def _data_table(made: Trained) -> Table:
     return Table("training_data", "What was learnt from", rows)
 
 
-def _notes(settings: Settings, made: Trained, adapter: str) -> tuple[str, ...]:
+def _notes(settings: Settings, made: Trained, command: str) -> tuple[str, ...]:
     train, held = made.papers.train, made.papers.held_out
     few = int(str(train.provenance.get("too_few_texts", 0)))
     synopses = sum(bool(item.synopsis) for item in train.items)
     notes = [
         f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on {len(train.items)} "
         f"papers, {made.steps} steps; {len(held.items)} papers were held out.",
-        f"Score with it: {usage(settings, adapter)}",
+        f"Score with it: {command}",
     ]
     if few:
         notes.append(f"{few} papers have fewer than two texts and were left out.")

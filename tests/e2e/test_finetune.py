@@ -119,7 +119,7 @@ def test_the_command_of_the_result_scores_with_the_adapter(
     assert "papers trained on: 25" in card and "tags: [judgelab, lora" in card
     notes = json.loads((finished / "result.json").read_text())["notes"]
     (said,) = (note.partition("python run.py ")[2] for note in notes if "python run.py" in note)
-    score = [*shlex.split(said), *overrides[3:6], "tracker=none"]
+    score = [*shlex.split(said), *overrides[3:5], "tracker=none"]
     execute(composed(score, tmp_path))
     found = pd.read_parquet(only_run(tmp_path) / "records" / "clean_measurements.parquet")
     after = pd.read_parquet(finished / "records" / "after_gem_measurements.parquet")

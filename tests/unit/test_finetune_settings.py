@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -21,7 +22,8 @@ from judgelab.config import build, frame, resolved  # noqa: E402
 from judgelab.errors import ConfigError  # noqa: E402
 from judgelab.finetune import watch  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
-from judgelab.finetune.card import card, usage  # noqa: E402
+from judgelab.finetune.card import card  # noqa: E402
+from judgelab.finetune.command import same_writer, usage  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.train import COMPLETE, curve, last_whole  # noqa: E402
 from judgelab.prompt import Prompt  # noqa: E402
@@ -29,6 +31,9 @@ from judgelab.report.figures import caption, draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.result import Result, Table  # noqa: E402
+from judgelab.store.run_dir import RunDir  # noqa: E402
+from judgelab.study.finetune import as_trained  # noqa: E402
+from judgelab.study.lab import Lab, build_parts  # noqa: E402
 from judgelab.tracker.protocol import FinishedRun  # noqa: E402
 from judgelab.tracker.wandb import WandbTracker  # noqa: E402
 
@@ -167,17 +172,60 @@ def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.Mon
 
 
 def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
-    command = usage(told(model="a b/c", system="Be kind."), "here")
+    command = usage(told(model="a b/c", system="Be kind."), {"preprocessor": "identity"}, "here")
     assert command == (
-        "python run.py mechanism=gem evaluation_lm=transformers 'evaluation_lm.model=\"a b/c\"' "
-        "evaluation_lm.chat=true 'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here"
+        "python run.py mechanism=gem evaluation_lm=transformers preprocessor=identity "
+        "'evaluation_lm.model=\"a b/c\"' evaluation_lm.chat=true "
+        "'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here"
     )
-    own = usage(told(prompt=Prompt("judge.txt")), "here")
+    own = usage(told(prompt=Prompt("judge.txt")), {}, "here")
     assert own.endswith("evaluation_lm.adapter=here mechanism.prompt.file=here/prompt.txt")
-    text = card(told(), {"Data": {"papers": 3}, "Versions": {"torch": "2"}})
+    text = card(told(), own, {"Data": {"papers": 3}, "Versions": {"torch": "2"}})
     head = yaml.safe_load(text.split("---")[1])
     assert head["base_model"] == "m" and head["library_name"] == "peft"
-    assert "## Data\n\n- papers: 3\n" in text
+    assert "## Data\n\n- papers: 3\n" in text and f"\n    {own}\n" in text
+
+
+@pytest.mark.usefixtures("_composer")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["preprocessor=identity"],
+        ["mechanism=gem_raw"],
+        ["preprocessor=rules", "preprocessor.subject=null"],
+        ["mechanism=gem_s_assw", "synopsis.most=3"],
+        [
+            *("preprocessor=judgments", "evaluation_lm@writer_lm=gpt4o"),
+            *("+writer_lm.extra_body={top_p: 0.5, user: 'true'}", "preprocessor.temperature=0.25"),
+        ],
+        ["synopsis=abstract", "synopsis.by=lm", "evaluation_lm=llama31_8b_4bit"],
+    ],
+)
+def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path: Path) -> None:
+    spoken = 'Die Prüferin \\"said" ${x}\\\\" it' + "'s, a=b\\\\"
+    config = resolved(compose("config", overrides=["study=finetune", "dataset=iclr2023", *given]))
+    if "preprocessor.subject=null" in given:
+        config["preprocessor"]["subject"] = spoken
+    parts = {k: part for k, part in build_parts(config).items() if k != "study"}
+    lab = Lab(**parts, run_dir=RunDir(tmp_path), seed=0, limit=None)
+    lab.run_dir.write_text("config.yaml", yaml.safe_dump(config))
+    said = shlex.split(usage(told(), as_trained(lab)))[2:]
+    again = resolved(compose("config", overrides=["dataset=iclr2023", *said]))
+    frame(again)
+    assert again["synopsis"] == config["synopsis"]
+    raw = config["mechanism"]["reads"] == "raw"
+    assert again["preprocessor"] == (
+        {"_target_": "judgelab.preprocessor.identity.Identity"} if raw else config["preprocessor"]
+    )
+    writer = None
+    if lab.synopsis.requires or lab.preprocessor.requires:
+        writer = config.get("writer_lm") or config["evaluation_lm"]
+    assert again.get("writer_lm") == writer
+
+
+def test_a_writer_without_an_option_is_left_to_the_reader() -> None:
+    found = same_writer({"_target_": "mine.LM", "model": "x"})
+    assert found == {"evaluation_lm@writer_lm": "THE_LM_THAT_WROTE"}
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from judgelab.config import build
 from judgelab.errors import ConfigError
 from judgelab.panel import Panel
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
-from judgelab.preprocessor.rules import judged, verb_of
+from judgelab.preprocessor.rules import NO_CUE, RETELLING, REVIEW, judged, verb_of
 from judgelab.writing import OFFLINE
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
@@ -109,11 +109,19 @@ def test_what_they_require_and_say() -> None:
         ("The authors should add a table.", "suggests"),
         ("It would be nice to see the code.", "suggests"),
         ("The table has two columns.", ""),
+        ("The authors study whether glue is efficient.", ""),
+        ("It is doubtful whether glue is efficient.", "criticizes"),
+        ("The results are encouraging and useful.", "appreciates"),
     ],
 )
 def test_cues_tell_what_a_clause_is_for(clause: str, verb: str) -> None:
     assert verb_of(clause) == verb
-    assert verb_of(clause, "criticizes") == (verb or "criticizes")
+    assert verb_of(clause, "suggests") == verb, "a heading is no cue"
+
+
+def test_a_heading_decides_where_cues_are_in_balance() -> None:
+    assert verb_of("A strong lack of glue") == "criticizes"
+    assert verb_of("A strong lack of glue", "appreciates") == "appreciates"
 
 
 def test_a_review_becomes_one_judgment_a_line() -> None:
@@ -134,19 +142,60 @@ Weaknesses:
 
 # Summary Of The Review
 I think that the idea is novel."""
-    assert judged(review, "The reviewer") == [
+    lines, dropped = judged(review, "The reviewer")
+    assert lines == [
         "The reviewer appreciates that the drawings are good.",
         "The reviewer appreciates that the legend is clear.",
-        "The reviewer appreciates two machines.",
         "The reviewer appreciates strong claims.",
         "The reviewer criticizes that the tests are limited to a single day.",
         "The reviewer suggests that the authors add wheels.",
         "The reviewer questions does it float.",
-        "The reviewer criticizes nobody knows why.",
         "The reviewer criticizes that the glue is too weak.",
-        "The reviewer questions the price of it all.",
         "The reviewer appreciates that the idea is novel.",
     ]
+    # "Two machines.", "Nobody knows why." and "The price of it all."; the first section
+    assert dropped == {NO_CUE: 3, RETELLING: 1}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This review will discuss what is good and what is weak.",
+        "In the following, I list my concerns.",
+        "My main concerns are the following:",
+        "The paragraphs on clarity are given below.",
+        "Please see my comments above, they are important.",
+        "I will raise my score if this is clarified well.",
+        "Here is a list of typos.",
+        "It has both strengths and some weaknesses.",
+        "The following remarks are meant to be helpful.",
+    ],
+)
+def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
+    assert judged(sentence, "The reviewer") == ([], {REVIEW: 1})
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This section is hard to follow.",
+        "As mentioned above, the novelty is limited.",
+        "The proofs are good, see below.",
+        "The review of earlier work is missing.",
+    ],
+)
+def test_a_judgment_that_points_elsewhere_stays(sentence: str) -> None:
+    lines, dropped = judged(sentence, "The reviewer")
+    assert len(lines) == 1 and not dropped
+
+
+def test_dropped_sentences_are_counted_over_all_texts() -> None:
+    panel = panel_of(
+        [["It is good. Cats sat.", "My score follows from these."], [None, "Cats ran."]]
+    )
+    done = preprocessor("rules").apply(panel, NOBODY, seed=0)
+    assert done.provenance["preprocessor_sentences_dropped"] == {NO_CUE: 3}
+    assert done.texts == (("The reviewer appreciates that it is good.", None), (None, None))
 
 
 @settings(max_examples=50)

@@ -18,7 +18,8 @@ SUGGESTS = _cue(
     would be great | would be nice | would be better | would be helpful | would be useful |
     would be interesting | would be beneficial | would be valuable | would like to see |
     would help | would benefit | would strengthen | would improve | would have liked |
-    suggest* | recommend* | please | encourage* | advise* | needs to | need to | consider adding |
+    suggest | suggests | suggested | suggestion | recommend | recommended | please | encourage |
+    encouraged | advise | advised | needs to | need to | consider adding |
     must | may want to | might want to | i would like | can be made | could be made |
     would love to see | worth adding
     """
@@ -88,6 +89,45 @@ LEADS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """How reviewers lead up to a judgment; it goes."""
+
+ABOUT_REVIEW = re.compile(
+    r"""\b(?:in|of|throughout)\ (?:this|my|the\ present)\ (?:review|report|assessment)\b
+    |\bin\ (?:the\ following|what\ follows)\b | ^\W*what\ follows\b
+    |\b(?:this|the\ following|the\ next|the\ present|my)\ (?:section|paragraph|review|report|
+        assessment|summary|comment|point|remark|question)s?\ (?:\w+\ ){0,3}?(?:will|aims?|serves?|
+        seeks?|(?:is|are)\ (?:to|devoted|meant|intended|organi[sz]ed|structured|divided)|
+        discuss(?:es)?|describes?|summari[sz]es?|lists?|covers?|gives?|presents?|brings?|consists?|contains?|
+        begins?|starts?|focus(?:es)?|provides?|offers?|concerns?|deals?|turns?|outlines?|
+        evaluates?|assess(?:es)?|examines?|considers?|reviews?|addresses|highlights?)\b
+    |\b(?:are|is|be|have)\ (?:\w+\ )?(?:discussed|addressed|covered|listed|described|considered|
+        examined|assessed|evaluated|reviewed|summari[sz]ed|outlined|detailed|given|raised|
+        mentioned|provided)\ (?:\w+\ )?
+        (?:below|above|in\ (?:this|the\ (?:following|next|previous|above))\ (?:section|paragraph)s?)
+    |\b(?:my|our|some|the|few|more|other|minor|major|main|detailed)\ (?:\w+\ ){0,2}?(?:comment|
+        question|concern|suggestion|remark|point|issue|reason|strength|weakness|weaknesse|typo)s?
+        (?:\ \w+){0,4}?\ (?:are|is|can\ be\ found|follows?|come)\ (?:\w+\ )?
+        (?:as\ follows|the\ following|following|these|below|above|next)\b
+    |\b(?:i|we)\ (?:\w+\ )?have\ (?:the|some)\ following\b
+    |^\W*(?:below|here|following)\ (?:are|is)\b
+    |^\W*(?:please\ )?(?:also\ )?(?:see|refer\ to|read|address|consult)\ (?:\S+\ ){0,6}?
+        (?:above|below|comments?|weakness(?:es)?|strengths?|review|previous\ section)\b
+    |\bi(?:\ (?:will|shall|would|now|can|may|might|am\ (?:willing|ready|happy|open)\ to)|'ll)\ 
+        (?:\w+\ )?(?:start|begin|discuss|detail|list|outline|summari[sz]e|justify|elaborate|
+        explain\ my|raise|increase|keep|lower|update|upgrade|reconsider|re-?evaluate|adjust|
+        change|revise|finali[sz]e|go\ through|turn\ to|proceed)\b
+    |\b(?:raise|raised|increase|increased|keep|kept|lower|lowered|update|updated|change|changed|
+        revise|revised|increasing|raising|updating|justify|maintain|maintained)\ (?:\w+\ )?my\ 
+        (?:\w+\ )?(?:scores?|ratings?|recommendation|evaluation|decision|assessment|opinion)\b
+    |\bmy\ (?:\w+\ )?(?:confidence|familiarity|expertise)\b
+    |\b(?:strengths?|pros?|advantages?|merits?|positives?|upsides?)\ and\ (?:\w+\ )?
+        (?:weakness(?:es)?|cons?|disadvantages?|flaws?|negatives?|downsides?|shortcomings)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Talk about the review itself: what it will do, where in it something stands, what its score is.
+
+It judges no work, nor does a clause that names both sides in one breath. A section of the work
+may be called "this section", too, so only verbs that announce make it talk about the review.
+"""
 
 _ORDERS = """
     add include compare provide explain clarify discuss consider use give show report cite
