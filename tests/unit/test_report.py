@@ -22,6 +22,7 @@ from judgelab.report.figures import DRAWINGS, caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
 from judgelab.store.fingerprint import VOLATILE
+from tests.unit.ranking_results import ranking_tables
 from tests.unit.report_results import HOSTILE, agent_rows, result, write_run
 
 
@@ -197,7 +198,7 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
 
 @pytest.mark.parametrize("name", sorted(DRAWINGS))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
-    tables = {**frames(result()), "points": points()}
+    tables = {**frames(result()), "points": points(), **ranking_tables()}
     first, second = draw(name, tables), draw(name, tables)
     svg = saved(first, "svg")
     assert svg == saved(second, "svg")
