@@ -33,7 +33,7 @@ def annotations(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def rows(annotations: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     out = tmp_path_factory.mktemp("ranking") / "new" / "tables.json"
-    assert main(["--data", str(annotations), "--out", str(out)]) == 0
+    assert main(["--data", str(annotations), "--out", str(out), "--draws", "1000"]) == 0
     found: Rows = json.loads(out.read_text())
     return found
 

@@ -23,6 +23,7 @@ from judgelab.report.figures import DRAWINGS, caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
 from judgelab.store.fingerprint import VOLATILE
+from tests.unit.ranking_results import ranking_tables
 from tests.unit.report_results import HOSTILE, agent_rows, result, write_run
 
 
@@ -232,10 +233,9 @@ def others() -> dict[str, DataFrame]:
     }
 
 
-# the figures of rankings are drawn from tables of their own in test_ranking_studies
-@pytest.mark.parametrize("name", sorted(n for n in DRAWINGS if not n.startswith("ranking_")))
+@pytest.mark.parametrize("name", sorted(DRAWINGS))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
-    tables = {**frames(result()), "points": points(), **others()}
+    tables = {**frames(result()), "points": points(), **others(), **ranking_tables()}
     first, second = draw(name, tables), draw(name, tables)
     svg = saved(first, "svg")
     assert svg == saved(second, "svg")

@@ -118,13 +118,13 @@ def test_bootstrap_is_what_a_loop_gives() -> None:
         assert means[better] > means[worse]
         assert found.delta[k] == pytest.approx(means[better] - means[worse])
         same, apart = [], []
-        for _ in range(4000):
+        for _ in range(1000):
             one, other = generator.integers(0, 15, size=(2, 10))
             first = np.nanmean(metric[one, better])
             same.append(first > np.nanmean(metric[one, worse]))
             apart.append(first > np.nanmean(metric[other, worse]))
-        assert found.paired[k] == pytest.approx(np.mean(same), abs=0.04)
-        assert found.unpaired[k] == pytest.approx(np.mean(apart), abs=0.04)
+        assert found.paired[k] == pytest.approx(np.mean(same), abs=0.06)
+        assert found.unpaired[k] == pytest.approx(np.mean(apart), abs=0.06)
         assert found.observed[k] == float(
             np.nanmean(metric[:, better]) > np.nanmean(metric[:, worse])
         )
@@ -160,7 +160,7 @@ def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
     """Judges as the extended model has them: without the term far too sure, with it about right."""
     made: dict[str, list[Array]] = {model: [] for model in MODELS}
     seen, first, second = [], [], []
-    for k in range(25):
+    for k in range(20):
         human, metric = annotated(100 + k, items=100, systems=14, bias=0.45, noise=1.2)
         pairs = ranked_pairs(human, metric, draws=200, seed=k)
         found = predict_pairs(human, metric, pairs)
@@ -174,7 +174,7 @@ def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
         data = Outcomes(*map(np.concatenate, (made[model], seen, first, second)))
         errors[model], samples[model] = calibration_error(data, draws=300)
     assert errors["algorithm_1"].value > 0.1
-    assert errors["bias"].value < 0.04
+    assert errors["bias"].value < 0.05
     assert errors["line"].value < 0.08
     assert np.quantile(samples["bias"] - samples["algorithm_1"], 0.975) < 0
 
