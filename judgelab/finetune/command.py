@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra.core.override_parser.types import Quote, QuotedString
 
 from judgelab.finetune.settings import Settings
 from judgelab.prompt import Prompt
@@ -96,10 +97,9 @@ def _shipped(prompt: Prompt) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """A value in Hydra's grammar, where a backslash escapes nothing but quotes and ``${``."""
+    """A value in Hydra's grammar."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if re.fullmatch(r"[A-Za-z_./][\w./-]*", value, re.ASCII) and value.lower() not in WORDS:
         return value
-    doubled = re.sub(r'(\\*)("|$)', lambda m: m[1] * 2 + (m[2] and '\\"'), value)
-    return f'"{doubled}"'.replace("${", "\\${")
+    return str(QuotedString(value, Quote.double).with_quotes()).replace("${", "\\${")

@@ -56,6 +56,12 @@ def fit(
     return found
 
 
+def discard(run_dir: RunDir) -> None:
+    """Have the next ``fit`` begin anew; an adapter stays until there is another."""
+    (run_dir.path / RECORD).unlink(missing_ok=True)
+    shutil.rmtree(run_dir.path / "checkpoints", ignore_errors=True)
+
+
 def release() -> None:
     """Give back the memory of a model that nobody holds any more."""
     gc.collect()
@@ -67,11 +73,13 @@ def release() -> None:
 def _done(run_dir: RunDir, key: str) -> dict[str, Any] | None:
     if not (run_dir.path / RECORD).is_file() or not (run_dir.path / ADAPTER).is_dir():
         return None
+    from judgelab.finetune.train import in_order
+
     record = run_dir.read_json(RECORD)
     if record.get("key") != key:
         return None
     found: dict[str, Any] = record["training"]
-    return {**found, "curve": tuple(found["curve"])}
+    return {**found, "curve": tuple(in_order(row) for row in found["curve"])}
 
 
 def _save(model: Any, settings: Settings, base: Source, folder: Path) -> None:

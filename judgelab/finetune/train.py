@@ -24,6 +24,9 @@ from judgelab.finetune.watch import Watch
 COMPLETE = "COMPLETE"
 """A file that a checkpoint holds once everything else of it is written."""
 
+COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
+"""Of the curve, in order."""
+
 KEPT = 2  # checkpoints: while one is written, the one before it stays
 
 Tensors = dict[str, torch.Tensor]
@@ -116,7 +119,12 @@ def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, float], ..
             row.update(kept)
             if "learning_rate" in entry:
                 row["learning_rate"] = float(entry["learning_rate"])
-    return tuple(rows[step] for step in sorted(rows))
+    return tuple(in_order(rows[step]) for step in sorted(rows))
+
+
+def in_order(row: Mapping[str, float]) -> dict[str, float]:
+    """A row of the curve as every execution writes it, read back or not."""
+    return {name: row[name] for name in COLUMNS if name in row}
 
 
 def _arguments(

@@ -18,7 +18,7 @@ from judgelab.finetune import data
 from judgelab.finetune.base import check, source
 from judgelab.finetune.card import card, versions
 from judgelab.finetune.command import PROMPT, same_step, same_writer, usage
-from judgelab.finetune.fit import ADAPTER, fit, release
+from judgelab.finetune.fit import ADAPTER, discard, fit, release
 from judgelab.finetune.measure import Measured, measure
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import Split, part, refuse_overlap, split
@@ -51,7 +51,6 @@ class Trained:
     held_rows: data.Sequences
     steps: int
     tokens: int
-    seconds: float
     curve: tuple[Mapping[str, float], ...]
     backend: str
 
@@ -97,6 +96,8 @@ class Finetune:
         """
         if lab.attack.name != "none":
             raise ConfigError("study=finetune trains on texts as they are: set attack=none.")
+        if lab.force:
+            discard(lab.run_dir)
         backend, base = check(self.settings), source(self.settings)
         papers = self._papers(lab)
         encoder = data.encoder(self.settings, base.folder)
@@ -117,9 +118,7 @@ class Finetune:
         )
         lab.tell("held-out papers, after", 0)
         after = self._measure(papers.held_out, str(lab.run_dir.path / ADAPTER))
-        made = Trained(
-            base, papers, rows, held, found.steps, found.tokens, found.seconds, found.curve, backend
-        )
+        made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
         return self._report(lab, made, {"before": before, "after": after})
 
     def _papers(self, lab: Lab) -> Split:
@@ -240,7 +239,6 @@ class Finetune:
             "training_texts": len(made.rows.rows),
             "steps": made.steps,
             "tokens": made.tokens,
-            "seconds": round(made.seconds, 1),
         }
         for state, group in figures.items():
             for name, estimate in group.items():

@@ -49,6 +49,7 @@ class Lab:
         tell: is told when a stage begins and how many calls it will make (0: not known).
         spread: has workers answer what a stage would ask the evaluation LM, before it asks.
         spread_writing: the same for ``writer_lm``.
+        force: a finished run is repeated: nothing but cached calls is taken over from it.
     """
 
     dataset: Dataset
@@ -65,6 +66,7 @@ class Lab:
     tell: Callable[[str, int], None] = _untold
     spread: Spread = alone
     spread_writing: Spread = alone
+    force: bool = False
 
     @property
     def writer(self) -> EvaluationLM:

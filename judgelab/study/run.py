@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,8 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
         if run_dir.done and not settings.force and not _moved(config, parts, run_dir):
             print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
         else:
+            if not run_dir.done:  # interrupted: the same command continues it, forced or not
+                settings = replace(settings, force=False)
             run_dir.reopen()
             _execute(config, settings, parts, tracker, scale, run_dir, sweep)
             run_dir.finish()
@@ -147,6 +150,7 @@ def _lab(
         run_dir=run_dir,
         seed=settings.seed,
         limit=settings.limit,
+        force=settings.force,
         tell=crew.progress.stage,
         spread=scale.over(config["evaluation_lm"], asked) if isinstance(asked, Cached) else alone,
         # an endpoint that writes asks many calls at once by itself, whatever the scale

@@ -170,6 +170,27 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
         torch.testing.assert_close(weights, theirs[name], rtol=1e-3, atol=1e-5)
     curves = [pd.read_csv(f / "tables" / "loss_curve.csv") for f in (folder, finished)]
     pd.testing.assert_frame_equal(*curves, rtol=1e-3)
+    mine, whole = ((f / "result.json").read_text().replace(str(f), "") for f in (folder, finished))
+    assert mine == whole
+
+
+def test_force_trains_again_and_the_result_keeps_its_bytes(
+    overrides: list[str], tmp_path: Path
+) -> None:
+    few = [*overrides, "limit=6", "study.settings.max_steps=2", "study.settings.log_every=1"]
+    few += ["study.bootstrap=20"]
+    execute(composed(few, tmp_path))
+    folder = only_run(tmp_path)
+    result, weights = folder / "result.json", folder / "adapter" / "adapter_model.safetensors"
+    first, good = result.read_bytes(), weights.read_bytes()
+    weights.write_bytes(b"spoilt")
+    execute(composed([*few, "force=true"], tmp_path))
+    assert weights.read_bytes() == good and result.read_bytes() == first
+    (folder / "DONE").unlink()  # as if killed just before its end: the same command continues
+    trained = (folder / "training.json").stat().st_mtime_ns
+    execute(composed([*few, "force=true"], tmp_path))
+    assert (folder / "training.json").stat().st_mtime_ns == trained
+    assert result.read_bytes() == first
 
 
 def test_a_quantised_base_trains_too(base: Path, tmp_path: Path) -> None:
