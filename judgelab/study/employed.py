@@ -44,7 +44,8 @@ class Employed:
 
 
 class Crew:
-    """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``.
+    """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``,
+    ``study.judges.NAME``.
 
     What they spend together is held against the run's one budget. Each keeps a file of its paid
     calls in ``folder``; what earlier executions of the run wrote there counts.
@@ -77,7 +78,9 @@ class Crew:
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
-        file = "calls.jsonl" if role == FIRST else f"calls_{role.rpartition('.')[2]}.jsonl"
+        # a model may write as a candidate and judge as well: each has a file of its own
+        name = role.removeprefix("agents.models.").replace("study.judges.", "judge_")
+        file = "calls.jsonl" if role == FIRST else f"calls_{name}.jsonl"
         meter = Meter(self._folder / file, price_of(lm.model, budget.prices), budget)
         others = [hand.meter for hand in self._hands.values() if hand.meter is not None]
         for other in others:
