@@ -22,6 +22,9 @@ TASKS = {
 }
 """Dataset -> task and one line about it; others are taken for what they call themselves."""
 
+FIRST_PROMPT = 1
+"""The models answered twice; people judged, and judges compared, answers to the first prompt."""
+
 
 class AutoPreReleased:
     """Items with the answers that people judged, their grades and their preferences.
@@ -75,7 +78,8 @@ class AutoPreReleased:
             "exam_prompt": self.prompt,
             "texts": "released" if len(answers) else "not released",
         }
-        if "pipeline_mismatch" in answers and (other := int(answers["pipeline_mismatch"].sum())):
+        shown = answers[answers["task_prompt"] == FIRST_PROMPT]
+        if "pipeline_mismatch" in shown and (other := int(shown["pipeline_mismatch"].sum())):
             facts["answers_shown_otherwise"] = other
         return Panel(
             _items(data, sources),
@@ -125,7 +129,7 @@ def _preferences(data: Recorded, row: int) -> list[list[str]]:
 def _texts(data: Recorded, answers: pd.DataFrame) -> tuple[tuple[str | None, ...], ...]:
     if not len(answers):
         return tuple((None,) * len(data.agents) for _ in data.tasks)
-    first = answers[answers["task_prompt"] == answers["task_prompt"].min()]
+    first = answers[answers["task_prompt"] == FIRST_PROMPT]
     told = {
         (int(task), str(model)): text
         for task, model, text in zip(first["task_id"], first["model"], first["answer"], strict=True)

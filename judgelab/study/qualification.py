@@ -22,6 +22,7 @@ from judgelab.study.judge_prices import read_prices
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
 from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
+from judgelab.study.qualification_case import Case, summary
 from judgelab.study.qualification_notes import notes
 from judgelab.study.records import text_records
 
@@ -107,7 +108,7 @@ class Qualification(Panelled):
         write("records/clean_decisions.parquet", records.decision_records(panel, case))
         made = tables.all_tables(case)
         return Result(
-            summary=tables.summary(lab, panel, case),
+            summary=summary(lab, panel, case),
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
@@ -145,7 +146,7 @@ class Qualification(Panelled):
         known = {name: exam for name, exam in exams.items() if exam is not None}
         return ask(lab, panel, pairs, self.judges, known)
 
-    def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> tables.Case:
+    def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> Case:
         gold = preferences_of(panel, hearing.pairs)
         marks: dict[str, Marks] = {}
         for name, answers in hearing.exams.items():
@@ -156,7 +157,7 @@ class Qualification(Panelled):
         if bool((abs(gold) == 1).any()) and len(panel.items) >= self.folds:
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
         prices = read_prices(self.prices)
-        return tables.Case(
+        return Case(
             hearing,
             [agent.name for agent in panel.agents],
             marks,

@@ -13,7 +13,7 @@ from judgelab.study.lab import Lab
 from judgelab.study.pools import same_list
 
 if TYPE_CHECKING:
-    from judgelab.study.qualification_tables import Case
+    from judgelab.study.qualification_case import Case
 
 DOUBTFUL = (0.05, 0.95)
 """Between these shares of resamples passed, noise has a say in who passes."""

@@ -7,7 +7,7 @@ import pandas as pd
 
 from judgelab.panel import Panel
 from judgelab.study.hearing import Hearing
-from judgelab.study.qualification_tables import Case
+from judgelab.study.qualification_case import Case
 
 
 def verdict_records(panel: Panel, hearing: Hearing) -> pd.DataFrame:

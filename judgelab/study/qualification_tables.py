@@ -2,92 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.mechanism.judge import position
-from judgelab.panel import Panel
 from judgelab.result import Row, Table, Value
-from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
-from judgelab.stats.correlation import item_correlations
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.exams import Confidence, Marks, spread_of_gap
+from judgelab.stats.pooling import decide
 from judgelab.stats.preference import (
     accuracy,
-    accuracy_samples,
     agreement_matrix,
     correct,
     difference,
     favour_rate,
     unscored_pairs,
 )
-from judgelab.study.hearing import Hearing
-from judgelab.study.judge_prices import JudgePrices
-from judgelab.study.lab import Lab
-from judgelab.study.pools import EVERYBODY, HUMAN, Pool, Rules, admitted, answer_scores, same_list
-
-Floats = NDArray[np.float64]
-
-TITLES = {"consistency": "P_c", "pertinence": "P_p", "self_confidence": "P_s"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """Everything that the tables are made of.
-
-    Attributes:
-        hearing: what the judges said.
-        agents: names, of ``pairs``.
-        marks: exam -> how they did.
-        singles: every judge alone.
-        pools: everybody, every subset of the exams (the full one last), and the human filter.
-        gold: [items, pairs] people's preference.
-        human: [items, agents] people's grade.
-        family: agents whose bias rate is asked for.
-        cost: [judges] of their verdicts.
-        prices: where that comes from.
-        rules: how pools are made.
-        draws: resamples.
-        seed: of the resamples.
-    """
-
-    hearing: Hearing
-    agents: Sequence[str]
-    marks: Mapping[str, Marks]
-    singles: Sequence[Pool]
-    pools: Sequence[Pool]
-    gold: Floats
-    human: Floats
-    family: Sequence[str]
-    cost: Floats
-    prices: JudgePrices
-    rules: Rules
-    draws: int
-    seed: int
-
-    @property
-    def known(self) -> bool:
-        """Whether people prefer any answer to another."""
-        return bool((np.abs(self.gold) == 1).any())
-
-    @property
-    def chosen(self) -> Pool:
-        """The pool of all exams."""
-        return [pool for pool in self.pools if pool.name != HUMAN][-1]
-
-    def right(self, pool: Pool) -> Floats:
-        """[items, pairs(, orders)] credit."""
-        return correct(pool.decision.sign, self.gold)
+from judgelab.study.pools import EVERYBODY, Rules, admitted, same_list
+from judgelab.study.qualification_case import Case, anew, cost_of, rho
 
 
 def all_tables(case: Case) -> list[Table]:
     """In the order to be read."""
-    made = [exams_table(case), lists_table(case)]
+    made = [lists_table(case)]
     if case.known:
-        made += [pools_table(case), comparisons_table(case), weightings_table(case)]
+        made.append(pools_table(case))
+    made.append(exams_table(case))
+    if case.known:
+        made += [comparisons_table(case), budgets_table(case)]
+        made += [correlations_table(case), weightings_table(case)]
         if case.family:
             made.append(bias_table(case))
     made += [agreement_table(case)]
@@ -165,15 +109,14 @@ def lists_table(case: Case) -> Table:
 
 
 def pools_table(case: Case) -> Table:
-    """Accuracy, rank correlation and cost of every judge and pool."""
+    """Accuracy and cost of every judge and pool."""
     rows: list[Row] = []
     for kind, group in (("judge", case.singles), ("pool", case.pools)):
         for pool in group:
             if not pool.members.any():
                 continue
             found = accuracy(case.right(pool), draws=case.draws, seed=case.seed)
-            rho = _rho(case, pool)
-            anew = _anew(case, pool)
+            again = anew(case, pool)
             rows.append(
                 {
                     "name": pool.name,
@@ -182,25 +125,34 @@ def pools_table(case: Case) -> Table:
                     "value": found.value,
                     "low": found.low,
                     "high": found.high,
-                    "anew_low": anew[0],
-                    "anew_high": anew[1],
+                    "anew_low": again[0],
+                    "anew_high": again[1],
                     "n": found.n,
-                    "items": found.clusters,
                     "ties": pool.decision.ties,
                     "unscored": unscored_pairs(pool.decision.sign, case.gold),
-                    "spearman": rho.value,
-                    "spearman_low": rho.low,
-                    "spearman_high": rho.high,
-                    "spearman_n": rho.n,
-                    "cost": _cost(case, pool),
+                    "cost": cost_of(case, pool),
                 }
             )
     note = (
         "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; anew: "
-        "with the pool chosen anew in each resample. Spearman's rho signed, mean over items, 0 "
-        f"where a method grades all alike. cost: {case.prices.currency} for all verdicts."
+        f"with the pool chosen anew in each resample. cost: {case.prices.currency}, all verdicts."
     )
     return Table("pools", "Judges and pools against people", rows, note)
+
+
+def correlations_table(case: Case) -> Table:
+    """Spearman's rho over the answers of each item."""
+    rows: list[Row] = []
+    for pool in (*case.singles, *case.pools):
+        if pool.members.any():
+            found = rho(case, pool)
+            parts = {"value": found.value, "low": found.low, "high": found.high}
+            rows.append({"name": pool.name, **parts, "n": found.n, "unscored": found.unscored})
+    note = (
+        "Mean over items, signed; 0 where a method grades all answers alike. A judge or pool that "
+        "compares answers grades each by the pairs it wins less those it loses."
+    )
+    return Table("correlations", "Spearman's rho with people's grades", rows, note)
 
 
 def comparisons_table(case: Case) -> Table:
@@ -220,6 +172,34 @@ def comparisons_table(case: Case) -> Table:
             rows.append({"pool": pool.name, "against": against, **_estimate(found)})
     note = "Difference of accuracy on the same pairs; p from flipping the sign of whole items."
     return Table("comparisons", "Pools against one another", rows, note)
+
+
+def budgets_table(case: Case) -> Table:
+    """The pool of all exams on a budget: its cheapest judges first, then one more at a time."""
+    members = np.flatnonzero(case.chosen.members & ~np.isnan(case.cost))
+    rows: list[Row] = []
+    votes = case.hearing.votes(case.rules.orders)
+    for spent in dict.fromkeys(sorted(case.cost[members].tolist())):
+        among = members[case.cost[members] <= spent]
+        power = np.zeros(len(case.hearing.judges))
+        power[among] = case.chosen.power[among]
+        decision = decide(votes, power, case.rules.tolerance)
+        found = accuracy(correct(decision.sign, case.gold), draws=case.draws, seed=case.seed)
+        rows.append(
+            {
+                "judges": ", ".join(case.hearing.judges[k] for k in among),
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "n": found.n,
+                "cost": float(case.cost[among].sum()),
+            }
+        )
+    note = (
+        f"Judges of the pool {case.chosen.name}, cheapest first, with their weights in it. cost: "
+        f"{case.prices.currency}, all verdicts."
+    )
+    return Table("budgets", "The pool on a budget", rows if len(rows) > 1 else [], note)
 
 
 def weightings_table(case: Case) -> Table:
@@ -297,73 +277,10 @@ def orders_table(case: Case) -> Table:
     return Table("orders", "Position bias", rows, note)
 
 
-def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
-    """Flat entries; those of the chosen pool first."""
-    made: dict[str, Value] = {
-        "study": "qualification",
-        "mechanism": lab.mechanism.name,
-        "evaluation_lm": lab.evaluation_lm.identity,
-        "dataset": str(panel.provenance.get("dataset", "")),
-        "items": len(panel.items),
-        "pairs": int(case.gold.size),
-        "judges": len(case.hearing.judges),
-        "pool": case.chosen.name,
-        "pool/judges": int(case.chosen.members.sum()),
-        "pool/ties": case.chosen.decision.ties,
-        "pool/p_same_list": same_list(case.chosen),
-    }
-    group = [*case.singles, *([case.chosen] if case.chosen.members.any() else [])]
-    share, _ = agreement_matrix(np.stack([pool.decision.sign for pool in group]))
-    between = share[np.triu_indices(len(case.singles), 1)]
-    made["judges/agreement"] = float(np.nanmean(between)) if len(between) else float("nan")
-    own = case.chosen.members if case.chosen.members.any() else np.zeros(0, dtype=np.bool_)
-    with_pool = share[: len(own), -1][own] if len(own) else np.array([])
-    made["pool/agreement"] = float(np.nanmean(with_pool)) if len(with_pool) else float("nan")
-    if case.known:
-        for label, pool in (("pool", case.chosen), ("all", case.pools[0])):
-            found = accuracy(case.right(pool), draws=case.draws, seed=case.seed)
-            made |= _named(f"{label}/accuracy", found)
-        made |= _named("pool/spearman", _rho(case, case.chosen))
-    return made
-
-
 def _passed(case: Case, marks: Marks, judge: int) -> bool | str:
     if np.isnan(marks.value[judge]):
         return "excused" if case.rules.excused else False
     return bool(marks.passed[judge])
-
-
-def _rho(case: Case, pool: Pool) -> Estimate:
-    """Mean over items; an item whose answers people grade alike has none."""
-    scores = answer_scores(case.hearing, pool, len(case.agents))
-    human = np.where(np.isnan(scores), np.nan, case.human)
-    rho = item_correlations(scores, human)
-    level = ~np.isnan(scores) & ~np.isnan(case.human)
-    graded = np.where(level, case.human, np.nan)
-    spread = np.array(
-        [np.ptp(row[~np.isnan(row)]) if (~np.isnan(row)).any() else 0 for row in graded]
-    )
-    rho = np.where(np.isnan(rho) & (spread > 0), 0.0, rho)
-    return bootstrap_mean(rho, case.draws, case.seed)
-
-
-def _anew(case: Case, pool: Pool) -> tuple[float, float]:
-    """Interval of the accuracy with the pool chosen anew in each resample."""
-    if pool.power_samples is None:
-        return float("nan"), float("nan")
-    votes = case.hearing.votes(case.rules.orders)
-    gold = case.gold
-    if votes.ndim == 4:
-        gold = np.repeat(gold, votes.shape[-1], axis=1)
-        votes = votes.reshape(*votes.shape[:2], -1)
-    weights = item_weights(len(gold), case.draws, case.seed)
-    drawn = accuracy_samples(votes, gold, pool.power_samples, weights, case.rules.tolerance)
-    return percentile_interval(drawn)
-
-
-def _cost(case: Case, pool: Pool) -> float:
-    extra = case.prices.annotation if pool.name == HUMAN else 0.0
-    return float(case.cost[pool.members].sum() + extra)
 
 
 def _estimate(found: Estimate) -> dict[str, Value]:
@@ -375,8 +292,3 @@ def _estimate(found: Estimate) -> dict[str, Value]:
         "n": found.n,
         "items": found.clusters,
     }
-
-
-def _named(label: str, found: Estimate) -> dict[str, Value]:
-    parts = {"": found.value, "_low": found.low, "_high": found.high, "_n": found.n}
-    return {f"{label}{part}": value for part, value in parts.items()}

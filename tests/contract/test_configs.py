@@ -101,6 +101,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "annotation",
             "pools",
             "judge_prices",
+            "qualification_case",
             "qualification_tables",
             "qualification_records",
             "qualification_notes",

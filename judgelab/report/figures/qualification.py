@@ -17,7 +17,7 @@ POOL = style.Mark(style.HUES[1], "D")
 TITLES = {
     "consistency": "Consistency, P_c",
     "pertinence": "Pertinence, P_p",
-    "self_confidence": "Self-confidence: easy minus hard",
+    "self_confidence": "Confidence gap, P_s",
 }
 
 
@@ -54,7 +54,8 @@ def exams_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
     return (
         "95 % intervals over items; dashed: the bar. Figures at the right: in what share of "
-        f"resamples of the items the judge passes. {style.counted(tables['exams'], 'answers')}."
+        "resamples of the items the judge passes. Confidence gap: confidence on the easy set "
+        f"minus that on the hard one. {style.counted(tables['exams'], 'answers')}."
     )
 
 
@@ -81,25 +82,33 @@ def pools_caption(tables: dict[str, DataFrame]) -> str:
 
 
 def cost(tables: dict[str, DataFrame]) -> Figure:
-    """Accuracy against cost of those whose price is known."""
+    """Accuracy against cost of those whose price is known; the pool on a budget as a line."""
     frame = tables["pools"].dropna(subset=["cost", "value"])
-    drawn, axes = style.new_figure(3.8)
+    drawn, axes = style.new_figure(4.2)
     side = axes[0, 0]
-    for row in style.records(frame):
-        mark, x, y = _mark(row), row["cost"], row["value"]
+    if "budgets" in tables:
+        steps = tables["budgets"]
+        side.plot(steps["cost"], steps["value"], "-", color=POOL.colour, lw=1.2, alpha=0.6)
+        side.plot(steps["cost"], steps["value"], ".", color=POOL.colour)
+    for (x, y), group in frame.groupby(["cost", "value"], sort=False):
+        row = style.records(group)[0]
+        mark = _mark(row)
         if row["low"] == row["low"]:
             side.plot([x, x], [row["low"], row["high"]], color=mark.colour, lw=1.2, alpha=0.5)
         side.plot([x], [y], mark.shape, color=mark.colour, ms=mark.size)
+        names = ", ".join(map(format.text, group["name"]))
         side.annotate(
-            format.shorten(format.text(row["name"]), 24),
+            format.shorten(names, 30),
             (x, y),
-            xytext=(5, 3),
+            xytext=(-6, 6) if mark is POOL else (6, -3),
             textcoords="offset points",
+            ha="right" if mark is POOL else "left",
             fontsize=8,
             color=style.MUTED,
         )
     side.set_xscale("symlog", linthresh=1.0)
-    side.set_xlim(left=0)
+    side.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    side.set_xlim(left=-0.05)
     side.set_xlabel("Cost of all verdicts (logarithmic above 1)")
     side.set_ylabel("Accuracy")
     side.grid(axis="y")
@@ -111,7 +120,8 @@ def cost(tables: dict[str, DataFrame]) -> Figure:
 def cost_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
     known = int(tables["pools"]["cost"].notna().sum())
-    return f"{known} judges and pools whose price is known; 95 % intervals over items."
+    line = " The line: the pool of all exams, its cheapest judges first." * ("budgets" in tables)
+    return f"{known} judges and pools whose price is known; 95 % intervals over items.{line}"
 
 
 def _gap(row: dict[str, object]) -> dict[str, object]:
