@@ -133,7 +133,8 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
     """A dataset under the paper's third name, with grades that are no numbers, and a new one."""
     for file in folder.glob("*.parquet"):
         frame = pd.read_parquet(file)
-        frame = frame[frame["dataset"].astype(str) == "XSum"] if "dataset" in frame else frame
+        if "dataset" in frame:
+            frame = frame[(frame["dataset"].astype(str) == "XSum") & (frame["task_id"] < 20)]
         made = []
         for name in ("NF_CATS", "Stories") if "dataset" in frame else ():
             part = frame.astype({"dataset": str}).assign(dataset=name)
@@ -146,7 +147,7 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
             pd.concat(made).to_parquet(tmp_path / file.name)
     (tmp_path / "paper_tables.json").write_bytes((folder / "paper_tables.json").read_bytes())
     assert set(list_datasets(tmp_path)) == {"NF_CATS", "Stories"}
-    assert (read_dataset(tmp_path, "Stories").grades["5-level"]["gpt-4"] >= 0).sum() < 700
+    assert (read_dataset(tmp_path, "Stories").grades["5-level"]["gpt-4"] >= 0).sum() < 140
     made_of = {table.number: table for table in compute(tmp_path)}
     known = cell(made_of, "3", "Auto-PRE", "NF_CATS/pairwise")
     assert known.paper == 0.7821 and known.released is not None and known.stated is not None
