@@ -41,6 +41,7 @@ class Hearing:
         exams: exam -> answers; an exam that nobody sat is absent.
         calls: [judges] questions behind verdicts or grades.
         tokens: [judges] tokens of a question, on average and estimated; NaN where not known.
+        sat: exam -> [judges] who sat it; whose answers are all unreadable has sat it too.
         facts: exam -> how it was set.
         measured: judge -> what the mechanism measured (asked now), for the records.
     """
@@ -52,6 +53,7 @@ class Hearing:
     exams: Mapping[str, ExamAnswers]
     calls: NDArray[np.int64]
     tokens: Floats
+    sat: Mapping[str, NDArray[np.bool_]]
     facts: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
 
@@ -100,6 +102,7 @@ def ask(
         {name: _stacked(each) for name, each in answers.items()},
         np.array([tally.calls for tally in tallies], dtype=np.int64),
         np.array([t.input_tokens / t.calls if t.calls else np.nan for t in tallies]),
+        {name: np.ones(len(judges), dtype=np.bool_) for name in exams},
         {name: paper.facts for name, paper in papers.items()},
         measured,
     )
@@ -148,6 +151,7 @@ def recall(
         exams,
         calls.astype(np.int64),
         np.full(len(judges), np.nan),
+        {name: answers.n > 0 for name, answers in exams.items()},
         facts,
     )
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.stats.arrays import row_means
 from judgelab.stats.exams import Bools, Marks
 from judgelab.stats.pooling import (
     Decision,
@@ -95,7 +96,7 @@ def admitted(
         return Pool(EVERYBODY, (), power, decide(votes, power, rules.tolerance))
     values = np.stack([mark.value for mark in marks.values()])
     samples = np.stack([mark.samples for mark in marks.values()], axis=1)
-    through = [_through(mark, rules.excused) for mark in marks.values()]
+    through = [_through(mark, ~hearing.sat[exam] & rules.excused) for exam, mark in marks.items()]
     passed: Bools = np.all(np.stack([now for now, _ in through])[chosen], axis=0)
     passes: Bools = np.all(np.stack([then for _, then in through])[chosen], axis=0)
     power = _weights(values, chosen, rules.weighting, passed)
@@ -118,9 +119,7 @@ def filtered_by_people(
     sign = np.full(votes.shape[1:], np.nan)
     powers = []
     for part in range(folds):
-        with np.errstate(invalid="ignore"):
-            learnt = right[:, fold != part].reshape(len(right), -1)
-            marks = np.nanmean(learnt, axis=1, where=~np.isnan(learnt))
+        marks = row_means(right[:, fold != part].reshape(len(right), -1))
         powers.append(np.where(marks > bar, marks, 0.0))
         sign[fold == part] = decide(votes[:, fold == part], powers[-1], rules.tolerance).sign
     ties = int(np.count_nonzero(sign == 0))
@@ -152,10 +151,9 @@ def same_list(pool: Pool) -> float:
     return float(((pool.power_samples > 0) == pool.members).all(axis=1).mean())
 
 
-def _through(mark: Marks, excused: bool) -> tuple[Bools, Bools]:
+def _through(mark: Marks, excused: Bools) -> tuple[Bools, Bools]:
     """Who passes now, and in each resample."""
-    absent = np.isnan(mark.value) & excused
-    return mark.passed | absent, mark.passes | absent
+    return mark.passed | excused, mark.passes | excused
 
 
 def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> Floats:

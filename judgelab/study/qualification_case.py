@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.panel import Panel
 from judgelab.result import Value
+from judgelab.stats.arrays import row_means
 from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.correlation import item_correlations
 from judgelab.stats.estimate import Estimate
@@ -87,19 +88,25 @@ def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
         "pool/ties": case.chosen.decision.ties,
         "pool/p_same_list": same_list(case.chosen),
     }
-    group = [*case.singles, *([case.chosen] if case.chosen.members.any() else [])]
-    share, _ = agreement_matrix(np.stack([pool.decision.sign for pool in group]))
-    between = share[np.triu_indices(len(case.singles), 1)]
-    made["judges/agreement"] = float(np.nanmean(between)) if len(between) else float("nan")
-    own = case.chosen.members if case.chosen.members.any() else np.zeros(0, dtype=np.bool_)
-    with_pool = share[: len(own), -1][own] if len(own) else np.array([])
-    made["pool/agreement"] = float(np.nanmean(with_pool)) if len(with_pool) else float("nan")
+    made |= _agreements(case)
     if case.known:
         for label, pool in (("pool", case.chosen), ("all", case.pools[0])):
             found = accuracy(case.right(pool), draws=case.draws, seed=case.seed)
             made |= _named(f"{label}/accuracy", found)
         made |= _named("pool/spearman", rho(case, case.chosen))
     return made
+
+
+def _agreements(case: Case) -> dict[str, Value]:
+    """Mean share of pairs decided alike: between judges, and of the pool's judges with it."""
+    group = [*case.singles, *([case.chosen] if case.chosen.members.any() else [])]
+    share, _ = agreement_matrix(np.stack([pool.decision.sign for pool in group]))
+    between = share[np.triu_indices(len(case.singles), 1)]
+    own = share[: len(case.singles), -1][case.chosen.members]
+    return {
+        "judges/agreement": float(row_means(between)) if len(between) else float("nan"),
+        "pool/agreement": float(row_means(own)) if len(own) else float("nan"),
+    }
 
 
 def rho(case: Case, pool: Pool) -> Estimate:

@@ -43,10 +43,15 @@ def _made_of(lab: Lab, panel: Panel, case: Case) -> list[str]:
 def _exams(case: Case) -> list[str]:
     said = []
     for exam, marks in case.marks.items():
-        absent = [j for j, v in zip(case.hearing.judges, marks.value, strict=True) if np.isnan(v)]
+        sat = case.hearing.sat[exam]
+        absent = [j for j, there in zip(case.hearing.judges, sat, strict=True) if not there]
         if absent:
             fate = "are excused from it" if case.rules.excused else "have failed it"
             said.append(f"No answers in {exam} of {', '.join(absent)}: they {fate}.")
+        mute = np.isnan(marks.value) & sat
+        if mute.any():
+            named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
+            said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
         doubtful = [
             f"{judge} ({share:.2f})"
             for judge, share in zip(case.hearing.judges, marks.p_pass, strict=True)

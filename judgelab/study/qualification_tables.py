@@ -9,7 +9,7 @@ import numpy as np
 from judgelab.mechanism.judge import position
 from judgelab.result import Row, Table, Value
 from judgelab.stats.estimate import Estimate
-from judgelab.stats.exams import Confidence, Marks, spread_of_gap
+from judgelab.stats.exams import Confidence, spread_of_gap
 from judgelab.stats.pooling import decide
 from judgelab.stats.preference import (
     accuracy,
@@ -68,7 +68,7 @@ def exams_table(case: Case) -> Table:
                 "low": float(marks.low[k]),
                 "high": float(marks.high[k]),
                 "bar": marks.bar,
-                "passed": _passed(case, marks, k),
+                "passed": _passed(case, exam, k),
                 "p_pass": float(marks.p_pass[k]),
                 "n": int(marks.n[k]),
                 "unscored": int(marks.unscored[k]),
@@ -277,10 +277,10 @@ def orders_table(case: Case) -> Table:
     return Table("orders", "Position bias", rows, note)
 
 
-def _passed(case: Case, marks: Marks, judge: int) -> bool | str:
-    if np.isnan(marks.value[judge]):
+def _passed(case: Case, exam: str, judge: int) -> bool | str:
+    if not case.hearing.sat[exam][judge]:
         return "excused" if case.rules.excused else False
-    return bool(marks.passed[judge])
+    return bool(case.marks[exam].passed[judge])
 
 
 def _estimate(found: Estimate) -> dict[str, Value]:
