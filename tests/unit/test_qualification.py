@@ -23,6 +23,9 @@ from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.panel import Agent, Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.reading import read_choice, read_number
+from judgelab.report.figures import caption, draw
+from judgelab.report.figures.style import saved
+from judgelab.report.tables import frame
 from judgelab.study.annotation import all_pairs, preferences_of
 from judgelab.study.run import execute
 from tests.scripted import ScriptedChat, panel_of
@@ -90,6 +93,11 @@ def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
     assert found["summary"]["pool/accuracy"] == pools["C+P+S"]["value"]
     assert found["summary"]["pool/spearman"] > 0.8
     assert set(found["figures"]) >= {"qualification_exams", "qualification_pools"}
+    drawn = {table["name"]: frame(table) for table in found["tables"]}
+    assert saved(draw("qualification_exams", drawn), "svg") == saved(
+        draw("qualification_exams", drawn), "svg"
+    )
+    assert "60 to 180" in caption("qualification_exams", drawn)
 
 
 def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> None:
