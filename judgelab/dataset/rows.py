@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from judgelab.errors import ConfigError, DataError, require
 
 Row = Mapping[str, Any]
+PLACE = re.compile(r"-?\d+")
+SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
 
 def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
@@ -44,6 +47,8 @@ def text_at(row: Row, field: str) -> str | None:
     """The text of a column, or at a path such as ``translation.de`` or ``reviews.0.text``.
 
     A path descends into nested columns, into lists by number, and into columns that hold JSON.
+    Numbers may count from the end (``dialog.-1``); a slice of a list of texts (``dialog.:-1``)
+    is put together line by line.
     A path that ends in ``.*`` takes a whole form (a review form, for instance): every text or
     number of it, as sections ``Heading:``, blank line, text. A null stays None.
 
@@ -88,8 +93,14 @@ def _unpacked(value: object) -> object:
 def _child(value: object, part: str) -> object:
     if isinstance(value, Mapping) and part in value:
         return value[part]
-    if isinstance(value, Sequence) and part.isdecimal() and int(part) < len(value):
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise KeyError(part)
+    if PLACE.fullmatch(part) and -len(value) <= int(part) < len(value):
         return value[int(part)]
+    if found := SLICE.fullmatch(part):
+        start, end = (int(bound) if bound else None for bound in found.groups())
+        chosen = value[start:end]
+        return "\n".join(chosen) if all(isinstance(one, str) for one in chosen) else chosen
     raise KeyError(part)
 
 

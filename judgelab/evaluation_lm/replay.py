@@ -14,6 +14,9 @@ from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.panel import Panel
 from judgelab.scores import measured
+from judgelab.store.auto_pre import Recorded as AutoPre
+from judgelab.store.auto_pre import is_release as is_auto_pre
+from judgelab.store.auto_pre import read_dataset
 from judgelab.store.released import ReleasedDomain, read_domain
 
 PAIR = ("item", "agent", "peer")
@@ -33,13 +36,14 @@ AS_RELEASED: dict[str, dict[str, object]] = {
 
 
 class Replay:
-    """The per-item matrices that the authors of the TVD-MI paper released.
+    """What the authors of the TVD-MI or of the Auto-PRE paper recorded.
 
-    The release stores results, not prompts and replies, so this LM neither scores nor chats: a
-    mechanism's measuring step is skipped and its scoring step works on the recorded matrices.
+    The releases store results, not prompts and replies, so this LM neither scores nor chats. Of
+    TVD-MI it has per-item matrices: a mechanism's measuring step is skipped and its scoring step
+    works on them. Of Auto-PRE it has many judges' verdicts, for study=qualification.
 
     Args:
-        path: the release, in either layout (judgelab.store.released).
+        path: the release: judgelab.store.released (either layout) or judgelab.store.auto_pre.
         incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
             zeros that mean 0, and nobody can tell which. ``unscored`` leaves such items out and
             counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.
@@ -56,13 +60,15 @@ class Replay:
         if path is None:
             raise ConfigError(
                 "evaluation_lm=replay reads recorded scores: use it with dataset=released "
-                "dataset.path=FOLDER."
+                "(or dataset=auto_pre_released) dataset.path=FOLDER."
             )
         self.path, self.incomplete = path, incomplete
 
     @property
     def identity(self) -> str:
         """The models behind the release."""
+        if is_auto_pre(self.path):
+            return f"replay of the judges of the Auto-PRE release, incomplete={self.incomplete}"
         return (
             "replay of Llama-3.3-70B-Instruct-Turbo (log-probabilities) and gpt-4o-mini (critic, "
             f"judge), incomplete={self.incomplete}"
@@ -106,6 +112,22 @@ class Replay:
         if measurement not in VARIABLE:
             raise DataError(f"evaluation_lm=replay records no {measurement!r} measurements.")
         return self._pairs(domain, panel, measurement)
+
+    def judges(self, panel: Panel) -> AutoPre:
+        """Everything the judges of the Auto-PRE release said about the panel's dataset.
+
+        Raises:
+            DataError: the panel is not of that release.
+        """
+        origin = panel.provenance
+        if origin.get("dataset") != "auto_pre_released":
+            raise DataError(
+                "evaluation_lm=replay has the verdicts of many judges on "
+                "dataset=auto_pre_released only."
+            )
+        if "attack" in origin:
+            raise DataError("evaluation_lm=replay: no verdicts were recorded under an attack.")
+        return read_dataset(self.path, str(origin["domain"]))
 
     def _domain(self, panel: Panel) -> ReleasedDomain:
         origin = panel.provenance

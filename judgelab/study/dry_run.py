@@ -18,6 +18,7 @@ from judgelab.report import terminal
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
+from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
 from judgelab.study.protocol import Study
 
@@ -42,6 +43,8 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
     if isinstance(agents, Candidates):
         agents = agents.employed(lambda name, lm: count(lm))
     study: Study = parts["study"]
+    if isinstance(study, Panelled):
+        study = study.employed(lambda name, lm: count(lm))
     taken = ("evaluation_lm", WRITER, "study", "agents")
     parts = {k: v for k, v in parts.items() if k not in taken}
     try:

@@ -46,7 +46,8 @@ class Employed:
 
 
 class Crew:
-    """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``.
+    """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``,
+    ``study.judges.NAME``.
 
     What they spend together is held against the run's one budget. Each keeps a file of its paid
     calls in ``folder``; what earlier executions of the run wrote there counts.

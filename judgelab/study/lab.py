@@ -24,6 +24,7 @@ from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
+from judgelab.study.judges import asked_by
 from judgelab.study.roles import (
     with_reference_texts_of,
     with_references,
@@ -146,7 +147,8 @@ def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
     parts[WRITER] = None if node is None else build(node, WRITER)
     lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
     if Capability.RECORDED not in lm.capabilities:
-        _check(f"mechanism={mechanism.name}", mechanism.requires, lm)
+        for key, judge in asked_by(parts["study"], lm).items():
+            _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
     writer = lm if node is None else parts[WRITER]
     _check("agents", (parts["agents"].requires,), writer, WRITER)
     for axis in ("synopsis", "preprocessor", "attack"):

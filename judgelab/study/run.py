@@ -35,6 +35,7 @@ from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.study.dry_run import dry_run
 from judgelab.study.employed import Crew
+from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab, build_parts
 from judgelab.tracker.protocol import FinishedRun
 
@@ -110,6 +111,8 @@ def _execute(
 ) -> None:
     started = time.time()
     study, crew = parts.pop("study"), Crew(settings, run_dir.path)
+    if isinstance(study, Panelled):
+        study = study.employed(lambda name, one: crew.employ(f"study.judges.{name}", one))
     lab = _lab(config, settings, parts, crew, scale, run_dir)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     try:

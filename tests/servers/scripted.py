@@ -19,6 +19,7 @@ from typing import Any
 LABELS = {  # what each of the shipped prompts offers
     "tvd_mi": ("[[Significant Gain]]", "[[Little Gain]]", "[[No Gain]]"),
     "judge": ("[[A]]", "[[B]]", "[[C]]"),
+    "pairwise": ("one", "two"),
 }
 WORDS = ["fog", "harbour", "lamp", "tide", "rope", "gull", "keeper", "stone", "light", "signal"]
 TRANSIENT = ("429", "500", "hang", "cut", "drop")
@@ -135,6 +136,7 @@ class Server:
     def chat(self, body: dict[str, Any], fault: str | None) -> dict[str, Any]:
         prompt = " ".join(m["content"] for m in body["messages"])
         kind = "tvd_mi" if "significant gain" in prompt.lower() else "judge"
+        kind = "pairwise" if "`one` or `two`" in prompt else kind
         options = LABELS[kind]
         text = f"I choose {options[number(prompt) % len(options)]}"
         message: dict[str, Any] = {"role": "assistant", "content": text}

@@ -18,7 +18,8 @@ from judgelab.panel import Item, Panel
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 PEERS = {"iclr_reviews", "peer_grading", "yelp"}  # texts by several peers: test_peer_samples.py
-FILES = sorted(file for file in SAMPLES.glob("*.jsonl") if file.stem not in PEERS)
+OPEN = {"nf_cats"}  # questions without a reference: test_dataset_dialogues.py
+FILES = sorted(file for file in SAMPLES.glob("*.jsonl") if file.stem not in PEERS | OPEN)
 NAMES = [file.stem for file in FILES]
 SHARED_WORDS = 12  # so long a run of words in two items is boilerplate, or a copy
 CHOICE = re.compile(r"^\d+: .*$", re.MULTILINE)  # a grade of a review form reads alike by design

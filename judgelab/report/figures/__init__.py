@@ -13,6 +13,7 @@ from judgelab.report.figures import (
     discrimination,
     leaderboard,
     position,
+    qualification,
     ranking,
     sweeps,
     training,
@@ -56,6 +57,13 @@ DRAWINGS = {
     "size": Drawing("Score against size", leaderboard.size, leaderboard.size_caption),
     "score_change": Drawing(
         "Change of the score under the attack", validation.change, validation.change_caption
+    ),
+    "qualification_exams": Drawing("Exams", qualification.exams, qualification.exams_caption),
+    "qualification_pools": Drawing(
+        "Judges and pools", qualification.pools, qualification.pools_caption
+    ),
+    "qualification_cost": Drawing(
+        "Cost against accuracy", qualification.cost, qualification.cost_caption
     ),
     "metrics_by_attacks": Drawing(
         "Metrics by attacks", validation.crossed, validation.crossed_caption

@@ -1,0 +1,1 @@
+"""The Auto-PRE paper's tables from its released annotations and verdicts."""

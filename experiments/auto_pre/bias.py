@@ -1,0 +1,129 @@
+"""Table 5: does a pool favour GPT-3.5 where people do not?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from experiments.auto_pre import counting
+from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
+from experiments.auto_pre.methods import ENSEMBLES, typed_recipe
+from experiments.auto_pre.printed import recipes
+from experiments.auto_pre.rows import Row, Table
+from judgelab.stats.arrays import Floats
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.pooling import decide, votes_of
+from judgelab.stats.preference import favour_rate
+
+METHODS = ("gpt-4", *ENSEMBLES)
+
+
+def table5(benches: Sequence[Bench]) -> Table:
+    """Accuracy, and the rate of equation 5 in per cent, on two models' answers."""
+    rows: list[Row] = []
+    for bench in benches:
+        k = _pair(bench)
+        if k is None:
+            continue
+        for method in METHODS:
+            typed = _typed(bench, method)
+            stated = typed if method == "gpt-4" else bench.stated(method, PAIRWISE)
+            if typed is not None and stated is not None:
+                rows += _rows(bench, k, method, typed, stated)
+    note = (
+        'rate: per order with equal weights, as printed; corrected: on aligned files. "own '
+        'weights": the method\'s; "merged": both orders are one vote, as in its accuracy.'
+    )
+    return Table("5", "bias toward GPT-3.5 (against ChatGLM2-6B), pairwise", tuple(rows), (note,))
+
+
+def _pair(bench: Bench) -> int | None:
+    """The pair's place; the first answer is the family's."""
+    agents = bench.data.agents
+    named = [recipes()["bias"][key] for key in ("family", "other")]
+    if not all(name in agents for name in named):
+        return None
+    wanted = [agents.index(name) for name in named]
+    found = np.flatnonzero((bench.data.pairs == sorted(wanted)).all(axis=1))
+    return int(found[0])
+
+
+def _rows(bench: Bench, k: int, method: str, typed: Recipe, stated: Recipe) -> list[Row]:
+    late = int(str(bench.count["late"]))
+    gold, flip = _oriented(bench, k)
+
+    def cells(recipe: Recipe, shift: int = 0) -> list[Floats]:
+        return [_cells(bench, judge, k, flip, shift) for judge in recipe.judges]
+
+    right = _late_vote(cells(typed, late), typed, gold, late)
+    accuracy = [counting.share(right, macro=False)]
+    accuracy += [_accuracy(cells(recipe), recipe, gold) for recipe in (typed, stated)]
+    equal = [
+        _rate(cells(recipe, shift), [1.0] * len(recipe.judges), gold)
+        for recipe, shift in ((typed, late), (typed, 0), (stated, 0))
+    ]
+    rows = [_row(bench, method, "accuracy", accuracy, 4), _row(bench, method, "rate", equal, 2)]
+    for label, merged in (("own weights", False), ("own weights, merged", True)):
+        own = [_rate(cells(each), each.weight, gold, merged) for each in (typed, stated)]
+        rows.append(_row(bench, method, f"rate, {label}", [None, *own], 2))
+    return rows
+
+
+def _row(
+    bench: Bench, method: str, what: str, numbers: Sequence[Estimate | None], digits: int
+) -> Row:
+    released, corrected, stated = numbers
+    paper = bench.printed.bias(method, bench.name, what)
+    column = f"{bench.name}/{what}"
+    return Row("5", method, column, paper, released, corrected, stated, digits)
+
+
+def _typed(bench: Bench, method: str) -> Recipe | None:
+    special = recipes()["bias"].get(method, {}).get(bench.name)
+    if special is not None:
+        return bench.recipe(special, PAIRWISE)
+    return typed_recipe(bench, method, PAIRWISE)
+
+
+def _oriented(bench: Bench, k: int) -> tuple[Floats, bool]:
+    """[items, 1] preference, 1 for the family; and whether the pair had to be turned round."""
+    family = bench.data.agents.index(recipes()["bias"]["family"])
+    flip = int(bench.data.pairs[k, 0]) != family
+    gold = bench.truth[:, [k]]
+    return (-gold if flip else gold), flip
+
+
+def _cells(bench: Bench, judge: str, k: int, flip: bool, late: int) -> Floats:
+    """[items, 1, orders] verdicts on the pair; ``late``: item t has what item t + late got."""
+    cells = bench.verdicts[judge][:, [k]]
+    cells = 1 - cells if flip else cells
+    if not late:
+        return cells
+    gone = np.full((late, *cells.shape[1:]), np.nan)
+    return np.concatenate([cells[late:], gone])
+
+
+def _late_vote(cells: list[Floats], recipe: Recipe, gold: Floats, late: int) -> Floats:
+    """Credit with the files read late; beyond their end a pool is wrong, a judge half right."""
+    right = counting.released_vote(cells, recipe.weight, gold)
+    if late and len(recipe.judges) > 1:
+        right[-late:] = np.where(np.isnan(right[-late:]), np.nan, 0.0)
+    return right
+
+
+def _accuracy(cells: list[Floats], recipe: Recipe, gold: Floats) -> Estimate:
+    right = counting.corrected_credit(cells, recipe.weight, gold, np.zeros((1, 2), np.int64))
+    return counting.share(right, macro=False)
+
+
+def _rate(
+    cells: list[Floats], weight: Sequence[float], gold: Floats, merged: bool = False
+) -> Estimate:
+    """Equation 5 in per cent; a tie does not favour."""
+    votes = votes_of(np.stack(cells), "merged" if merged else "per_order")
+    sign = decide(votes, weight).sign
+    favours = (np.nan_to_num(sign) > 0).astype(np.float64)
+    rate = favour_rate(favours, gold, counting.DRAWS)
+    percent = (100 * rate.value, 100 * rate.low, 100 * rate.high)
+    return Estimate(*percent, rate.n, clusters=rate.clusters)

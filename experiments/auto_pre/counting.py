@@ -1,0 +1,164 @@
+"""Counting verdicts and grades as the authors' scripts do, faults and all, and without the faults.
+
+Answers of a pair are in the order of ``Recorded.pairs``, and ``truth`` is 1 where people prefer
+the first of them. Where a script divides by what it should not, or loses a tie to rounding, the
+function says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.stats.arrays import Floats, divide
+from judgelab.stats.bootstrap import bootstrap_mean
+from judgelab.stats.correlation import item_correlations
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.pooling import decide, gaps_of, pooled_scores, votes_of
+from judgelab.stats.preference import accuracy, correct
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Pairs = NDArray[np.int64]
+DRAWS = 1000
+
+
+def released_single(judged: Floats, truth: Floats, pairs: Pairs) -> Floats:
+    """[items, pairs] credit of one judge: each order by itself, nothing chosen counts a half.
+
+    Args:
+        judged: verdicts [items, pairs, orders], or grades [items, agents], of which an answer
+            without a number ties with everybody.
+        truth: [items, pairs].
+        pairs: see above.
+    """
+    if judged.ndim == 3:
+        sign = np.sign(2 * np.nan_to_num(judged, nan=0.5) - 1)
+        return np.asarray(correct(sign, truth).mean(axis=-1))
+    return correct(np.sign(np.nan_to_num(gaps_of(judged, pairs))), truth)
+
+
+def released_vote(judged: Sequence[Floats], weight: Sequence[float], truth: Floats) -> Floats:
+    """[items, pairs] credit of judges whose two orders are one vote.
+
+    The scripts add up the weights of those who agree with people by the built-in ``sum``, which
+    Python 3.12 made compensate for rounding, and hold the sum against a running total that does
+    not. An exact tie is a win where the compensated sum of the weights is larger in the last bit.
+    """
+    shape = truth.shape
+    agreed, lost, half = np.zeros(shape), np.zeros(shape), 0.0
+    for cells, power in zip(judged, weight, strict=True):
+        credit = np.nan_to_num(cells, nan=0.5)
+        credit = np.where((truth < 0)[..., None], 1 - credit, credit).sum(axis=-1)
+        term = power * credit
+        total = agreed + term
+        larger = np.abs(agreed) >= np.abs(term)
+        lost = lost + np.where(larger, (agreed - total) + term, (term - total) + agreed)
+        agreed, half = total, half + power
+    reached = agreed + lost
+    won = np.where(reached == half, 0.5, reached > half)
+    return np.where((truth != 0) & ~np.isnan(truth), won, np.nan)
+
+
+def released_vote_per_order(
+    judged: Sequence[Floats], weight: Sequence[float], truth: Floats
+) -> Floats:
+    """[items, pairs] credit of judges who vote in each order by itself; ties count a half."""
+    cells = np.nan_to_num(np.stack(list(judged)), nan=0.5)
+    return np.asarray(correct(decide(2 * cells - 1, weight).sign, truth).mean(axis=-1))
+
+
+def released_sum(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:
+    """[items, agents] sum of weighted grades: a missing one costs the answer its full weight."""
+    total = np.zeros(grades[0].shape)
+    for cells, power in zip(grades, weight, strict=True):
+        total = total + power * np.nan_to_num(cells)
+    return total
+
+
+def corrected_credit(
+    judged: Sequence[Floats], weight: Sequence[float], truth: Floats, pairs: Pairs
+) -> Floats:
+    """[items, pairs] credit by one rule everywhere: orders merged, ties with a tolerance."""
+    cells = np.stack(list(judged))
+    votes = votes_of(cells) if cells.ndim == 4 else gaps_of(cells, pairs)
+    return correct(decide(votes, weight).sign, truth)
+
+
+def corrected_grades(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:
+    """[items, agents] weighted mean over the judges who graded."""
+    return pooled_scores(np.stack(list(grades)), weight)
+
+
+def correlations(grades: Floats, human: Floats, *, absolute: bool) -> Floats:
+    """[items] Spearman's rho over the item's answers; 0 where it is undefined, as released."""
+    rho = np.nan_to_num(item_correlations(grades, human))
+    return np.abs(rho) if absolute else rho
+
+
+def mean(right: Floats, macro: bool) -> float:
+    """Mean over all pairs, or over items of each item's mean."""
+    if not macro:
+        return float(np.nanmean(right))
+    known = ~np.isnan(right)
+    rows = divide(np.where(known, right, 0.0).sum(axis=1), known.sum(axis=1))
+    return float(np.nanmean(rows))
+
+
+def share(right: Floats, *, macro: bool) -> Estimate:
+    """An accuracy with its interval over items."""
+    return accuracy(right, macro=macro, draws=DRAWS)
+
+
+def average(values: Floats) -> Estimate:
+    """A mean over items with its interval."""
+    return bootstrap_mean(values, DRAWS)
+
+
+def relevant(rows: pd.DataFrame, tasks: Sequence[int]) -> Floats:
+    """[items, 2] was the relevant answer preferred, shown first and second; .5 neither.
+
+    A run that was repeated ("old") counts only where there is no other.
+    """
+    column = "result_stored" if "result_stored" in rows else "parse_first"
+    cells = np.full((len(tasks), 2), np.nan)
+    place = {int(task): row for row, task in enumerate(tasks)}
+    if "old_run" in rows:
+        rows = rows.sort_values("old_run", ascending=False, kind="stable")
+    for task, first, result in zip(rows["task_id"], rows["ra_first"], rows[column], strict=True):
+        if int(task) in place:  # -1: the answer shown first
+            wanted = -1 if first else 1
+            cells[place[int(task)], 0 if first else 1] = (
+                0.5 if result == 0 else float(result == wanted)
+            )
+    return cells
+
+
+def confidence(
+    rows: pd.DataFrame, method: str, prompt: str, judge: str, *, old: bool = False
+) -> tuple[Floats, Floats]:
+    """Confidence on the easy and on the hard set, one number an answer, as released.
+
+    ``prob``: ln p of the emitted token, answers without one left out. ``direct``: level 1 to 5,
+    an unread one counting 0.
+    """
+    mine = rows[
+        (rows["method"] == method) & (rows["prompt"] == prompt) & (rows["evaluator"] == judge)
+    ]
+    if "old_run" in mine and method == "prob":
+        mine = mine[mine["old_run"] == old]
+    return tuple(_levels(mine[mine["set"] == which], method) for which in ("easy", "hard"))  # type: ignore[return-value]
+
+
+def _levels(rows: pd.DataFrame, method: str) -> Floats:
+    if method == "direct":
+        return np.asarray(rows["level_stored"].to_numpy(np.float64, na_value=0.0))
+    p = rows["p_output"].to_numpy(np.float64, na_value=np.nan)
+    p = p[~np.isnan(p)]
+    if p.size and p.max() > 1:
+        p = p / 100  # the files of hosted models hold per cent
+    return np.asarray(np.log(p))

@@ -1,0 +1,274 @@
+"""Tables 3, 4 and 6: accuracy and rank correlation of judges and of pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from experiments.auto_pre import counting
+from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
+from experiments.auto_pre.printed import numbers, recipes
+from experiments.auto_pre.rows import Row, Table
+from judgelab.stats.arrays import Floats
+from judgelab.stats.estimate import Estimate
+from judgelab.stats.exams import Bools
+from judgelab.stats.preference import difference
+
+ENSEMBLES = ("PRE (w/o Filter)", "PRE (Auto-Exam)", "PRE (Human Filter)", "Auto-PRE")
+AGAINST = "PRE (Auto-Exam)"
+ABLATION = (AGAINST, "Auto-PRE (P)", "Auto-PRE (S)", "PRE (Human Filter)", "Auto-PRE (C+P+S)")
+Credit = Callable[[Bench, Recipe, str], Floats]
+FAULTY = "RWKV-4-Raven-7B-v11"
+"""Most of its XSum answers that the judges were shown are summaries of other articles."""
+
+
+def table3(benches: Sequence[Bench]) -> Table:
+    """Accuracy."""
+    rows: list[Row] = []
+    for bench in benches:
+        for row, judge in _singles(bench):
+            rows += [_single(bench, row, judge, form) for form in _forms(bench, judge)]
+        for method in ENSEMBLES:
+            rows += [_pool(bench, method, form) for form in bench.forms]
+        rows += _unreleased(bench)
+    notes = [f"{method} is typed in as: {_typed(method)}" for method in ENSEMBLES[1:]]
+    return Table("3", "accuracy", tuple(rows), tuple(notes))
+
+
+def differences(benches: Sequence[Bench]) -> Table:
+    """Table 3's daggers: a method minus PRE (Auto-Exam), tested on items."""
+    rows = []
+    for bench in benches:
+        for form in bench.forms:
+            for method in ENSEMBLES:
+                if method != AGAINST:
+                    rows.append(_difference(bench, method, form))
+    note = (
+        f"Accuracy minus that of {AGAINST}; p by sign flips of whole items. The paper's t-tests "
+        "take pairs of answers as independent."
+    )
+    return Table("3 (daggers)", "differences of accuracy", tuple(rows), (note,))
+
+
+def without_faulty_answers(benches: Sequence[Bench]) -> Table | None:
+    """Table 3's graded formats on XSum without the model whose answers were mixed up."""
+    rows = []
+    for bench in benches:
+        if bench.name != "XSum" or FAULTY not in bench.data.agents:
+            continue
+        sound = ~(bench.data.pairs == bench.data.agents.index(FAULTY)).any(axis=1)
+        for form in bench.forms[:-1]:
+            for method in ("gpt-4", *ENSEMBLES):
+                typed = typed_recipe(bench, method, form)
+                stated = typed if method == "gpt-4" else bench.stated(method, form)
+                column = f"XSum/{form} without RWKV"
+                corrected, ours = (_share(bench, each, form, sound) for each in (typed, stated))
+                rows.append(Row("3 (RWKV)", method, column, None, None, corrected, ours))
+    note = (
+        f"The judges were shown other articles' summaries as most of {FAULTY}'s, so its pairs "
+        "measure something else."
+    )
+    return (
+        Table("3 (RWKV)", "XSum without mixed-up answers", tuple(rows), (note,)) if rows else None
+    )
+
+
+def table4(benches: Sequence[Bench]) -> Table:
+    """Mean over items of Spearman's rho."""
+    rows = []
+    for bench in benches:
+        for form in bench.forms[:-1]:
+            for method in ("gpt-4", "ChatEval", *ENSEMBLES):
+                row = _rho(bench, method, form)
+                if row is not None:
+                    rows.append(row)
+    logged = recipes()["log_lines"]
+    note = (
+        "DailyDialog 5-level: the summary lines of the two logs "
+        f"({', '.join(f'{row}: {log}' for row, log in logged.items())}) are printed, but their "
+        "own items have other means, which the recipe gives."
+    )
+    return Table("4", "Spearman's rho, mean over items", tuple(rows), (note,))
+
+
+def table6(benches: Sequence[Bench]) -> Table:
+    """The ablation, pairwise, with who passes."""
+    rows, notes = [], []
+    for bench in benches:
+        for method in ABLATION:
+            paper, listed = bench.printed.ablation(method, bench.name)
+            name = "Auto-PRE" if method == "Auto-PRE (C+P+S)" else method
+            typed = typed_recipe(bench, name, PAIRWISE)
+            row = _cell("6", bench, method, PAIRWISE, paper, typed, bench.stated(name, PAIRWISE))
+            rows.append(row)
+            stated = bench.stated(name, PAIRWISE)
+            notes.append(
+                f"{bench.name}, {method}: passes by the paper "
+                f"[{numbers(listed) if listed else '-'}], by the stated rule on released data "
+                f"[{numbers(stated.judges) if stated else '-'}]."
+            )
+    return Table("6", "ablation, pairwise accuracy", tuple(rows), tuple(notes))
+
+
+def _singles(bench: Bench) -> Iterator[tuple[str, str]]:
+    """(row of Table 3, judge) of every judge by itself."""
+    known = {judge for form in bench.forms for judge in bench.judged(form)}
+    for judge in bench.candidates:
+        yield judge, judge
+    for row, judge in (("deepseek-r1", "deepseek-r1"), ("ChatEval", "chatEval")):
+        if judge in known and judge not in bench.candidates:
+            yield row, judge
+
+
+def _forms(bench: Bench, judge: str) -> list[str]:
+    return [form for form in bench.forms if judge in bench.judged(form)]
+
+
+def _unreleased(bench: Bench) -> list[Row]:
+    """Printed cells without released data."""
+    printed = bench.printed.table("table3_accuracy")
+    have = {row for row, _ in _singles(bench)} | set(ENSEMBLES)
+    rows = []
+    for row in printed:
+        for form in ("5-level", "100-level", PAIRWISE):
+            paper = bench.printed.accuracy(row, bench.name, form)
+            if row not in have and paper is not None:
+                rows.append(Row("3", row, f"{bench.name}/{form}", paper))
+    return rows
+
+
+def _single(bench: Bench, row: str, judge: str, form: str) -> Row:
+    cells = bench.judged(form)[judge]
+    merged = row in recipes()["merged_single"] and bench.count["orders"] == "merged"
+    if merged and form == PAIRWISE:
+        right = counting.released_vote([cells], [1.0], bench.truth)
+    else:
+        right = counting.released_single(cells, bench.truth, bench.data.pairs)
+    released = counting.share(right, macro=bench.macro)
+    corrected = _share(bench, Recipe((judge,), (1.0,)), form)
+    paper = bench.printed.accuracy(row, bench.name, form)
+    return Row("3", row, f"{bench.name}/{form}", paper, released, corrected, corrected)
+
+
+def _pool(bench: Bench, method: str, form: str) -> Row:
+    paper = bench.printed.accuracy(method, bench.name, form)
+    typed = typed_recipe(bench, method, form)
+    return _cell("3", bench, method, form, paper, typed, bench.stated(method, form))
+
+
+def _cell(
+    table: str,
+    bench: Bench,
+    method: str,
+    form: str,
+    paper: float | None,
+    typed: Recipe | None,
+    stated: Recipe | None,
+) -> Row:
+    released = None
+    if typed is not None:
+        released = counting.share(_released(bench, typed, form), macro=bench.macro)
+    corrected, ours = _share(bench, typed, form), _share(bench, stated, form)
+    return Row(table, method, f"{bench.name}/{form}", paper, released, corrected, ours)
+
+
+def _difference(bench: Bench, method: str, form: str) -> Row:
+    typed = [typed_recipe(bench, each, form) for each in (method, AGAINST)]
+    stated = [bench.stated(each, form) for each in (method, AGAINST)]
+    return Row(
+        "3 (daggers)",
+        method,
+        f"{bench.name}/{form}",
+        None,
+        _gap(bench, typed, form, _released),
+        _gap(bench, typed, form, _credit),
+        _gap(bench, stated, form, _credit),
+    )
+
+
+def _gap(
+    bench: Bench, pools: Sequence[Recipe | None], form: str, credit: Credit
+) -> Estimate | None:
+    first, second = pools
+    if first is None or second is None:
+        return None
+    mine, theirs = credit(bench, first, form), credit(bench, second, form)
+    return difference(mine, theirs, macro=bench.macro, draws=counting.DRAWS)
+
+
+def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") -> Recipe | None:
+    """What is typed in for a cell; None where its judges have no data, or nothing is typed in."""
+    typed = None
+    if method in ("gpt-4", "ChatEval"):
+        judge = "chatEval" if method == "ChatEval" else method
+        return Recipe((judge,), (1.0,)) if judge in bench.judged(form) else None
+    for key in dict.fromkeys((table, "accuracy")):
+        cells = recipes()[key].get(method, {})
+        typed = typed or cells.get(bench.name, {}).get(form)
+    if typed is None and form == PAIRWISE:
+        typed = recipes()["ablation"].get(method, {}).get(bench.name)
+    if typed is None and bench.name in recipes()["datasets"]:
+        typed = recipes()["accuracy"].get(method, {}).get("usual", {}).get(form)
+    if typed is None:
+        return None
+    made = bench.recipe(typed, form)
+    return made if all(judge in bench.judged(form) for judge in made.judges) else None
+
+
+def _released(bench: Bench, recipe: Recipe, form: str) -> Floats:
+    """[items, pairs] credit of a pool as the release counts it."""
+    judged = [bench.judged(form)[judge] for judge in recipe.judges]
+    if form != PAIRWISE:
+        total = counting.released_sum(judged, recipe.weight)
+        return counting.released_single(total, bench.truth, bench.data.pairs)
+    if bench.count["orders"] == "merged":
+        return counting.released_vote(judged, recipe.weight, bench.truth)
+    return counting.released_vote_per_order(judged, recipe.weight, bench.truth)
+
+
+def _credit(bench: Bench, recipe: Recipe, form: str) -> Floats:
+    judged = [bench.judged(form)[judge] for judge in recipe.judges]
+    return counting.corrected_credit(judged, recipe.weight, bench.truth, bench.data.pairs)
+
+
+def _share(
+    bench: Bench, recipe: Recipe | None, form: str, pairs: Bools | None = None
+) -> Estimate | None:
+    """Accuracy without the faults; on some of the pairs only, where they are given."""
+    if recipe is None:
+        return None
+    right = _credit(bench, recipe, form)
+    return counting.share(
+        right if pairs is None else np.where(pairs, right, np.nan), macro=bench.macro
+    )
+
+
+def _rho(bench: Bench, method: str, form: str) -> Row | None:
+    typed = typed_recipe(bench, method, form, "spearman")
+    stated = bench.stated(method, form) if method in ENSEMBLES else typed
+    paper = bench.printed.spearman(method, bench.name, form)
+    if typed is None and stated is None:
+        return None
+    human = bench.data.human
+    released = corrected = ours = None
+    if typed is not None:
+        grades = [bench.judged(form)[judge] for judge in typed.judges]
+        absolute = bench.count["spearman"] == "absolute"
+        total = counting.released_sum(grades, typed.weight)
+        released = counting.average(counting.correlations(total, human, absolute=absolute))
+        pooled = counting.corrected_grades(grades, typed.weight)
+        corrected = counting.average(counting.correlations(pooled, human, absolute=False))
+    if stated is not None:
+        grades = [bench.judged(form)[judge] for judge in stated.judges]
+        pooled = counting.corrected_grades(grades, stated.weight)
+        ours = counting.average(counting.correlations(pooled, human, absolute=False))
+    return Row("4", method, f"{bench.name}/{form}", paper, released, corrected, ours)
+
+
+def _typed(method: str) -> str:
+    cells = recipes()["accuracy"][method]
+    return "; ".join(
+        f"{dataset} " + ", ".join(f"{form} {who} {weight}" for form, (who, weight) in by.items())
+        for dataset, by in cells.items()
+    )

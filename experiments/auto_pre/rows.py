@@ -1,0 +1,133 @@
+"""A cell of a printed table beside what the released data give, as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgelab.stats.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell.
+
+    Attributes:
+        table: "3", "4", ...
+        row: method, judge or configuration.
+        column: dataset and format, or what is measured.
+        paper: the printed number, or None.
+        released: by the recipe behind the printed number.
+        corrected: the same judges and weights without the faults of the counting.
+        stated: the recipe that the paper states, without those faults either.
+        digits: after the point.
+    """
+
+    table: str
+    row: str
+    column: str
+    paper: float | None = None
+    released: Estimate | None = None
+    corrected: Estimate | None = None
+    stated: Estimate | None = None
+    digits: int = 4
+
+    @property
+    def match(self) -> bool | None:
+        """Whether ``released`` rounds (or, as once, is cut) to the printed number.
+
+        None where either is missing.
+        """
+        if self.paper is None or self.released is None or not math.isfinite(self.released.value):
+            return None
+        unit = 10**self.digits
+        found, wanted = self.released.value * unit, round(self.paper * unit)
+        return wanted in (round(found), math.floor(found + 1e-6))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: numbers are numbers, None where there is none."""
+        made: dict[str, Any] = {
+            "table": self.table,
+            "row": self.row,
+            "column": self.column,
+            "paper": self.paper,
+            "match": self.match,
+        }
+        counted = self.stated or self.corrected or self.released
+        made["n"] = None if counted is None else counted.n
+        made["unscored"] = None if counted is None else counted.unscored
+        kinds = {
+            "released": self.released,
+            "corrected": self.corrected,
+            "stated": self.stated,
+        }
+        for kind, estimate in kinds.items():
+            known = {} if estimate is None else estimate.as_dict()
+            made[kind] = known.get("value")
+            made |= {f"{kind}_{part}": known.get(part) for part in ("low", "high", "p")}
+        return made
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one table, and in one line each what is missing or special about them."""
+
+    number: str
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def text(self) -> str:
+        """Aligned columns: paper | released | corrected [interval] | stated [interval] | n."""
+        head = ("row", "column", "paper", "released", "corrected", "stated", "n", "unscored")
+        body = [(*head, "match"), *(_cells(row) for row in self.rows)]
+        widths = [max(len(cells[i]) for cells in body) for i in range(len(body[0]))]
+        lines = [
+            " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body
+        ]
+        lines.insert(1, "-+-".join("-" * width for width in widths))
+        title = f"Table {self.number}: {self.title}"
+        return "\n".join([title, *(line.rstrip() for line in lines), *self.notes])
+
+
+def point(value: float, n: int, unscored: int = 0) -> Estimate:
+    """A number without an interval."""
+    return Estimate(value, math.nan, math.nan, n, unscored)
+
+
+def summary(tables: Iterable[Table]) -> str:
+    """How many cells with released data round to the printed digit, table by table."""
+    parts, hits, known = [], 0, 0
+    for table in tables:
+        matches = [row.match for row in table.rows if row.match is not None]
+        if matches:
+            parts.append(f"{table.number}: {sum(matches)}/{len(matches)}")
+            hits, known = hits + sum(matches), known + len(matches)
+    return f"{hits} of {known} comparable cells round to the printed digit ({', '.join(parts)})."
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    counted = row.stated or row.corrected or row.released
+    return (
+        row.row,
+        row.column,
+        "-" if row.paper is None else f"{row.paper:.{row.digits}f}",
+        _interval(row.released, row.digits, brackets=False),
+        _interval(row.corrected, row.digits, brackets=True),
+        _interval(row.stated, row.digits, brackets=True),
+        "" if counted is None else str(counted.n),
+        "" if counted is None else str(counted.unscored),
+        {True: "yes", False: "NO", None: ""}[row.match],
+    )
+
+
+def _interval(estimate: Estimate | None, digits: int, *, brackets: bool) -> str:
+    if estimate is None or not math.isfinite(estimate.value):
+        return "-"
+    text = f"{estimate.value:.{digits}f}"
+    if not brackets or not math.isfinite(estimate.low):
+        return text
+    said = f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return said if math.isnan(estimate.p) else f"{said} p={estimate.p:.3g}"

@@ -1,0 +1,107 @@
+"""The tables of the Auto-PRE paper from its authors' released annotations and verdicts.
+
+    python -m experiments.auto_pre.tables --data DIR --out FILE.json
+
+DIR holds the parquet export of the authors' repository (verdict_pairwise, score_pointwise,
+gold_pairs, human_pointwise, exam_pertinence, exam_self_confidence) and paper_tables.json, or is
+a folder with such a folder auto_pre. Every dataset found there is used. No model is asked. Prints
+paper | released recipe | the same, corrected | stated recipe, corrected, and writes the same as a
+JSON list of rows. A cell that does not match is a finding and no failure of the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.auto_pre import bias, exams, methods
+from experiments.auto_pre.bench import Bench
+from experiments.auto_pre.printed import read_printed
+from experiments.auto_pre.rows import Table, summary
+from judgelab.errors import DataError, JudgelabError
+from judgelab.store.auto_pre import is_release, list_datasets, read_dataset
+
+DEFINITIONS = """\
+paper      the printed number.
+released   what the recipe behind the printed number gives (recipes.yaml: judges, weights and
+           counting differ from cell to cell). match: it rounds to the printed number.
+corrected  the same judges and weights without the faults of counting: files aligned (Table 5),
+           both orders merged into one vote everywhere, Spearman's rho signed, votes that tie up to
+           rounding are ties. In brackets the 95 % interval over resampled items.
+stated     the recipe that the paper states, counted like that. Auto-PRE: judges above the mean in
+           P_c and in P_p and with P_s = 1, weighted with the mean of the three. PRE (Auto-Exam):
+           P_c > .55. PRE (Human Filter): accuracy on the pairs of three models' answers > .6,
+           weighted with it (DailyDialog: not known whose). Where an exam is not released, Table 6
+           says who passed it.
+
+Gold       median of the grades; where medians tie, the net preference; undecided pairs are left
+           out. None is held out: the human exam's pairs are part of the test.
+Credit     right 1, tie 1/2. Averages are over pairs; over items, on DailyDialog, of each item's.
+Table 3    single judges: released counts each order by itself, ChatEval's orders merged (except
+           on DailyDialog). Human-exam weights of graded formats leave out a misspelt model on
+           NF_CATS. Auto-PRE, XSum pairwise: judges of PRE (Auto-Exam), weights of the human exam,
+           exact ties counted as wins by rounding.
+Table 4    rho is 0 where it is undefined. released on DailyDialog: the mean of |rho|.
+Table 5    released on XSum: item t is held against the verdicts of item t + 1.
+Table 9    P_p; 10 and 11: confidence on the easy set (GPT-4, RWKV) and the hard (GPT-4, Claude).
+"""
+
+ORDER = ("XSum", "NF_CATS", "DailyDialog")
+
+
+def compute(path: str | Path) -> list[Table]:
+    """Every table from one folder.
+
+    Raises:
+        DataError: the folder does not hold the release, or a table is damaged.
+    """
+    folder = Path(path).expanduser()
+    if (folder / "auto_pre").is_dir():
+        folder = folder / "auto_pre"
+    if not is_release(folder):
+        raise DataError(f"{folder} holds no verdict_pairwise.parquet: give the release's folder.")
+    printed = read_printed(folder)
+    found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
+    benches = [Bench(read_dataset(folder, name), printed) for name in found]
+    tables = [
+        methods.table3(benches),
+        methods.differences(benches),
+        methods.without_faulty_answers(benches),
+        methods.table4(benches),
+        bias.table5(benches),
+        methods.table6(benches),
+        exams.passes(benches),
+        exams.table9(benches),
+        exams.table10(benches),
+        exams.table11(benches),
+    ]
+    return [table for table in tables if table is not None and table.rows]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line; 1 with one sentence on standard error where the data are not right."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.auto_pre.tables",
+        description="Recompute the tables of the Auto-PRE paper from its released data.",
+    )
+    parser.add_argument("--data", required=True, help="folder of the parquet export")
+    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
+    chosen = parser.parse_args(arguments)
+    try:
+        tables = compute(chosen.data)
+        rows = [row.as_dict() for table in tables for row in table.rows]
+        chosen.out.parent.mkdir(parents=True, exist_ok=True)
+        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    except (JudgelabError, OSError) as cause:
+        print(cause, file=sys.stderr)
+        return 1
+    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
+    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Sources, answers and human annotation that the authors of Auto-PRE released."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgelab.dataset.rows import at_least_one
+from judgelab.panel import Agent, Item, Panel
+from judgelab.store.auto_pre import Recorded, read_dataset, read_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASKS = {
+    "XSum": ("summarization", "Summarise a news article in a few sentences"),
+    "NF_CATS": ("question_answering", "Answer a question that has no single right answer"),
+    "DailyDialog": ("dialogue", "Say what comes next in a conversation"),
+}
+"""Dataset -> task and one line about it; others are taken for what they call themselves."""
+
+FIRST_PROMPT = 1
+"""The models answered twice; people judged, and judges compared, answers to the first prompt."""
+
+
+class AutoPreReleased:
+    """Items with the answers that people judged, their grades and their preferences.
+
+    Grades are medians of people's grades; where two answers have the same median and people were
+    asked which is better, the item's ``meta["preferences"]`` lists [better, worse]. Texts of some
+    datasets were not released: sources are empty there and texts None, which a replay does not
+    need. Verdicts and exams are found by ``evaluation_lm=replay``.
+
+    Args:
+        path: folder of the parquet export.
+        domain: XSum, NF_CATS, DailyDialog; whatever the folder holds.
+        relevant: who wrote the relevant answers (L1) of the pertinence exam to be used.
+        irrelevant: who wrote its irrelevant ones (L2).
+        prompt: number of its prompt.
+        limit: the first so many items; ``load`` may override it.
+
+    Raises:
+        ConfigError: a limit below 1.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        domain: str = "XSum",
+        relevant: str = "ChatGLM2-6B",
+        irrelevant: str = "gpt-3.5-turbo",
+        prompt: int = 1,
+        limit: int | None = None,
+    ) -> None:
+        self.path, self.domain, self.limit = path, domain, at_least_one(limit)
+        self.relevant, self.irrelevant, self.prompt = relevant, irrelevant, prompt
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The panel.
+
+        Raises:
+            ConfigError: the limit is below 1.
+            DataError: the folder does not hold the release or this dataset, or is damaged.
+        """
+        limit = self.limit if limit is None else at_least_one(limit)
+        data = read_dataset(self.path, self.domain)
+        sources, answers = read_texts(self.path, self.domain)
+        task, description = TASKS.get(self.domain, (self.domain, ""))
+        facts: dict[str, object] = {
+            "dataset": "auto_pre_released",
+            "domain": self.domain,
+            "path": str(Path(self.path).expanduser()),
+            "task_description": description,
+            "exam": {"relevant": self.relevant, "irrelevant": self.irrelevant},
+            "exam_prompt": self.prompt,
+            "texts": "released" if len(answers) else "not released",
+        }
+        shown = answers[answers["task_prompt"] == FIRST_PROMPT]
+        if "pipeline_mismatch" in shown and (other := int(shown["pipeline_mismatch"].sum())):
+            facts["answers_shown_otherwise"] = other
+        return Panel(
+            _items(data, sources),
+            tuple(Agent(name, meta={"kind": "model"}) for name in data.agents),
+            _texts(data, answers),
+            task,
+            facts,
+        ).head(limit)
+
+
+def _items(data: Recorded, sources: pd.DataFrame) -> tuple[Item, ...]:
+    told = sources.set_index("task_id")
+    items = []
+    for row, task in enumerate(data.tasks):
+        grades = {
+            name: float(value)
+            for name, value in zip(data.agents, data.human[row], strict=True)
+            if np.isfinite(value)
+        }
+        preferred = _preferences(data, row)
+        meta = {"preferences": json.dumps(preferred)} if preferred else {}
+        text = told.loc[task].to_dict() if task in told.index else {}
+        reference = text.get("reference")
+        items.append(
+            Item(
+                str(task),
+                str(text.get("source", "")),
+                reference if isinstance(reference, str) and reference else None,
+                human=grades,
+                meta=meta,
+            )
+        )
+    return tuple(items)
+
+
+def _preferences(data: Recorded, row: int) -> list[list[str]]:
+    """[better, worse] of the pairs that the grades do not decide as people did."""
+    found = []
+    for i, j in data.pairs:
+        gold, gap = data.gold[row, i, j], data.human[row, i] - data.human[row, j]
+        if np.isfinite(gold) and gold != 0 and np.sign(gap) != gold:
+            better, worse = (i, j) if gold > 0 else (j, i)
+            found.append([data.agents[better], data.agents[worse]])
+    return found
+
+
+def _texts(data: Recorded, answers: pd.DataFrame) -> tuple[tuple[str | None, ...], ...]:
+    if not len(answers):
+        return tuple((None,) * len(data.agents) for _ in data.tasks)
+    first = answers[answers["task_prompt"] == FIRST_PROMPT]
+    told = {
+        (int(task), str(model)): text
+        for task, model, text in zip(first["task_id"], first["model"], first["answer"], strict=True)
+    }
+    return tuple(
+        tuple(
+            text if isinstance(text := told.get((task, name)), str) else None
+            for name in data.agents
+        )
+        for task in data.tasks
+    )

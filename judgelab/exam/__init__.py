@@ -1,0 +1,1 @@
+"""Qualification exams of judges, asked without human labels (Auto-PRE paper, section 3)."""

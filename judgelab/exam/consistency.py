@@ -1,0 +1,117 @@
+"""Does the verdict stay when something changes that should not matter? (equations 1 and 2)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.exam.protocol import Answers, Floats, Paper, by_item
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.panel import Agent, Item, Panel, rng_for
+from judgelab.prompt import Prompt
+from judgelab.stats.exams import unchanged
+
+
+class Change(Protocol):
+    """What is changed about the question."""
+
+    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+        """[questions, pairs] 1 where the verdict stayed, 0 where it did not, NaN unread."""
+        ...
+
+
+@dataclass(frozen=True)
+class Position:
+    """The two answers change places (as in the paper)."""
+
+    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+        """See Change."""
+        verdict = judge.measure(panel, lm, seed=seed)["verdict"].values
+        first, second = np.triu_indices(len(panel.agents), 1)
+        return unchanged(verdict[:, first, second], 1 - verdict[:, second, first])
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The instruction is put in other words; both orders count.
+
+    Args:
+        prompt: the other wording, with the fields of the judge's own.
+    """
+
+    prompt: Prompt
+
+    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+        """See Change."""
+        first, second = np.nonzero(~np.eye(len(panel.agents), dtype=np.bool_))
+        before, after = (
+            one.measure(panel, lm, seed=seed)["verdict"].values[:, first, second]
+            for one in (judge, replace(judge, prompt=self.prompt))
+        )
+        return unchanged(before, after)
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """P_c: the share of pairs with the same verdict before and after a change.
+
+    Args:
+        judge: how the judge is asked; the same questions as mechanism=pairwise asks are not
+            asked twice.
+        change: what changes: judgelab.exam.consistency.Position or Wording.
+        pairs: pairs of answers drawn for each item; null: all.
+
+    Raises:
+        ConfigError: fewer than one pair.
+    """
+
+    judge: Pairwise
+    change: Change
+    pairs: int | None = None
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
+    setter: ClassVar[frozenset[Capability]] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.pairs is not None and self.pairs < 1:
+            raise ConfigError("consistency.pairs must be at least 1, or null for all pairs.")
+
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+        """All pairs of answers, or some drawn for each item."""
+        facts = {"change": type(self.change).__name__.lower(), "prompt": self.judge.prompt.identity}
+        rows = np.arange(len(panel.items))
+        if self.pairs is None:
+            return Paper((panel,), rows, len(panel.items), facts)
+        items, texts, owners = [], [], []
+        for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+            present = [j for j, text in enumerate(row) if text is not None]
+            first, second = np.triu_indices(len(present), 1)
+            rng = rng_for(seed, "consistency", item.id)
+            for place in rng.permutation(len(first))[: self.pairs]:
+                i, j = present[first[place]], present[second[place]]
+                items.append(replace(item, id=f"{item.id} {i}-{j}"))
+                texts.append((row[i], row[j]))
+                owners.append(k)
+        drawn = pair_panel(panel, items, texts)
+        return Paper((drawn,), np.array(owners, dtype=np.int64), len(panel.items), facts)
+
+    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """1 where the verdict stayed."""
+        stayed = self.change.compare(self.judge, paper.panels[0], judge, seed)
+        return Answers(by_item(stayed, paper))
+
+
+def pair_panel(
+    panel: Panel,
+    items: list[Item],
+    texts: list[tuple[str | None, str | None]],
+    names: tuple[str, str] = ("first", "second"),
+) -> Panel:
+    """A panel of two answers to each item, with the task of another panel."""
+    agents = tuple(Agent(name) for name in names)
+    facts = {"task_description": panel.provenance.get("task_description") or ""}
+    return Panel(tuple(items), agents, tuple(texts), panel.task, facts)

@@ -1,0 +1,154 @@
+"""Does the judge prefer an answer to the question over a well-written one beside it? (eq. 3)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError, did_you_mean
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.exam.consistency import pair_panel
+from judgelab.exam.protocol import Answers, Paper, by_item
+from judgelab.exam.similar import most_similar
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.panel import Item, Panel
+from judgelab.prompt import Prompt
+
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+
+
+@dataclass(frozen=True)
+class Pertinence:
+    """P_p: the share of verdicts for the relevant answer (RA) against the irrelevant one (IA).
+
+    RA answers the item's question Q. IA answers a question Q' that is like Q and another one: the
+    most similar other source of the dataset, or Q rewritten by an LM. Both orders are asked.
+
+    Args:
+        judge: how the judge is asked.
+        question: Q' by ``retrieval`` in the dataset, or by an ``lm`` (the writer).
+        answer: who writes IA: an agent of the ``panel`` (what it wrote about the retrieved
+            source), the ``writer`` (a stronger model), or the candidate ``self``.
+        relevant: agent whose answers are RA; null: the first that is no reference.
+        irrelevant: agent whose answers are IA (answer=panel); null: the reference, else the
+            first other agent.
+        rewrite: prompt for Q'; fields task and source.
+        respond: prompt for IA; fields task and source.
+        temperature: of both.
+        max_tokens: upper bound on both.
+
+    Raises:
+        ConfigError: a rewritten question cannot have been answered by an agent of the panel.
+    """
+
+    judge: Pairwise
+    rewrite: Prompt
+    respond: Prompt
+    question: Literal["retrieval", "lm"] = "retrieval"
+    answer: Literal["panel", "writer", "self"] = "panel"
+    relevant: str | None = None
+    irrelevant: str | None = None
+    temperature: float = 0.0
+    max_tokens: int = 1000
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
+
+    def __post_init__(self) -> None:
+        if (self.question, self.answer) == ("lm", "panel"):
+            raise ConfigError(
+                "pertinence.question=lm makes questions that nobody has answered yet: choose "
+                "pertinence.answer=writer or self."
+            )
+
+    @property
+    def setter(self) -> frozenset[Capability]:
+        """Chat, where the writer sets or answers questions."""
+        needed = self.question == "lm" or self.answer == "writer"
+        return frozenset({Capability.CHAT}) if needed else frozenset()
+
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+        """Find or write Q', and IA unless the candidates write it.
+
+        Raises:
+            ConfigError: an agent is unknown, or there are no two.
+        """
+        first, second = self._agents(panel)
+        other = self._questions(panel, writer)
+        rows = [k for k, question in enumerate(other) if question is not None]
+        asked = [other[k] or "" for k in rows]
+        if self.answer == "panel":
+            nearest = most_similar([item.source for item in panel.items])
+            written = [panel.texts[nearest[k]][second] for k in rows]
+        else:
+            written = self._respond(panel, asked, writer) if self.answer == "writer" else asked
+        texts = [(panel.texts[k][first], text) for k, text in zip(rows, written, strict=True)]
+        items = [panel.items[k] for k in rows]
+        named = {RELEVANT: panel.agents[first].name}
+        named[IRRELEVANT] = panel.agents[second].name if self.answer == "panel" else self.answer
+        facts = {"question": self.question, "prompt": self.judge.prompt.identity, **named}
+        made = pair_panel(panel, items, texts, (RELEVANT, IRRELEVANT))
+        return Paper((made,), np.array(rows, dtype=np.int64), len(panel.items), facts)
+
+    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """1 where RA was preferred, shown first and shown second."""
+        panel = paper.panels[0]
+        if self.answer == "self":
+            asked = [row[1] or "" for row in panel.texts]
+            written = self._respond(panel, asked, judge)
+            panel = replace(
+                panel,
+                texts=tuple((r[0], w) for r, w in zip(panel.texts, written, strict=True)),
+            )
+        verdict = self.judge.measure(panel, judge, seed=seed)["verdict"].values
+        won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
+        return Answers(by_item(won, paper))
+
+    def _agents(self, panel: Panel) -> tuple[int, int]:
+        names = [agent.name for agent in panel.agents]
+        for name in (self.relevant, self.irrelevant):
+            if name is not None and name not in names:
+                raise ConfigError(f"No agent is called {name!r}.{did_you_mean(name, names)}")
+        plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+        marked = [k for k, agent in enumerate(panel.agents) if agent.reference]
+        if self.relevant is not None:
+            first = names.index(self.relevant)
+        else:
+            first = plain[0] if plain else 0
+        if self.irrelevant is not None:
+            return first, names.index(self.irrelevant)
+        rest = [k for k in (*marked, *plain) if k != first]
+        if not rest and self.answer == "panel":
+            raise ConfigError("The pertinence exam needs two agents, or pertinence.answer=writer.")
+        return first, rest[0] if rest else first
+
+    def _questions(self, panel: Panel, writer: EvaluationLM) -> list[str | None]:
+        sources = [item.source for item in panel.items]
+        if self.question == "retrieval":
+            return [sources[k] if k >= 0 else None for k in most_similar(sources)]
+        return self._chat(panel, list(panel.items), sources, self.rewrite, writer)
+
+    def _respond(self, panel: Panel, questions: list[str], lm: EvaluationLM) -> list[str | None]:
+        return self._chat(panel, list(panel.items), questions, self.respond, lm)
+
+    def _chat(
+        self,
+        panel: Panel,
+        items: list[Item],
+        sources: list[str],
+        prompt: Prompt,
+        lm: EvaluationLM,
+    ) -> list[str | None]:
+        task = str(panel.provenance.get("task_description") or panel.task)
+        requests = [
+            ChatRequest(
+                prompt.messages(task=task, source=source),
+                self.temperature,
+                self.max_tokens,
+                key=("pertinence", str(k)),
+            )
+            for k, source in enumerate(sources)
+        ]
+        replies = lm.chat(requests) if requests else []
+        return [(reply.text or "").strip() or None for reply in replies]

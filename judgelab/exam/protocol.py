@@ -1,0 +1,81 @@
+"""The seam of the exams: a paper is set once, and every candidate sits it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.panel import Panel
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What an exam asks.
+
+    Attributes:
+        panels: the questions, as panels of answers to be compared. Rows need not be the items of
+            the study's panel; ``rows`` says whose they are.
+        rows: [questions] number of the study's item that each row of the panels belongs to.
+        items: how many items the study has.
+        facts: how the paper was set, for the result.
+    """
+
+    panels: tuple[Panel, ...]
+    rows: NDArray[np.int64]
+    items: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one judge answered, in arrays [items, ...] with NaN where nothing could be read.
+
+    Attributes:
+        scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
+        hard: P_s: confidence on the hard set; None for the other exams.
+    """
+
+    scored: Floats
+    hard: Floats | None = None
+
+
+class Exam(Protocol):
+    """An exam.
+
+    Attributes:
+        requires: what a candidate must be able to do.
+        setter: what the LM must be able to do that helps to set the paper; empty: none is needed.
+    """
+
+    @property
+    def requires(self) -> frozenset[Capability]: ...
+
+    @property
+    def setter(self) -> frozenset[Capability]: ...
+
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+        """Set the paper, once for all candidates."""
+        ...
+
+    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """Have a candidate answer it."""
+        ...
+
+
+def by_item(values: Floats, paper: Paper) -> Floats:
+    """[questions, k] answers as [items, questions of an item * k]; NaN where an item has fewer."""
+    counts = np.bincount(paper.rows, minlength=paper.items)
+    width = int(counts.max(initial=0))
+    cells = np.full((paper.items, width, values.shape[1]), np.nan)
+    seen = np.zeros(paper.items, dtype=np.int64)
+    for row, answers in zip(paper.rows, values, strict=True):
+        cells[row, seen[row]] = answers
+        seen[row] += 1
+    return cells.reshape(paper.items, -1)

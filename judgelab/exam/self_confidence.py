@@ -1,0 +1,144 @@
+"""Is the judge surer of easy comparisons than of hard ones? (equation 4)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError, did_you_mean
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.exam.consistency import pair_panel
+from judgelab.exam.protocol import Answers, Floats, Paper, by_item
+from judgelab.mechanism.pairwise import CHOICES, Pairwise, questions
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.reading import read_choice
+
+LABELS = tuple(label for label in CHOICES if label != "tie")
+
+
+@dataclass(frozen=True)
+class SelfConfidence:
+    """P_s: 1 where mean confidence is higher on the easy set than on the hard one.
+
+    The easy set compares two agents of very different, the hard set two of like quality; both
+    orders are asked. Confidence is ln p of the label that the judge emitted (nats), or the level
+    that it names when asked in words.
+
+    Args:
+        judge: how the judge is asked for ``by=probability``.
+        words: prompt for ``by=words``; fields task, source, one, two and levels.
+        by: ``probability`` needs replies with the probabilities of their tokens; ``words`` any
+            chat LM.
+        levels: labels in words, least confident first.
+        easy: two agents far apart; null: a Faithful and a Low Effort one, where the panel says
+            which those are.
+        hard: two agents close to each other; null: two Faithful ones.
+        max_tokens: upper bound on a reply in words.
+
+    Raises:
+        ConfigError: fewer than two levels, or a set that is no two agents.
+    """
+
+    judge: Pairwise
+    words: Prompt
+    by: Literal["probability", "words"] = "probability"
+    levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
+    easy: Sequence[str] | None = None
+    hard: Sequence[str] | None = None
+    max_tokens: int = 500
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
+    setter: ClassVar[frozenset[Capability]] = frozenset()
+
+    def __post_init__(self) -> None:
+        if len(set(self.levels)) < 2:
+            raise ConfigError("self_confidence.levels needs at least two labels.")
+        for name, agents in (("easy", self.easy), ("hard", self.hard)):
+            if agents is not None and len(set(agents)) != 2:
+                raise ConfigError(f"self_confidence.{name} must name two agents.")
+
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+        """The easy and the hard set.
+
+        Raises:
+            ConfigError: an agent is unknown, or nobody says which agents are far apart.
+        """
+        chosen = {
+            "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
+            "hard": self._agents(panel, "hard", self.hard, ("Faithful", "Faithful")),
+        }
+        panels = []
+        for i, j in chosen.values():
+            texts = [(row[i], row[j]) for row in panel.texts]
+            names = (panel.agents[i].name, panel.agents[j].name)
+            panels.append(pair_panel(panel, list(panel.items), texts, names))
+        rows = np.arange(len(panel.items))
+        facts = {
+            name: " and ".join(panel.agents[k].name for k in pair) for name, pair in chosen.items()
+        }
+        return Paper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
+
+    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """Confidence in every answer on both sets."""
+        ask = self._probabilities if self.by == "probability" else self._in_words
+        easy, hard = (by_item(ask(panel, judge), paper) for panel in paper.panels)
+        return Answers(easy, hard)
+
+    def _probabilities(self, panel: Panel, lm: EvaluationLM) -> Floats:
+        values = np.full((len(panel.items), 2), np.nan)
+        cells, replies = self.judge.ask(panel, lm, top_logprobs=5)
+        for (k, i, _), reply in zip(cells, replies, strict=True):
+            values[k, i] = emitted(reply)
+        return values
+
+    def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
+        levels = ", ".join(f"`{level}`" for level in self.levels)
+        cells, requests = [], []
+        for cell, key, fields in questions(panel, "self_confidence"):
+            messages = self.words.messages(**fields, levels=levels)
+            requests.append(ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key))
+            cells.append(cell)
+        values = np.full((len(panel.items), 2), np.nan)
+        for (k, i, _), reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
+            named = read_choice(reply.text, self.levels, "last")
+            if named is not None:
+                values[k, i] = 1.0 + [level.lower() for level in self.levels].index(named)
+        return values
+
+    def _agents(
+        self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
+    ) -> tuple[int, int]:
+        names = [agent.name for agent in panel.agents]
+        if given is not None:
+            for one in given:
+                if one not in names:
+                    raise ConfigError(
+                        f"self_confidence.{name}: no agent is called {one!r}."
+                        f"{did_you_mean(one, names)}"
+                    )
+            return names.index(given[0]), names.index(given[1])
+        found: list[int] = []
+        for kind in kinds:
+            of_kind = [k for k, agent in enumerate(panel.agents) if agent.category == kind]
+            found += [k for k in of_kind if k not in found and not panel.agents[k].reference][:1]
+        if len(found) < 2:
+            raise ConfigError(
+                f"Nobody says which agents make the {name} set: give "
+                f"study.self_confidence.{name}=[AGENT,AGENT], or study.self_confidence=null."
+            )
+        return found[0], found[1]
+
+
+def emitted(reply: Reply) -> float:
+    """ln p of the last label that the reply emitted; NaN without one, or without probabilities.
+
+    The emitted token is taken to be the most likely one, which it is at temperature 0.
+    """
+    for token in reversed(reply.top_logprobs):
+        if token and token[0][0].strip().strip("`'\"*.").lower() in LABELS:
+            return min(float(token[0][1]), 0.0)
+    return np.nan

@@ -1,0 +1,113 @@
+"""Which of two answers is better, in one word (Auto-PRE paper, Table 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.judge import position
+from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.reading import Which, read_choice
+from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_two
+
+CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
+"""What a reply may say -> did the answer shown first win."""
+
+Cell = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Every ordered pair is judged, so each two answers are seen in both orders.
+
+    The judge replies ``one`` or ``two``. Of a longer reply the first (or last) of these words, or
+    ``tie``, counts; a reply without any is unscored. An agent's score is its win rate over both
+    orders. study=qualification asks several judges so.
+
+    Args:
+        prompt: fields task, source, one and two. ``pairwise.txt`` says how to reply at its
+            beginning ("prompt1" in the paper), ``pairwise_last.txt`` at its end ("prompt2").
+        which: of several labels in a reply, the first or the last counts.
+        temperature: of the LM.
+        max_tokens: upper bound on the reply.
+        reads: which texts: raw, or preprocessed.
+    """
+
+    prompt: Prompt
+    which: Which = "first"
+    temperature: float = 0.0
+    max_tokens: int = 16
+    reads: Reads = "raw"
+    name: ClassVar[str] = "pairwise"
+    measurement: ClassVar[str] = "pairwise"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
+        cells, replies = self.ask(panel, lm)
+        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
+        for cell, reply in zip(cells, replies, strict=True):
+            verdict[cell] = self.read(reply)
+        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+        return data.assign_attrs(prompt=self.prompt.identity)
+
+    def ask(
+        self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
+    ) -> tuple[list[Cell], list[Reply]]:
+        """(item, first, second) of every question, and the replies; one batch.
+
+        Args:
+            panel: the answers.
+            lm: the judge.
+            top_logprobs: alternatives to report for each token of a reply.
+        """
+        cells, requests = [], []
+        for cell, key, values in questions(panel, self.name):
+            cells.append(cell)
+            request = ChatRequest(
+                self.prompt.messages(**values),
+                self.temperature,
+                self.max_tokens,
+                top_logprobs=top_logprobs,
+                key=key,
+            )
+            requests.append(request)
+        return cells, lm.chat(requests) if requests else []
+
+    def read(self, reply: Reply) -> float:
+        """1 the first answer, 0 the second, .5 a tie; NaN where the reply says none of these."""
+        label = read_choice(reply.text, CHOICES, self.which)
+        return np.nan if label is None else CHOICES[label]
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """Win rates, the same under every definition; diagnostics hold position bias."""
+        return win_rates(measured["verdict"])
+
+
+def questions(panel: Panel, name: str) -> Iterator[tuple[Cell, tuple[str, ...], dict[str, str]]]:
+    """(item, first, second), key and fields of the question on every ordered pair of texts."""
+    task = str(panel.provenance.get("task_description") or panel.task)
+    names = [agent.name for agent in panel.agents]
+    for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+        for i, j in permutations(range(len(names)), 2):
+            one, two = row[i], row[j]
+            if one is None or two is None:
+                continue
+            values = {"task": task, "source": item.source, "one": one, "two": two}
+            yield (k, i, j), (name, item.id, names[i], names[j]), values
+
+
+def win_rates(first: xr.DataArray) -> Scores:
+    """Mean over peers of both orders; a pair is as good as its weaker text."""
+    second = 1 - transposed(first)
+    agent = mean_over((first + second) / 2, "peer")
+    return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))

@@ -1,0 +1,78 @@
+"""One answer at a time on a scale of 5 or 100 levels (Auto-PRE paper, Table 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.surface import score_texts
+from judgelab.panel import Panel
+from judgelab.prompt import Prompt
+from judgelab.reading import Which, read_number
+from judgelab.scores import Scores, measured
+
+
+@dataclass(frozen=True)
+class Pointwise:
+    """A number for every answer.
+
+    The first (or last) number of the reply counts; one outside the scale, or no number, leaves
+    the answer unscored (the release gives it -1, or lets it through).
+
+    Args:
+        name: pointwise5 or pointwise100.
+        prompt: fields task, source and text.
+        low: lowest number of the scale.
+        high: highest number.
+        which: of several numbers in a reply, the first or the last counts.
+        temperature: of the LM.
+        max_tokens: upper bound on the reply.
+        reads: which texts: raw, or preprocessed.
+
+    Raises:
+        ConfigError: the scale has no length.
+    """
+
+    name: str
+    prompt: Prompt
+    low: float = 1.0
+    high: float = 5.0
+    which: Which = "first"
+    temperature: float = 0.0
+    max_tokens: int = 16
+    reads: Reads = "raw"
+    measurement: ClassVar[str] = "pointwise"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def __post_init__(self) -> None:
+        if self.low >= self.high:
+            raise ConfigError(f"mechanism.low={self.low} must lie below high={self.high}.")
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent]: the number; NaN for absent texts and unread replies."""
+        task = str(panel.provenance.get("task_description") or panel.task)
+        cells, requests = [], []
+        for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+            for j, text in enumerate(row):
+                if text is None:
+                    continue
+                messages = self.prompt.messages(task=task, source=item.source, text=text)
+                key = (self.name, item.id, panel.agents[j].name)
+                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
+                cells.append((k, j))
+        value = np.full((len(panel.items), len(panel.agents)), np.nan)
+        for cell, reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
+            value[cell] = read_number(reply.text, self.low, self.high, self.which)
+        data = measured(panel, value=(("item", "agent"), value))
+        return data.assign_attrs(prompt=self.prompt.identity)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The number itself; a pair is as good as its weaker text."""
+        return score_texts(measured)

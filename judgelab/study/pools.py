@@ -1,0 +1,166 @@
+"""Pools of judges: who is in, with what weight, and what they decide together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.stats.arrays import row_means
+from judgelab.stats.exams import Bools, Marks
+from judgelab.stats.pooling import (
+    Decision,
+    Orders,
+    Weighting,
+    decide,
+    fusion_weights,
+    pooled_scores,
+)
+from judgelab.stats.preference import correct
+from judgelab.study.hearing import Hearing
+
+Floats = NDArray[np.float64]
+
+FULL, EVERYBODY, HUMAN = "auto_pre", "all", "human"
+INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Some judges and what they decided.
+
+    Attributes:
+        name: all, C, P, C+P, ..., human; a judge's own name for a pool of one.
+        exams: which admit to it.
+        power: [judges] weights, 0 for who is not in. Of human: mean over folds.
+        decision: of every pair.
+        power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
+            None where it is not.
+    """
+
+    name: str
+    exams: tuple[str, ...]
+    power: Floats
+    decision: Decision
+    power_samples: Floats | None = None
+
+    @property
+    def members(self) -> Bools:
+        """[judges] who has a say."""
+        return np.asarray(self.power > 0, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pools are made.
+
+    Attributes:
+        weighting: see ``stats.pooling.fusion_weights``.
+        orders: whether both orders of a pair are one vote.
+        tolerance: of ties.
+        excused: whether a judge who did not sit an exam is let through it.
+    """
+
+    weighting: Weighting = "mean"
+    orders: Orders = "merged"
+    tolerance: float = 1e-9
+    excused: bool = True
+
+
+def single(hearing: Hearing, judge: int, rules: Rules) -> Pool:
+    """One judge alone."""
+    power = np.zeros(len(hearing.judges))
+    power[judge] = 1.0
+    votes = hearing.votes(rules.orders)
+    return Pool(hearing.judges[judge], (), power, decide(votes, power, rules.tolerance))
+
+
+def examined(hearing: Hearing, marks: Mapping[str, Marks], rules: Rules) -> list[Pool]:
+    """Everybody, and those whom each subset of the exams admits, the largest subset last."""
+    names = tuple(marks)
+    subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
+    return [admitted(hearing, marks, subset, rules) for subset in subsets]
+
+
+def admitted(
+    hearing: Hearing, marks: Mapping[str, Marks], exams: Sequence[str], rules: Rules
+) -> Pool:
+    """Those who passed all of these exams, weighted."""
+    chosen = np.array([name in exams for name in marks], dtype=np.bool_)
+    votes = hearing.votes(rules.orders)
+    if not exams:
+        power = np.ones(len(hearing.judges))
+        return Pool(EVERYBODY, (), power, decide(votes, power, rules.tolerance))
+    values = np.stack([mark.value for mark in marks.values()])
+    samples = np.stack([mark.samples for mark in marks.values()], axis=1)
+    through = [_through(mark, ~hearing.sat[exam] & rules.excused) for exam, mark in marks.items()]
+    passed: Bools = np.all(np.stack([now for now, _ in through])[chosen], axis=0)
+    passes: Bools = np.all(np.stack([then for _, then in through])[chosen], axis=0)
+    power = _weights(values, chosen, rules.weighting, passed)
+    powers = _weights(samples, chosen, rules.weighting, passes)
+    name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
+    return Pool(name, tuple(exams), power, decide(votes, power, rules.tolerance), powers)
+
+
+def filtered_by_people(
+    hearing: Hearing, gold: Floats, bar: float, folds: int, rules: Rules
+) -> Pool:
+    """PRE's human filter: judges whose accuracy exceeds the bar, weighted with it.
+
+    The paper takes both from answers that are then judged again; here the items of one fold are
+    decided by accuracies on the other folds.
+    """
+    votes = hearing.votes(rules.orders)
+    right = np.stack([correct(np.sign(each), gold) for each in votes])
+    fold = np.arange(len(gold)) % folds
+    sign = np.full(votes.shape[1:], np.nan)
+    powers = []
+    for part in range(folds):
+        marks = row_means(right[:, fold != part].reshape(len(right), -1))
+        powers.append(np.where(marks > bar, marks, 0.0))
+        sign[fold == part] = decide(votes[:, fold == part], powers[-1], rules.tolerance).sign
+    ties = int(np.count_nonzero(sign == 0))
+    return Pool(HUMAN, (), np.mean(powers, axis=0), Decision(sign, ties))
+
+
+def answer_scores(hearing: Hearing, pool: Pool, agents: int) -> Floats:
+    """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
+    if hearing.grades is not None:
+        return pooled_scores(hearing.grades, pool.power)
+    sign = pool.decision.sign
+    sign = sign if sign.ndim == 2 else sign.sum(axis=-1)
+    net = np.zeros((len(sign), agents))
+    known = np.zeros((len(sign), agents))
+    for k, (i, j) in enumerate(hearing.pairs):
+        decided = ~np.isnan(sign[:, k])
+        won = np.where(decided, sign[:, k], 0.0)
+        net[:, i] += won
+        net[:, j] -= won
+        known[:, i] += decided
+        known[:, j] += decided
+    return np.where(known > 0, net, np.nan)
+
+
+def same_list(pool: Pool) -> float:
+    """In what share of the resamples the same judges are admitted; NaN where none are drawn."""
+    if pool.power_samples is None:
+        return float("nan")
+    return float(((pool.power_samples > 0) == pool.members).all(axis=1).mean())
+
+
+def _through(mark: Marks, excused: Bools) -> tuple[Bools, Bools]:
+    """Who passes now, and in each resample."""
+    return mark.passed | excused, mark.passes | excused
+
+
+def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> Floats:
+    """Weights of those who passed. Who has no number gets the mean weight of the others."""
+    power = fusion_weights(values, chosen, rule)
+    known = passed & ~np.isnan(power)
+    count = np.maximum(known.sum(axis=-1, keepdims=True), 1)
+    usual = np.where(known, power, 0.0).sum(axis=-1, keepdims=True) / count
+    usual = np.where(known.any(axis=-1, keepdims=True), usual, 1.0)
+    return np.where(passed, np.where(np.isnan(power), usual, power), 0.0)

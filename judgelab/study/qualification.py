@@ -1,0 +1,193 @@
+"""Who is fit to judge, and how to pool them? (Auto-PRE paper)"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.panel import Panel
+from judgelab.result import Result
+from judgelab.stats.exams import Marks, Threshold, ThresholdRule, mark
+from judgelab.stats.pooling import Orders, Weighting
+from judgelab.study import qualification_records as records
+from judgelab.study import qualification_tables as tables
+from judgelab.study.annotation import all_pairs, grades_of, preferences_of
+from judgelab.study.hearing import Hearing, ask, recall
+from judgelab.study.judge_prices import read_prices
+from judgelab.study.judges import Panelled
+from judgelab.study.lab import Lab
+from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
+from judgelab.study.qualification_case import Case, summary
+from judgelab.study.qualification_notes import notes
+from judgelab.study.records import text_records
+
+EXAMS = ("consistency", "pertinence", "self_confidence")
+
+
+@dataclass(frozen=True)
+class Qualification(Panelled):
+    """Exams, pass list and pools of several judges; held against people's annotation if any.
+
+    The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
+    too) and sit the exams. A judge that passes the exams of a pool votes in it. Where people
+    graded answers, every judge and pool gets an accuracy on pairs, Spearman's rho over answers
+    and a bias rate, with intervals and tests over items. Without annotation there are the exams,
+    the pools, and how far judges agree.
+
+    Args:
+        judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
+        recorded: of a replay, judges to be looked at; null: who sat the pertinence exam, else all.
+        consistency: exam P_c; null: not sat (nor are the others where they are null).
+        pertinence: exam P_p.
+        self_confidence: exam P_s.
+        threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
+            ``quantile``.
+        bars: exam -> number or quantile, for these two.
+        absent: a judge of whom an exam is not known is ``excused`` from it or has ``failed``.
+        weights: of the judges in a pool: equal, score, logit or mean (stats.pooling).
+        orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
+        tolerance: share of the weight cast within which a vote is a tie.
+        human_bar: accuracy that the human filter asks for.
+        folds: of the items, for the human filter: no item is judged by what it taught.
+        family: agents of one model family, whose bias rate is asked for; empty: none.
+        prices: YAML with the judges' prices: a name under conf, or a path.
+        bootstrap: resamples of the items, and sign flips.
+
+    Raises:
+        ConfigError: a number is out of range, an exam has no bar, or judges that cannot chat.
+    """
+
+    judges: dict[str, Any]
+    consistency: Any = None
+    pertinence: Any = None
+    self_confidence: Any = None
+    recorded: Sequence[str] | None = None
+    threshold: ThresholdRule = "mean"
+    bars: Mapping[str, float] | None = None
+    absent: Literal["excused", "failed"] = "excused"
+    weights: Weighting = "mean"
+    orders: Orders = "merged"
+    tolerance: float = 1e-9
+    human_bar: float = 0.6
+    folds: int = 5
+    family: Sequence[str] = ()
+    prices: str = "judge_prices.yaml"
+    bootstrap: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.bootstrap < 1 or self.folds < 2 or not 0 <= self.tolerance < 1:
+            raise ConfigError(
+                "study.bootstrap must be at least 1, study.folds 2, study.tolerance in [0, 1)."
+            )
+        for name in EXAMS[:2]:
+            self._bar(name)
+
+    def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
+        """See Panelled."""
+        return replace(self, judges={name: employ(name, lm) for name, lm in self.judges.items()})
+
+    def run(self, lab: Lab) -> Result:
+        """Hear the judges, mark the exams, pool, and compare.
+
+        Raises:
+            ConfigError: no judges, no pair of answers, or an exam that does not fit the panel.
+            CapabilityError: a judge cannot do what the mechanism or an exam needs.
+        """
+        panel = lab.panels(attacked=False)["clean"]
+        hearing = self._hear(lab, panel)
+        write = lab.run_dir.write_table
+        write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
+        if any(text is not None for row in panel.texts for text in row):
+            write("records/clean_texts.parquet", text_records(panel))
+        case = self._case(lab, panel, hearing)
+        write("records/clean_decisions.parquet", records.decision_records(panel, case))
+        made = tables.all_tables(case)
+        return Result(
+            summary=summary(lab, panel, case),
+            primary="pool/accuracy" if case.known else "pool/agreement",
+            tables=made,
+            figures=tables.figures(made),
+            notes=notes(lab, panel, case),
+            provenance={"clean": _origin(panel, hearing)},
+        )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        self._hear(lab, lab.panels(attacked=False)["clean"])
+
+    def _hear(self, lab: Lab, panel: Panel) -> Hearing:
+        pairs = all_pairs(panel)
+        if not len(pairs):
+            raise ConfigError(
+                "study=qualification compares answers: the panel needs two agents that are no "
+                "references."
+            )
+        if isinstance(lab.evaluation_lm, Replay):
+            name = lab.mechanism.name
+            return recall(lab.evaluation_lm, panel, pairs, name, self.recorded)
+        if not self.judges:
+            raise ConfigError(
+                "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
+                "or use dataset=auto_pre_released evaluation_lm=replay."
+            )
+        for name, judge in self.judges.items():
+            if not any(needed <= judge.capabilities for needed in lab.mechanism.requires):
+                wanted = " or ".join("+".join(sorted(each)) for each in lab.mechanism.requires)
+                raise CapabilityError(
+                    f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
+                    f"mechanism={lab.mechanism.name} needs {wanted}: choose another LM."
+                )
+        exams = {name: getattr(self, name) for name in EXAMS}
+        known = {name: exam for name, exam in exams.items() if exam is not None}
+        return ask(lab, panel, pairs, self.judges, known)
+
+    def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> Case:
+        gold = preferences_of(panel, hearing.pairs)
+        marks: dict[str, Marks] = {}
+        for name, answers in hearing.exams.items():
+            bar = self._bar(name) if name in EXAMS[:2] else Threshold()
+            marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
+        rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
+        pools: list[Pool] = examined(hearing, marks, rules)
+        if bool((abs(gold) == 1).any()) and len(panel.items) >= self.folds:
+            pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
+        prices = read_prices(self.prices)
+        return Case(
+            hearing,
+            [agent.name for agent in panel.agents],
+            marks,
+            [single(hearing, k, rules) for k in range(len(hearing.judges))],
+            pools,
+            gold,
+            grades_of(panel),
+            self._family(panel),
+            prices.cost(hearing, self.judges),
+            prices,
+            rules,
+            self.bootstrap,
+            lab.seed,
+        )
+
+    def _bar(self, exam: str) -> Threshold:
+        try:
+            return Threshold(self.threshold, (self.bars or {}).get(exam))
+        except ValueError as cause:
+            raise ConfigError(f"study.bars.{exam}: {cause}") from cause
+
+    def _family(self, panel: Panel) -> tuple[str, ...]:
+        names = [agent.name for agent in panel.agents]
+        for name in self.family:
+            if name not in names:
+                raise ConfigError(f"study.family: no agent is called {name!r}.")
+        return tuple(self.family)
+
+
+def _origin(panel: Panel, hearing: Hearing) -> dict[str, object]:
+    made = {**panel.provenance, "digest": panel.digest, "exams": hearing.facts}
+    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
+    return origin

@@ -1,0 +1,89 @@
+"""The sentences a reader of a qualification result must see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.panel import Panel
+from judgelab.study.discrimination_notes import FEW_ITEMS
+from judgelab.study.lab import Lab
+from judgelab.study.pools import same_list
+
+if TYPE_CHECKING:
+    from judgelab.study.qualification_case import Case
+
+DOUBTFUL = (0.05, 0.95)
+"""Between these shares of resamples passed, noise has a say in who passes."""
+
+
+def notes(lab: Lab, panel: Panel, case: Case) -> tuple[str, ...]:
+    """Data, judges, and whatever limits what the numbers mean."""
+    return (*_made_of(lab, panel, case), *_exams(case), *_limits(lab, panel, case))
+
+
+def _made_of(lab: Lab, panel: Panel, case: Case) -> list[str]:
+    origin = panel.provenance
+    where = origin.get("domain") or origin.get("source") or "as given"
+    said = [
+        f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(panel.items)} items, "
+        f"{len(case.hearing.pairs)} pairs of answers each.",
+        f"Judges, by {lab.mechanism.name}: {', '.join(case.hearing.judges)}.",
+    ]
+    if isinstance(lab.evaluation_lm, Replay):
+        said.append("All verdicts and exams are recorded ones: no model was asked.")
+    for exam, facts in case.hearing.facts.items():
+        listed = ", ".join(f"{key}: {value}" for key, value in facts.items())
+        said.append(f"Exam {exam}: {listed}.")
+    return said
+
+
+def _exams(case: Case) -> list[str]:
+    said = []
+    for exam, marks in case.marks.items():
+        sat = case.hearing.sat[exam]
+        absent = [j for j, there in zip(case.hearing.judges, sat, strict=True) if not there]
+        if absent:
+            fate = "are excused from it" if case.rules.excused else "have failed it"
+            said.append(f"No answers in {exam} of {', '.join(absent)}: they {fate}.")
+        mute = np.isnan(marks.value) & sat
+        if mute.any():
+            named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
+            said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
+        doubtful = [
+            f"{judge} ({share:.2f})"
+            for judge, share in zip(case.hearing.judges, marks.p_pass, strict=True)
+            if DOUBTFUL[0] < share < DOUBTFUL[1]
+        ]
+        if doubtful:
+            said.append(f"Whether these pass {exam} is decided by noise: {', '.join(doubtful)}.")
+    if not case.chosen.members.any():
+        said.append("Nobody passes all exams: there is no pool of them.")
+    elif (share := same_list(case.chosen)) < DOUBTFUL[1]:
+        said.append(
+            f"Other items would admit others: the pool {case.chosen.name} is the same in "
+            f"{share:.2f} of the resamples. Its interval 'anew' takes that into account."
+        )
+    return said
+
+
+def _limits(lab: Lab, panel: Panel, case: Case) -> list[str]:
+    said = []
+    if not case.known:
+        said.append(
+            "There is no human annotation: exams, pools and agreement say who is consistent, not "
+            "who is right."
+        )
+    if other := panel.provenance.get("answers_shown_otherwise"):
+        said.append(
+            f"{other} released answers differ from what the judges were shown: see the dataset's "
+            "notes before using graded formats."
+        )
+    if len(panel.items) < FEW_ITEMS:
+        said.append(f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}.")
+    if np.isnan(case.cost).any():
+        unknown = [j for j, c in zip(case.hearing.judges, case.cost, strict=True) if np.isnan(c)]
+        said.append(f"No price is known of {', '.join(unknown)}: give study.prices=FILE.")
+    return said

@@ -1,0 +1,69 @@
+"""Two judges behind an endpoint: each with its own account, both held against one budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.study.run import execute
+from tests.e2e.conftest import ROOT
+from tests.scripted_judges import write_panel
+from tests.servers.process import scripted
+
+MODELS = {"mini": "gpt-4o-mini", "big": "gpt-4o"}
+
+
+def run(root: Path, url: str, *more: str) -> dict[str, Any]:
+    chosen = ["study=qualification", "dataset=jsonl", f"dataset.path={root / 'panel.jsonl'}"]
+    chosen += ["tracker=none", f"paths.root={root / 'out'}", "study.bootstrap=50"]
+    chosen += ["study.self_confidence.easy=[brief,wordy]"]
+    chosen += ["study.self_confidence.hard=[brief,peer]", *more]
+    for name, model in MODELS.items():
+        node = f"study.judges.{name}"
+        chosen += [f"+evaluation_lm@{node}=openai", f"{node}.model={model}"]
+        chosen += [f"{node}.base_url={url}", f"{node}.server=scripted", f"{node}.api_key_env=null"]
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        execute(compose("config", overrides=chosen))
+    [made] = (root / "out" / "runs").iterdir()
+    manifest: dict[str, Any] = json.loads((made / "manifest.json").read_text())
+    result = json.loads((made / "result.json").read_text())
+    files = {file.name: len(file.read_text().splitlines()) for file in made.glob("calls_*.jsonl")}
+    return manifest | {"tables": {t["name"]: t["rows"] for t in result["tables"]}, "files": files}
+
+
+def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> None:
+    write_panel(tmp_path / "panel.jsonl", 4, graded=False)
+    with scripted(tmp_path / "server") as server:
+        found = run(tmp_path, server.url)
+        # 12 ordered pairs of each item; the questions of consistency are the same ones, the
+        # pertinence exam asks 2 new ones and the confident sets 4 with probabilities
+        assert {role: found[f"study.judges.{role}"]["calls"]["computed"] for role in MODELS} == {
+            "mini": 4 * (12 + 2 + 4),
+            "big": 4 * (12 + 2 + 4),
+        }
+        assert found["files"].keys() == {"calls_judge_mini.jsonl", "calls_judge_big.jsonl"}
+        assert all(lines >= 72 for lines in found["files"].values())
+        paid = sum(server.paid().values())
+        assert paid == 144
+        again = run(tmp_path, server.url, "force=true")
+        assert sum(server.paid().values()) == paid
+    exams = {(row["exam"], row["judge"]): row for row in again["tables"]["exams"]}
+    assert exams["consistency", "mini"]["n"] == 24
+    # the server names no probabilities of the labels: they sat the exam and failed
+    assert exams["self_confidence", "mini"]["passed"] is False
+    lists = {row["pool"]: row["judges"] for row in again["tables"]["lists"]}
+    assert lists["C+P+S"] == "nobody" and lists["all"] == "mini, big"
+
+
+def test_the_judges_share_the_budget(tmp_path: Path) -> None:
+    write_panel(tmp_path / "panel.jsonl", 4, graded=False)
+    with (
+        scripted(tmp_path / "server") as server,
+        pytest.raises(Exception, match=r"max_calls|budget"),
+    ):
+        run(tmp_path, server.url, "budget.max_calls=100")
+    assert 72 < len(server.events("answered")) <= 100

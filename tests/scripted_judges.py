@@ -1,0 +1,123 @@
+"""Judges that follow a rule, and a panel on which the rules differ: for study=qualification."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from judgelab.capability import Capability
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+
+SHOWN = re.compile(
+    r"\[Request\]\n(.*)\n\[End of request\].*\[Answer one\]\n(.*)\n\[End of answer one\].*"
+    r"\[Answer two\]\n(.*)\n\[End of answer two\]",
+    re.DOTALL,
+)
+LEVELS = ("null", "low", "medium", "high", "expert")
+NOISE = 1.2
+"""Standard deviation of what the oracle adds to the difference of merit."""
+
+
+class ScriptedJudge:
+    """``one`` always says so; ``longer`` prefers the longer text; ``oracle`` knows the merit.
+
+    The oracle adds noise that differs from question to question, and is the surer the larger the
+    difference. Asked in words, it names its level.
+    """
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+        self.asked = 0
+
+    @property
+    def identity(self) -> str:
+        """The rule."""
+        return f"scripted judge: {self.rule}"
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        raise AssertionError("a scripted judge was asked for log-probabilities")
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.asked += len(requests)
+        return [self._reply(request) for request in requests]
+
+    def close(self) -> None: ...
+
+    def _reply(self, request: ChatRequest) -> Reply:
+        text = request.messages[0].content
+        shown = SHOWN.search(text)
+        if shown is None:
+            return Reply("An answer about something else entirely, written with great care.")
+        lead = self._lead(*shown.groups(), salt=text)
+        label, p = ("one" if lead >= 0 else "two"), 1 / (1 + math.exp(-abs(lead)))
+        if "no doubt whatever" in text:
+            level = LEVELS[min(4, int(abs(lead)))]
+            return Reply(f"Following it closely, answer {label} is better.\n{level}")
+        token = ((label, math.log(p)), ("neither", -9.0))
+        return Reply(label, top_logprobs=(token,) if request.top_logprobs else ())
+
+    def _lead(self, source: str, one: str, two: str, *, salt: str) -> float:
+        if self.rule == "one":
+            return 1.0
+        if self.rule == "longer":
+            return 1.0 if len(one) >= len(two) else -1.0
+        digest = hashlib.sha256(f"{self.rule}{salt}".encode()).digest()
+        noise = sum(b - 127.5 for b in digest) / (73.9 * math.sqrt(len(digest)))
+        return merit(source, one) - merit(source, two) + NOISE * noise
+
+
+def merit(source: str, text: str) -> float:
+    """What the text says it is worth, if it is about the source."""
+    about = source.split()[0] in text
+    worth = re.search(r"merit (\d)", text)
+    return float(worth.group(1)) if about and worth else 0.0
+
+
+def write_panel(file: Path, items: int = 30, *, graded: bool = True) -> None:
+    """Four agents of merit 5, 4, 2 and 1; the worse, the longer. Grades are the merits."""
+    agents = {"brief": 5, "peer": 4, "long": 2, "wordy": 1}
+    rows = []
+    for k in range(items):
+        topic = f"topic{k}x"
+        responses = {
+            name: f"{topic} merit {worth}" + " and so on" * (6 - worth) * 3
+            for name, worth in agents.items()
+        }
+        row: dict[str, Any] = {"id": f"i{k}", "source": f"{topic} is what this is about, all of it"}
+        row["responses"] = responses
+        if graded:
+            row["human"] = dict(agents)
+        rows.append(json.dumps(row))
+    file.write_text("\n".join(rows), encoding="utf-8")
+
+
+def overrides(panel: Path, root: Path, *more: str) -> list[str]:
+    """Of a run with the three judges."""
+    judges = [
+        f"+study.judges.{rule}={{_target_: tests.scripted_judges.ScriptedJudge, rule: {rule}}}"
+        for rule in ("one", "longer", "oracle")
+    ]
+    return [
+        "study=qualification",
+        "dataset=jsonl",
+        f"dataset.path={panel}",
+        "tracker=none",
+        f"paths.root={root}",
+        "study.pertinence.relevant=brief",
+        "study.pertinence.irrelevant=wordy",
+        "study.self_confidence.easy=[brief,wordy]",
+        "study.self_confidence.hard=[brief,peer]",
+        "study.bootstrap=300",
+        *judges,
+        *more,
+    ]

@@ -1,0 +1,187 @@
+"""Exams, pools and their agreement with people: known values, and what chance does to them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from judgelab.stats.bootstrap import item_weights
+from judgelab.stats.exams import Threshold, confidence, mark, shares, spread_of_gap, unchanged
+from judgelab.stats.pooling import decide, fusion_weights, gaps_of, pooled_scores, votes_of
+from judgelab.stats.preference import (
+    accuracy,
+    accuracy_samples,
+    agreement_matrix,
+    correct,
+    difference,
+    favour_rate,
+    unscored_pairs,
+)
+
+NAN = np.nan
+
+
+def test_consistency_counts_equal_verdicts_and_leaves_out_the_unread() -> None:
+    before = [1.0, 0.0, 0.5, 0.5, 1.0, NAN]
+    after = [1.0, 1.0, 0.5, 1.0, NAN, NAN]
+    assert_allclose(unchanged(before, after), [1, 0, 1, 0, NAN, NAN])
+    # the release gives a half wherever either order chose neither answer
+    assert_allclose(unchanged(before, after, unread=0.5), [1, 0, 0.5, 0.5, 0.5, 0.5])
+
+
+def test_an_exam_is_a_mean_over_answers_not_over_items() -> None:
+    answers = np.array([[[1.0, 1.0, 1.0], [0.0, NAN, NAN]], [[NAN] * 3, [1.0, 0.0, NAN]]])
+    exam = shares(answers)
+    marks = mark(exam, Threshold("fixed", 0.6), draws=50)
+    assert_allclose(marks.value, [0.75, 0.5])
+    assert marks.n.tolist() == [4, 2] and marks.unscored.tolist() == [2, 4]
+    assert marks.passed.tolist() == [True, False]
+
+
+def test_bars_are_the_mean_a_number_or_a_quantile_of_those_who_sat() -> None:
+    values = np.array([[0.2, 0.4, NAN, 0.9], [NAN] * 4])
+    assert_allclose(Threshold().bar(values), [0.5, NAN])
+    assert_allclose(Threshold("fixed", 0.55).bar(values), [0.55, 0.55])
+    assert_allclose(Threshold("quantile", 0.5).bar(values), [0.4, NAN])
+    with pytest.raises(ValueError, match="needs a value"):
+        Threshold("fixed")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Threshold("quantile", 1.5)
+
+
+def test_nobody_above_the_mean_passes_by_rounding() -> None:
+    same = shares(np.full((3, 10), 0.1 + 0.2))
+    marks = mark(same, Threshold(), draws=20)
+    assert not marks.passed.any() and not marks.passes.any()
+
+
+def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
+    rng = np.random.default_rng(3)
+    answers = (rng.random((3, 200)) < np.array([0.95, 0.5, 0.5])[:, None]).astype(float)
+    answers[2] = np.where(np.arange(200) % 2, 1.0, 0.0)
+    marks = mark(shares(answers), Threshold("fixed", 0.5), draws=500)
+    assert marks.p_pass[0] == 1.0
+    assert 0.3 < marks.p_pass[2] < 0.7
+    assert (marks.low <= marks.value).all() and (marks.value <= marks.high).all()
+
+
+def test_self_confidence_compares_easy_with_hard() -> None:
+    easy = np.array([[0.9, 0.8], [0.5, 0.5], [NAN, NAN]])
+    hard = np.array([[0.7, 0.9], [0.6, 0.5], [0.5, 0.5]])
+    exam = confidence(easy[:, :, None], hard[:, :, None])
+    marks = mark(exam, Threshold("fixed", 7.0), draws=200)  # equation 4 has no bar to move
+    assert_allclose(marks.value, [1, 0, NAN])
+    assert marks.passed.tolist() == [True, False, False]
+    assert np.isnan(marks.p_pass[2]) and 0 < marks.p_pass[0] < 1
+    gap = spread_of_gap(exam, draws=200)
+    assert_allclose(gap[0], [0.05, -0.05, NAN])
+    assert gap[1, 0] < gap[0, 0] < gap[2, 0]
+
+
+def test_weights_follow_the_exams_that_admit() -> None:
+    exams = np.array([[0.9, 0.6], [0.8, 0.4], [1.0, NAN]])
+    first = [True, False, False]
+    assert_allclose(fusion_weights(exams, first, "equal"), [1, 1])
+    assert_allclose(fusion_weights(exams, first, "score"), [0.9, 0.6])
+    assert_allclose(fusion_weights(exams, first, "mean"), [0.9, 0.5])
+    assert_allclose(fusion_weights(exams, first, "logit"), np.log([9, 1.5]))
+    sure = fusion_weights(exams, [False, False, True], "logit")
+    assert np.isfinite(sure[0]) and np.isnan(sure[1])
+    assert fusion_weights(exams, [False, True, False], "logit")[1] == 0  # below chance: no say
+
+
+def test_votes_merge_orders_and_ties_survive_rounding() -> None:
+    # three judges, one item, two pairs, both orders
+    verdicts = np.array([[[[1, 1], [1, 0]]], [[[0, 0], [1, 0]]], [[[NAN, NAN], [1, NAN]]]])
+    votes = votes_of(verdicts)
+    assert_allclose(votes[:, 0], [[2, 0], [-2, 0], [NAN, 1]])
+    assert decide(votes, [0.1 + 0.2, 0.3, 1.0]).sign.tolist() == [[0.0, 1.0]]
+    assert decide(votes, [0.1 + 0.2, 0.3, 1.0]).ties == 1
+    assert decide(votes, [0.4, 0.3, 0.0]).sign.tolist() == [[1.0, 0.0]]
+    assert np.isnan(decide(votes, [0.0, 0.0, 1.0]).sign[0, 0])
+    separate = decide(votes_of(verdicts, "per_order"), [1.0, 1.0, 1.0])
+    assert separate.sign[0, 1].tolist() == [1.0, -1.0]
+    with pytest.raises(ValueError, match="negative"):
+        decide(votes, [-1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="do not fit"):
+        decide(votes, [1.0])
+
+
+def test_a_missing_grade_favours_neither_answer() -> None:
+    scores = np.array([[[5.0, 3.0, NAN]], [[2.0, 2.0, 4.0]]])
+    pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    decision = decide(gaps_of(scores, pairs), [1.0, 1.0])
+    assert decision.sign.tolist() == [[1.0, -1.0, -1.0]]
+    assert_allclose(pooled_scores(scores, [3.0, 1.0]), [[4.25, 2.75, 4.0]])
+
+
+def test_accuracy_counts_ties_half_and_clusters_by_item() -> None:
+    gold = np.array([[1, -1, 0], [1, NAN, -1], [1, 1, 1]])
+    sign = np.array([[1.0, 1.0, 1.0], [0.0, 1.0, NAN], [1.0, 1.0, -1.0]])
+    right = correct(sign, gold)
+    assert_allclose(right, [[1, 0, NAN], [0.5, NAN, NAN], [1, 1, 0]])
+    found = accuracy(right)
+    assert found.value == pytest.approx(3.5 / 6) and (found.n, found.clusters) == (6, 3)
+    assert unscored_pairs(sign, gold) == 1
+    by_items = accuracy(right, macro=True)
+    assert by_items.value == pytest.approx((0.5 + 0.5 + 2 / 3) / 3)
+    assert found.low <= found.value <= found.high
+
+
+def test_intervals_know_that_pairs_of_an_item_hang_together() -> None:
+    """Twenty copies of every pair say nothing new."""
+    rng = np.random.default_rng(0)
+    one = (rng.random((60, 1)) < 0.7).astype(float)
+    single, copied = accuracy(one), accuracy(np.repeat(one, 20, axis=1))
+    assert copied.value == pytest.approx(single.value)
+    assert copied.half_width == pytest.approx(single.half_width)
+    other = (rng.random((60, 1)) < 0.5).astype(float)
+    tests = [difference(np.repeat(one, k, 1), np.repeat(other, k, 1)).p for k in (1, 20)]
+    assert tests[0] == pytest.approx(tests[1])
+
+
+def test_bias_counts_what_a_family_should_not_have_won() -> None:
+    gold = np.array([[1.0], [0.0], [-1.0], [-1.0]])
+    favours = np.array([[1.0], [1.0], [0.0], [NAN]])
+    rate = favour_rate(favours, gold)
+    assert rate.value == 0.5 and rate.n == 2
+
+
+def test_a_pool_chosen_anew_in_each_resample_agrees_with_choosing_it_by_hand() -> None:
+    rng = np.random.default_rng(5)
+    verdicts = rng.choice([1.0, 0.0, 0.5, NAN], size=(4, 12, 3, 2))
+    gold = rng.choice([1.0, -1.0, 0.0, NAN], size=(12, 3))
+    weights = item_weights(12, 30, 1)
+    power = rng.choice([0.0, 1.0, 0.7], size=(30, 4))
+    fast = accuracy_samples(votes_of(verdicts), gold, power, weights)
+    for draw in range(30):
+        right = correct(decide(votes_of(verdicts), power[draw]).sign, gold)
+        repeated = np.repeat(right, weights[draw].astype(int), axis=0)
+        by_hand = np.nan if np.isnan(repeated).all() else np.nanmean(repeated)
+        assert fast[draw] == pytest.approx(by_hand, nan_ok=True)
+
+
+def test_agreement_between_judges() -> None:
+    signs = np.array([[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]], [[NAN, NAN, 0.0]]])
+    share, n = agreement_matrix(signs)
+    assert_allclose(share, [[1, 2 / 3, 1], [2 / 3, 1, 1], [1, 1, 1]])
+    assert n.tolist() == [[3, 3, 1], [3, 3, 1], [1, 1, 1]]
+
+
+def test_a_thousand_resamples_of_all_pools_take_seconds() -> None:
+    """As many judges, items and pairs as the paper's datasets have, and eight pools."""
+    rng = np.random.default_rng(0)
+    gold = rng.choice([1.0, -1.0, 0.0], size=(100, 21))
+    verdicts = rng.choice([1.0, 0.0], size=(7, 100, 21, 2))
+    exam = shares(rng.random((7, 100, 21)))
+    votes, weights = votes_of(verdicts), item_weights(100, 1000, 0)
+    started = time.perf_counter()
+    marks = mark(exam, Threshold(), draws=1000)
+    for rule in ("equal", "score", "logit", "mean"):
+        power = fusion_weights(marks.samples[:, None, :], [True], rule) * marks.passes
+        for _ in range(2):
+            assert accuracy_samples(votes, gold, power, weights).shape == (1000,)
+    assert time.perf_counter() - started < 5
