@@ -97,7 +97,7 @@ def calls_file(role: str) -> str:
     """The file of a role's paid calls: another one for each role, whatever a model is called."""
     if role == FIRST:
         return "calls.jsonl"
-    name = role.removeprefix("agents.models.")
+    name = role.removeprefix("agents.models.").replace("study.judges.", "judge_")
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return f"calls_{plain}{mark}.jsonl"

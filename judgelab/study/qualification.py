@@ -98,7 +98,7 @@ class Qualification(Panelled):
             ConfigError: no judges, no pair of answers, or an exam that does not fit the panel.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
-        panel = lab.panels(attacked=False)["clean"]
+        panel = self._panel(lab)
         hearing = self._hear(lab, panel)
         write = lab.run_dir.write_table
         write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
@@ -118,7 +118,11 @@ class Qualification(Panelled):
 
     def ask(self, lab: Lab) -> None:
         """See Study."""
-        self._hear(lab, lab.panels(attacked=False)["clean"])
+        self._hear(lab, self._panel(lab))
+
+    def _panel(self, lab: Lab) -> Panel:
+        lab.no_attack("qualification")
+        return lab.panels()["clean"]
 
     def _hear(self, lab: Lab, panel: Panel) -> Hearing:
         pairs = all_pairs(panel)
