@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Definition
 from judgelab.study.lab import Lab
+from judgelab.study.origins import trained
 
 if TYPE_CHECKING:
     from judgelab.study.discrimination import State
@@ -36,6 +37,7 @@ def _made_of(lab: Lab, clean: State) -> Iterator[str]:
         f"{len(clean.panel.agents)} agents ({origin.get('agents', 'as recorded')})."
     )
     yield f"Evaluation LM: {lab.evaluation_lm.identity}."
+    yield from trained(lab.evaluation_lm, clean.panel)
     if "critic" in clean.measured.attrs:
         yield f"Critic: {clean.measured.attrs['critic']}."
 

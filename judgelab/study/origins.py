@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.finetune.trained import trained_on
 from judgelab.panel import Panel
 from judgelab.study.lab import Lab
 
@@ -35,8 +40,24 @@ def sources(lab: Lab, panel: Panel, last: Panel | None = None) -> Iterator[str]:
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
         if str(key).endswith(("unanswered", "unwritten")) and value:
             yield f"Texts that could not be written are unscored ({key}): {value}."
+    yield from trained(lab.evaluation_lm, panel)
     if len(panel.items) < FEW_ITEMS:
         yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
+
+
+def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
+    """Whether an adapter was trained on what it now scores."""
+    asked = lm.lm if isinstance(lm, Cached) else lm
+    if not isinstance(asked, Transformers) or asked.adapter is None:
+        return
+    found = trained_on(Path(asked.adapter).expanduser())
+    if found is None:
+        yield "The adapter does not say what it was trained on: these texts may be among it."
+    elif shared := found.overlap(panel):
+        yield (
+            f"{len(shared)} of {len(panel.items)} items are among those that the adapter was "
+            "trained on: what it says of them is no evidence."
+        )
 
 
 def origin_of(panel: Panel, attrs: Mapping[str, object]) -> dict[str, object]:

@@ -1,0 +1,35 @@
+"""An adapter that was trained on what it scores is told of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.finetune import trained as record
+from judgelab.study.origins import trained
+from tests.scripted import ScriptedChat, panel_of
+
+PANEL = panel_of([["a"], ["b"], ["c"]])
+
+
+def adapter(folder: Path) -> Transformers:
+    return Transformers("a/model", adapter=str(folder))
+
+
+def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
+    known = record.TrainedOn("a/model", "commit", ("i0", "i2"), ())
+    (tmp_path / record.TRAINED_ON).write_text(json.dumps(known.plain))
+    [said] = trained(adapter(tmp_path), PANEL)
+    assert said.startswith("2 of 3 items are among those")
+
+
+def test_an_adapter_without_a_record_says_so(tmp_path: Path) -> None:
+    assert record.trained_on(tmp_path) is None
+    [said] = trained(adapter(tmp_path), PANEL)
+    assert "does not say what it was trained on" in said
+
+
+def test_an_lm_without_an_adapter_has_nothing_to_say() -> None:
+    assert not list(trained(Transformers("a/model"), PANEL))
+    assert not list(trained(ScriptedChat(lambda request: ""), PANEL))
