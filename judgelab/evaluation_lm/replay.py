@@ -60,7 +60,7 @@ class Replay:
         if path is None:
             raise ConfigError(
                 "evaluation_lm=replay reads recorded scores: use it with dataset=released "
-                "(or dataset=auto_pre_released) dataset.path=FOLDER."
+                "dataset.path=FOLDER (or dataset=auto_pre_released)."
             )
         self.path, self.incomplete = path, incomplete
 
