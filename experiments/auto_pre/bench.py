@@ -203,7 +203,9 @@ class Bench:
             return self.consistency[judge]
         if rule in ("pertinence", "strong_ra"):
             return pertinent[judge]
-        return (self.consistency[judge] + pertinent[judge] + 1.0) / 3  # who passed has P_s = 1
+        exams = [self.consistency[judge], pertinent.get(judge), 1.0]  # who passed has P_s = 1
+        known = [value for value in exams if value is not None]  # an exam not released is left out
+        return sum(known) / len(known)
 
     def stated(self, method: str, form: str) -> Recipe | None:
         """The recipe that the paper states for a method; None where it has none."""

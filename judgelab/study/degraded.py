@@ -82,8 +82,10 @@ def originals(loaded: Panel) -> Panel:
             "dataset=summeval, or map a column with dataset.fields.reference."
         )
     without = len(loaded.items) - len(items)
-    base = replace(loaded, items=items, agents=(), texts=())
     texts = tuple((item.reference,) for item in items)
+    # no judge may hold a text against the very text that it is
+    bare = tuple(replace(item, reference=None) for item in items)
+    base = replace(loaded, items=bare, agents=(), texts=())
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
 
 

@@ -85,6 +85,11 @@ class Discernment:
         panel = degraded.panel
         measured = lab.measure(panel)
         scores = lab.mechanism.score(measured)
+        if scores.directed is not None:
+            raise ConfigError(
+                f"study=discernment asks a judge about each text alone, but {lab.mechanism.name} "
+                "holds texts against one another: choose mechanism=rating or rating_likelihood."
+            )
         write = lab.run_dir.write_table
         write("records/clean_scores.parquet", score_records(panel, scores))
         write("records/clean_measurements.parquet", measurement_records(measured))

@@ -37,15 +37,16 @@ def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
                 "n": int(scored.sum()),
                 "unscored": int((~scored).sum()),
                 "d": one.d,
+                "d_threshold": one.threshold.d,
                 "threshold": one.threshold.d_ew,
                 "seen": seen_in_words(one),
             }
         )
     note = (
         "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
-        "nominally above 1 is p < .05. threshold: what 5 % of judges with shuffled labels reach "
-        "on these ratings; a perturbation is seen above it. The interval resamples items and "
-        "tests nothing."
+        "nominally above 1 is p < .05. threshold (of value) and d_threshold (of d): what 5 % of "
+        "judges with shuffled labels reach on these ratings; a perturbation is seen above it. "
+        "The interval resamples items and tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)
 

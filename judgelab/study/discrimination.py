@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -24,6 +23,7 @@ from judgelab.study import discrimination_tables as tables
 from judgelab.study.discrimination_notes import notes as _notes
 from judgelab.study.groups import Groups, groups, in_pairing_order
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, score_records, text_records
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,9 @@ class Discrimination:
             tables=made,
             figures=_drawings(known, bool(change), clean.scores),
             notes=_notes(lab, states, known, self.definition),
-            provenance={name: _origin(state) for name, state in states.items()},
+            provenance={
+                name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
+            },
         )
 
     def _state(self, lab: Lab, panel: Panel) -> State:
@@ -222,10 +224,3 @@ def _drawings(known: bool, attacked: bool, scores: Scores) -> tuple[str, ...]:
     if "first_preferred" in scores.diagnostics:
         names.append("position_bias")
     return tuple(names)
-
-
-def _origin(state: State) -> dict[str, object]:
-    """How the panel and the measurements were made: commit, hashes, counts, prompt, critic."""
-    made = {**state.panel.provenance, "digest": state.panel.digest, **state.measured.attrs}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Definition
 from judgelab.study.lab import Lab
-from judgelab.study.origins import trained
+from judgelab.study.origins import FEW_ITEMS, trained
 
 if TYPE_CHECKING:
     from judgelab.study.discrimination import State
-
-FEW_ITEMS = 30
 
 
 def notes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from judgelab.study.hearing import Hearing, ask, recall
 from judgelab.study.judge_prices import read_prices
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
 from judgelab.study.qualification_case import Case, summary
 from judgelab.study.qualification_notes import notes
@@ -113,7 +113,7 @@ class Qualification(Panelled):
             tables=made,
             figures=tables.figures(made),
             notes=notes(lab, panel, case),
-            provenance={"clean": _origin(panel, hearing)},
+            provenance={"clean": origin_of(panel, {"exams": hearing.facts})},
         )
 
     def ask(self, lab: Lab) -> None:
@@ -189,9 +189,3 @@ class Qualification(Panelled):
             if name not in names:
                 raise ConfigError(f"study.family: no agent is called {name!r}.")
         return tuple(self.family)
-
-
-def _origin(panel: Panel, hearing: Hearing) -> dict[str, object]:
-    made = {**panel.provenance, "digest": panel.digest, "exams": hearing.facts}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin

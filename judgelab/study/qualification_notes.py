@@ -8,8 +8,8 @@ import numpy as np
 
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
-from judgelab.study.discrimination_notes import FEW_ITEMS
 from judgelab.study.lab import Lab
+from judgelab.study.origins import FEW_ITEMS
 from judgelab.study.pools import same_list
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from judgelab.attack.protocol import Attack
 from judgelab.config import build
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
@@ -206,6 +207,11 @@ def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
     found = rows(result, "discernment", "perturbation")
     assert found["deletions_major"]["value"] > 5 > found["insertion_major"]["value"]
     assert rows(result, "metrics", "metric").keys() == {"length"}
+
+
+def test_a_text_is_not_held_against_itself(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds texts against one another"):
+        Discernment(only=["typos_minor"], **QUICK).run(lab(tmp_path, NOBODY, Bleu()))
 
 
 def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:

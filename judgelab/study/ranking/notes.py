@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgelab.stats.ranking_observed import OrderedPairs
-from judgelab.study.discrimination_notes import FEW_ITEMS
+from judgelab.study.origins import FEW_ITEMS
 from judgelab.study.ranking.empirical import Empirical
 from judgelab.study.ranking.judge import Judge
 from judgelab.study.ranking.scored import Scored
