@@ -32,7 +32,7 @@ class Head:
     as those of the sum: were only one of them rounded, P of a likely token could exceed 1.
 
     One block of logits lives in one buffer that is used again and again; it is small enough to
-    stay in the processor's cache, which is where the exponentials are summed.
+    stay near the processor, where the exponentials are summed.
 
     Args:
         weight: [vocab, hidden] the output embedding.
@@ -42,7 +42,7 @@ class Head:
     """
 
     def __init__(
-        self, weight: Tensor, bias: Tensor | None, rows: int = 512, columns: int = 4096
+        self, weight: Tensor, bias: Tensor | None, rows: int = 1024, columns: int = 4096
     ) -> None:
         self.rows, self.columns = rows, columns
         self._weight = weight.detach()
@@ -81,16 +81,22 @@ class Head:
         return result
 
     def _logsumexp(self, block: Tensor) -> Tensor:
-        """[rows] log-sum-exp of the logits, kept as (maximum, scaled sum) over column blocks."""
-        peak = torch.full((len(block),), -torch.inf, device=block.device)
-        total = torch.zeros(len(block), device=block.device)
+        """[rows] log-sum-exp of the logits, over column blocks.
+
+        On a CPU, torch's log-softmax reads a row once where its log-sum-exp makes several passes;
+        what it took off the first logit is the normaliser of these columns.
+        """
+        total: Tensor | None = None
         for start in range(0, len(self._weight), self.columns):
             logits = self._block(block, start)
-            top = torch.maximum(peak, logits.amax(-1))
-            part = logits.sub_(top[:, None]).exp_().sum(-1)
-            total = total * (peak - top).exp_() + part
-            peak = top
-        return peak + total.log_()
+            if logits.is_cuda:
+                part = logits.logsumexp(-1)
+            else:
+                first = logits[:, 0].clone()
+                part = first - torch.log_softmax(logits, -1, out=logits)[:, 0]
+            total = part if total is None else torch.logaddexp(total, part)
+        assert total is not None  # a vocabulary is not empty
+        return total
 
     def _block(self, block: Tensor, start: int) -> Tensor:
         """[rows, columns] fp32 logits, in the shared buffer where the product can be put there."""

@@ -17,7 +17,7 @@ def head_of(model: Any) -> Head | None:
     plain = isinstance(embedding, torch.nn.Linear) and embedding.weight.is_floating_point()
     if not plain or model.base_model is model:
         return None
-    rows, columns = (512, 4096) if model.device.type == "cpu" else (1024, 1 << 20)
+    rows, columns = (1024, 4096) if model.device.type == "cpu" else (1024, 1 << 20)
     head = Head(embedding.weight, embedding.bias, rows, columns)
     return head if _agrees(model, head) else None
 
