@@ -119,7 +119,7 @@ def _package() -> Any:
         return importlib.import_module("typo")
     except ImportError as cause:
         raise MissingExtraError(
-            "attack.engine=typo needs the package 'typo': pip install "judgelab[typo]", or use engine=own."
+            "attack.engine=typo needs the package 'typo': pip install typo, or use engine=own."
         ) from cause
 
 

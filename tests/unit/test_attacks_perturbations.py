@@ -95,7 +95,7 @@ def _distance(a: str, b: str) -> int:
 
 
 def test_the_typo_package_is_seeded_and_leaves_the_common_generator_alone() -> None:
-    pytest.importorskip("typo", reason="the paper's engine: pip install typo")
+    pytest.importorskip("typo", reason="the paper's engine: extra typo")
     attack, panel = Typos(10, engine="typo"), panel_of([[TEXT], [TEXT]])
     random.seed(5)
     expected = random.Random(5).random()
