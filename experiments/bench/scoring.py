@@ -77,9 +77,9 @@ class Job:
 
 
 JOBS = {
-    "gem": Job(300, 100, 30, 100, 30, part=16, batch=8, goal=5.0),
-    "long": Job(1024, 0, 1, 64, 32, part=8, batch=8, goal=9.0),
-    "paper": Job(4096, 0, 1, 64, 32, part=3, batch=1, goal=15.0),
+    "gem": Job(300, 100, 30, 100, 30, part=64, batch=8, goal=5.0),
+    "long": Job(1024, 0, 1, 64, 32, part=16, batch=8, goal=9.0),
+    "paper": Job(4096, 0, 1, 64, 32, part=4, batch=1, goal=15.0),
 }
 
 

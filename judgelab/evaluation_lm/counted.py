@@ -26,12 +26,14 @@ class Tally:
         hits: those the cache can answer.
         input_tokens: of the others, estimated.
         output_tokens: of the others, at most.
+        chats: how many of the others are chat calls.
     """
 
     calls: int = 0
     hits: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    chats: int = 0
 
 
 class Counted:
@@ -40,11 +42,19 @@ class Counted:
     Args:
         lm: whose identity and capabilities are shown; it is never asked.
         cache: where answers may be known; None where there is no cache yet.
+
+    Attributes:
+        stages: what was counted, by stage.
+        pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
+            before there is one.
+        requests: the same of chat.
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
         self.lm, self.cache = lm, cache
         self.stages: dict[str, Tally] = {}
+        self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
+        self.requests: list[ChatRequest] = []
         self._stage, self._seen = Tally(), set[bytes]()
 
     @property
@@ -79,6 +89,9 @@ class Counted:
         known = self.cache.logprobs(list(dict.fromkeys(keys))) if self.cache else {}
         for key, (c, t) in zip(keys, pairs, strict=True):
             self._note(key, key in known, [contexts[c], targets[t]], 1)
+        unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
+        if self.pairs is None and unknown:
+            self.pairs = (contexts, targets, unknown)
         return table_of([known.get(key, (math.nan, 0)) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -87,7 +100,10 @@ class Counted:
         known = self.cache.chats(list(dict.fromkeys(keys))) if self.cache else {}
         for key, request in zip(keys, requests, strict=True):
             texts = [m.content for m in request.messages]
-            self._note(key, key in known, texts, request.max_tokens or UNBOUNDED)
+            self._note(key, key in known, texts, request.max_tokens or UNBOUNDED, chats=1)
+        self.requests = self.requests or [
+            request for key, request in zip(keys, requests, strict=True) if key not in known
+        ]
         return [reply_from(known[k]) if k in known else Reply(None, NOT_ASKED) for k in keys]
 
     def close(self) -> None:
@@ -95,7 +111,9 @@ class Counted:
         if self.cache is not None:
             self.cache.close()
 
-    def _note(self, key: bytes, hit: bool, texts: Sequence[str], output: int) -> None:
+    def _note(
+        self, key: bytes, hit: bool, texts: Sequence[str], output: int, chats: int = 0
+    ) -> None:
         if key in self._seen:
             return
         self._seen.add(key)
@@ -104,3 +122,4 @@ class Counted:
         if not hit:
             self._stage.input_tokens += estimate(texts)
             self._stage.output_tokens += output
+            self._stage.chats += chats

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.core.override_parser.types import Quote, QuotedString
 
 from judgelab.finetune.settings import Settings
+from judgelab.overrides import differences, written
 from judgelab.prompt import Prompt
 
 PROMPT = "prompt.txt"
@@ -20,7 +18,6 @@ PROMPT = "prompt.txt"
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 SPEED = frozenset({"workers", "limits", "threads", "hint"})  # they change no text
-WORDS = frozenset({"true", "false", "null", "inf", "nan"})  # not strings in Hydra's grammar
 
 
 def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOLDER") -> str:
@@ -40,7 +37,7 @@ def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOL
     given["evaluation_lm.adapter"] = adapter
     if not _shipped(settings.prompt):
         given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
-    words = [f"{key}={_plain(value)}" for key, value in given.items()]
+    words = [f"{key}={written(value)}" for key, value in given.items()]
     return f"python run.py mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
 
 
@@ -75,31 +72,9 @@ def _option(file: Path) -> dict[str, Any]:
 
 def _changes(where: str, option: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a config that an option does not have; ++ before a key that it does not know."""
-    known = dict(_leaves("", option))
-    return {
-        f"{'' if key in known else '++'}{where}{key}": value
-        for key, value in _leaves("", node)
-        if key not in known or known[key] != value
-    }
-
-
-def _leaves(path: str, node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in node.items():
-        if isinstance(value, Mapping) and value and key not in SPEED:
-            yield from _leaves(f"{path}.{key}", value)
-        elif key not in SPEED:
-            yield f"{path}.{key}", value
+    return dict(differences(where, option, {k: v for k, v in node.items() if k not in SPEED}))
 
 
 def _shipped(prompt: Prompt) -> bool:
     """Whether it is the prompt that mechanism=gem uses anyway."""
     return prompt.identity == Prompt("second_opinion.txt").identity
-
-
-def _plain(value: Any) -> str:
-    """A value in Hydra's grammar."""
-    if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if re.fullmatch(r"[A-Za-z_./][\w./-]*", value, re.ASCII) and value.lower() not in WORDS:
-        return value
-    return str(QuotedString(value, Quote.double).with_quotes()).replace("${", "\\${")

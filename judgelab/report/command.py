@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.core.override_parser.types import Quote, QuotedString
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES
+from judgelab.overrides import differences, removals, written
 from judgelab.store.fingerprint import ROOT, VOLATILE
 
 CONF = ROOT / "conf"
 ALWAYS = ("mechanism", "dataset", "attack")  # said even where they are the default
-_PLAIN = re.compile(r"[A-Za-z_./][\w./@%+-]*")
 
 
 def command(config: Mapping[str, Any]) -> str:
@@ -39,7 +37,7 @@ def command(config: Mapping[str, Any]) -> str:
         if axis not in VOLATILE and axis in config:
             parts += _axis(axis, config, str(usual.get(axis)))
     rest = {k: v for k, v in config.items() if k not in VOLATILE and k not in AXES}
-    parts += _overrides("", {k: v for k, v in base.items() if k in rest}, rest)
+    parts += [f"{k}={written(v)}" for k, v in differences("", base, rest)]
     return shlex.join(parts)
 
 
@@ -82,38 +80,8 @@ def _resolved(axis: str, path: Path, config: Mapping[str, Any]) -> dict[str, Any
 
 
 def _overrides(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in after.items():
-        name = f"{path}.{key}" if path else str(key)
-        if key not in before:
-            yield f"++{name}={_value(value)}"
-        elif isinstance(value, dict) and isinstance(before[key], dict):
-            yield from _overrides(name, before[key], value)
-        elif value != before[key]:
-            yield f"{name}={_value(value)}"
-    yield from (f"~{path}.{key}" for key in before if key not in after and path)
-
-
-def _value(value: Any) -> str:
-    """A value in Hydra's grammar."""
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{_key(k)}:{_value(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(_value(part) for part in value) + "]"
-    if isinstance(value, str):
-        word = _PLAIN.fullmatch(value) and value.lower() not in (
-            "null",
-            "true",
-            "false",
-            "nan",
-            "inf",
-        )
-        return value if word else QuotedString(value, Quote.double).with_quotes()
-    return json.dumps(value)
-
-
-def _key(key: object) -> str:
-    """A key within a mapping: Hydra lets it be escaped, but not quoted."""
-    return re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(key))
+    yield from (f"{key}={written(value)}" for key, value in differences(path, before, after))
+    yield from removals(path, before, after)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from judgelab.scoring.attention import NAME, Block, Own, Pass, Shared, tree_attention
 from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.norms import one_pass_norms
 from judgelab.scoring.plan import Bin, Plan
 
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
@@ -34,7 +35,7 @@ def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
     last_use = _last_use(plan)
     on = plan.children()
     paths: dict[tuple[int, int], list[Block]] = {}
-    with torch.inference_mode(), _attention(model):
+    with torch.inference_mode(), _attention(model), one_pass_norms(model):
         for b, bin_ in enumerate(plan.bins):
             layout = _layout(plan, bin_)
             tree = _pass(plan, layout, frozenset(n for n in bin_.nodes if last_use[n] > b))

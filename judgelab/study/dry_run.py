@@ -20,11 +20,15 @@ from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
+from judgelab.study.pace import pace
 from judgelab.study.protocol import Study
 
 
 def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
-    """Print calls, tokens, cache hits, time and cost of every stage; nothing is asked or kept."""
+    """Print calls, tokens, cache hits, time and cost of every stage; nothing paid is asked.
+
+    An LM that runs here is tried on a few calls, for the time; nothing is kept.
+    """
     file = Path(settings.paths.cache)
     counting: list[Counted] = []
 
@@ -83,11 +87,15 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
+    paces = pace(counted)
     rows = [
-        _row(name, tally, isinstance(lm, Remote), price, limits)
+        _paid_row(name, tally, price, limits)
+        if isinstance(lm, Remote)
+        else _row(name, tally) | {"minutes": _shown(minutes_here(tally, *paces))}
         for name, tally in [*stages.items(), ("all", total)]
     ]
-    lines: list[Any] = [f"Dry run of {lm.identity}: nothing was asked, nothing is kept.", ""]
+    asked = "nothing was asked" if paces == (None, None) else "a few calls were tried for the time"
+    lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
     lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
     if isinstance(lm, Remote):
         lines.append(
@@ -99,27 +107,41 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     return lines
 
 
-def _row(
-    stage: str, tally: Tally, paid: bool, price: Price | None, limits: Limits | None
-) -> dict[str, Any]:
-    ask = tally.calls - tally.hits
-    row: dict[str, Any] = {
+def _row(stage: str, tally: Tally) -> dict[str, Any]:
+    return {
         "stage": stage,
         "calls": tally.calls,
         "in_cache": tally.hits,
-        "to_ask": ask,
+        "to_ask": tally.calls - tally.hits,
         "input_tokens": tally.input_tokens,
     }
-    if not paid:
-        return row
+
+
+def _paid_row(
+    stage: str, tally: Tally, price: Price | None, limits: Limits | None
+) -> dict[str, Any]:
+    row = _row(stage, tally)
     cost = price.cost(tally.input_tokens, tally.output_tokens) if price else None
-    minutes = _minutes(ask, tally.input_tokens + tally.output_tokens, limits)
     shown = "unknown" if cost is None or price is None else f"{cost:.4f} {price.currency}"
+    minutes = _minutes(row["to_ask"], tally.input_tokens + tally.output_tokens, limits)
     return row | {
         "output_tokens_at_most": tally.output_tokens,
         "cost_at_most": shown,
-        "minutes": "unknown" if minutes is None else f"{minutes:.1f}",
+        "minutes": _shown(minutes),
     }
+
+
+def _shown(minutes: float | None) -> str:
+    return "unknown" if minutes is None else f"{minutes:.1f}"
+
+
+def minutes_here(tally: Tally, per_pair: float | None, per_chat: float | None) -> float | None:
+    """Minutes on this machine, at the pace of the calls that were tried."""
+    pairs = tally.calls - tally.hits - tally.chats
+    parts = ((pairs, per_pair), (tally.chats, per_chat))
+    if any(count and seconds is None for count, seconds in parts):
+        return None
+    return sum(count * seconds for count, seconds in parts if seconds is not None) / 60
 
 
 def _minutes(calls: int, tokens: int, limits: Limits | None) -> float | None:

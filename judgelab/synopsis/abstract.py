@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError
@@ -12,8 +12,8 @@ from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.synopsis.outline import outline
-from judgelab.synopsis.writing import NO_SOURCE, Question, Written, ask, with_synopses
-from judgelab.writing import OFFLINE
+from judgelab.synopsis.writing import NO_SOURCE, Written, ask, with_synopses
+from judgelab.writing import Asking, By, needs
 
 
 @dataclass(frozen=True)
@@ -31,44 +31,36 @@ class Abstract:
         max_tokens: upper bound on its reply.
 
     Raises:
-        ConfigError: sentences below 1.
+        ConfigError: sentences or max_tokens below 1, or a negative temperature.
     """
 
     prompt: Prompt
-    by: Literal["lm", "rules"] = "rules"
+    by: By = "rules"
     sentences: int = 3
     temperature: float = 0.0
     max_tokens: int = 4000
     name: ClassVar[str] = "abstract"
 
     def __post_init__(self) -> None:
+        Asking(self.prompt, self.temperature, self.max_tokens)
         if self.sentences < 1:
             raise ConfigError(f"synopsis.sentences={self.sentences} must be at least 1.")
 
     @property
     def requires(self) -> frozenset[Capability]:
         """Chat, where an LM writes the abstract."""
-        return frozenset({Capability.CHAT}) if self.by == "lm" else frozenset()
+        return needs(self.by)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The panel with abstracts as synopses."""
-        settings: dict[str, object] = {"by": self.by}
         if self.by == "lm":
-            question = Question(self.name, self.prompt, self.temperature, self.max_tokens)
-            written = ask(panel, lm, question, _read)
-            settings |= {"prompt": self.prompt.identity}
+            asking = Asking(self.prompt, self.temperature, self.max_tokens)
+            made = ask(panel, lm, self.name, asking, lambda _, reply: Written(reply))
         else:
-            written = [self._lead(item) for item in panel.items]
-            settings |= {"sentences": self.sentences, "variant": "offline: first sentences"}
-        by = f"lm ({lm.identity})" if self.by == "lm" else OFFLINE
-        return with_synopses(panel, written, self.name, {**settings, "written_by": by})
+            made = [self._lead(item) for item in panel.items]
+        return with_synopses(panel, made, self, self.name, by=self.by, lm=lm)
 
     def _lead(self, item: Item) -> Written:
         first = (sentence for _, sentence in outline(item.source))
         text = " ".join(islice(first, self.sentences))
         return Written(text) if text else NO_SOURCE
-
-
-def _read(item: Item, reply: str) -> Written:
-    text = reply.strip()
-    return Written(text) if text else Written(None, "the reply is empty")

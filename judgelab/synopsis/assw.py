@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError
@@ -12,8 +12,8 @@ from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.synopsis.outline import outline
-from judgelab.synopsis.writing import NO_SOURCE, Question, Written, ask, with_synopses
-from judgelab.writing import OFFLINE
+from judgelab.synopsis.writing import NO_SOURCE, Written, ask, with_synopses
+from judgelab.writing import Asking, By, needs
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
@@ -53,37 +53,34 @@ class Assw:
         max_tokens: upper bound on its reply.
 
     Raises:
-        ConfigError: most below 1.
+        ConfigError: most or max_tokens below 1, or a negative temperature.
     """
 
     prompt: Prompt
-    by: Literal["lm", "rules"] = "rules"
+    by: By = "rules"
     most: int = 8
     temperature: float = 0.0
     max_tokens: int = 4000
     name: ClassVar[str] = "assw"
 
     def __post_init__(self) -> None:
+        Asking(self.prompt, self.temperature, self.max_tokens)
         if self.most < 1:
             raise ConfigError(f"synopsis.most={self.most} must be at least 1.")
 
     @property
     def requires(self) -> frozenset[Capability]:
         """Chat, where an LM lists the claims."""
-        return frozenset({Capability.CHAT}) if self.by == "lm" else frozenset()
+        return needs(self.by)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The panel with abstract and lists as synopses."""
-        settings: dict[str, object] = {"by": self.by}
         if self.by == "lm":
-            question = Question(self.name, self.prompt, self.temperature, self.max_tokens)
-            written = ask(panel, lm, question, _read)
-            settings |= {"prompt": self.prompt.identity}
+            asking = Asking(self.prompt, self.temperature, self.max_tokens)
+            made = ask(panel, lm, self.name, asking, _read)
         else:
-            written = [self._found(item) for item in panel.items]
-            settings |= {"most": self.most, "variant": "offline: sentences with cue words"}
-        by = f"lm ({lm.identity})" if self.by == "lm" else OFFLINE
-        return with_synopses(panel, written, self.name, {**settings, "written_by": by})
+            made = [self._found(item) for item in panel.items]
+        return with_synopses(panel, made, self, self.name, by=self.by, lm=lm)
 
     def _found(self, item: Item) -> Written:
         if not item.source.strip():

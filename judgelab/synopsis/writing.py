@@ -1,14 +1,17 @@
-"""What synopses that are written have in common: one question an item, and what came of it."""
+"""What synopses that are written have in common: one text an item, and what came of it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
+from judgelab.writing import Asking, By, account, written
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -22,59 +25,44 @@ class Written:
 NO_SOURCE = Written(None, "the item has no source text")
 
 
-@dataclass(frozen=True)
-class Question:
-    """How an LM is asked about an item.
-
-    Attributes:
-        name: of the synopsis, for the keys of the calls.
-        prompt: field source.
-        temperature: of the LM.
-        max_tokens: upper bound on the reply.
-    """
-
-    name: str
-    prompt: Prompt
-    temperature: float
-    max_tokens: int
-
-
 def ask(
-    panel: Panel, lm: EvaluationLM, question: Question, read: Callable[[Item, str], Written]
+    panel: Panel,
+    lm: EvaluationLM,
+    name: str,
+    asking: Asking,
+    read: Callable[[Item, str], Written],
 ) -> list[Written]:
-    """Put the question about every item that has a source, all in one batch.
+    """[items] what an LM wrote about every item that has a source, all in one batch.
 
     Args:
+        name: of the synopsis, for the keys of the calls.
+        asking: field source.
         read: makes the synopsis of an item from a reply's text.
     """
-    told = [item for item in panel.items if item.source.strip()]
-    requests = [
-        ChatRequest(
-            question.prompt.messages(source=item.source),
-            question.temperature,
-            question.max_tokens,
-            key=(question.name, item.id),
-        )
-        for item in told
-    ]
-    found: dict[str, Written] = {}
-    for item, reply in zip(told, lm.chat(requests) if requests else [], strict=True):
-        if reply.text is None:
-            found[item.id] = Written(None, reply.reason or "no reply")
-        else:
-            found[item.id] = read(item, reply.text)
-    return [found.get(item.id, NO_SOURCE) for item in panel.items]
+    requests = {
+        i: asking.request(name, item.id, source=item.source)
+        for i, item in enumerate(panel.items)
+        if item.source.strip()
+    }
+    replies, reasons = written(lm, requests)
+    found = {i: read(panel.items[i], reply) for i, reply in replies.items()}
+    found |= {i: Written(None, reason) for i, reason in reasons.items()}
+    return [found.get(i, NO_SOURCE) for i in range(len(panel.items))]
 
 
 def with_synopses(
-    panel: Panel, written: Sequence[Written], name: str, settings: Mapping[str, object]
+    panel: Panel,
+    synopses: Sequence[Written],
+    step: DataclassInstance,
+    name: str,
+    *,
+    by: By,
+    lm: EvaluationLM,
 ) -> Panel:
     """The panel with these synopses; its provenance counts, by reason, those not written."""
-    missing = Counter(str(one.reason) for one in written if one.text is None)
     items = tuple(
-        replace(item, synopsis=one.text) for item, one in zip(panel.items, written, strict=True)
+        replace(item, synopsis=one.text) for item, one in zip(panel.items, synopses, strict=True)
     )
-    facts: dict[str, object] = {"synopsis": name, "synopsis_settings": dict(settings)}
-    facts["synopsis_written_by"] = settings["written_by"]
-    facts["synopsis_unwritten"] = dict(sorted(missing.items()))
+    missing = [str(one.reason) for one in synopses if one.text is None]
+    facts = account("synopsis", step, name, by=by, lm=lm, unwritten=missing)
     return replace(panel, items=items, provenance={**panel.provenance, **facts})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,70 +65,28 @@ def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     assert parameters == set(node) - {"_target_", "defaults"}
 
 
-def test_every_class_behind_an_axis_has_a_yaml() -> None:
+def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:
     """No mechanism, attack, ... is reachable only from Python."""
     targets = set()
     for axis, name in OPTIONS:
         node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
         targets.add(node["_target_"].rsplit(".", 1)[0])
-    helpers = {
-        "mechanism": {
-            "conditional",
-            "critic",
-            "grades",
-            "labels",
-            "logprob",
-            "negatives",
-            "peers",
-            "questions",
-            "surface",
-        },
-        "attack": {"perturbation"},
-        "synopsis": {"outline", "writing"},
-        "dataset": {"download", "origin", "records", "rows"},
-        "evaluation_lm": {"cached", "counted", "halves", "remote"},
-        "agents": {"taxonomy"},
-        "study": {
-            "run",
-            "lab",
-            "groups",
-            "records",
-            "discrimination_tables",
-            "discrimination_notes",
-            "validation_tables",
-            "validation_notes",
-            "benchmarks",
-            "employed",
-            "roles",
-            "origins",
-            "dry_run",
-            "degraded",
-            "discernment_notes",
-            "discernment_tables",
-            "expert_weights",
-            "findings",
-            "perturbations",
-            "judges",
-            "hearing",
-            "annotation",
-            "pools",
-            "judge_prices",
-            "qualification_case",
-            "qualification_tables",
-            "qualification_records",
-            "qualification_notes",
-        },
-        "scale": {"sharded", "shards", "worker"},
-    }
+    used = targets | _imported()
     for axis in AXES:
-        modules = {p.stem for p in (ROOT / "judgelab" / axis).glob("*.py")} - {
-            "__init__",
-            "protocol",
-        }
-        unreachable = {
-            m for m in modules - helpers.get(axis, set()) if f"judgelab.{axis}.{m}" not in targets
-        }
-        assert not unreachable
+        found = {f"judgelab.{axis}.{file.stem}" for file in (ROOT / "judgelab" / axis).glob("*.py")}
+        assert not {module for module in found if not module.endswith("__init__")} - used
+
+
+def _imported() -> set[str]:
+    """Modules that another module of the package imports."""
+    found = set[str]()
+    for file in (ROOT / "judgelab").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+            elif isinstance(node, ast.Import):
+                found |= {name.name for name in node.names}
+    return found
 
 
 def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:

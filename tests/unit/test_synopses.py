@@ -92,7 +92,7 @@ def test_assw_by_rules_is_abstract_and_lists_and_says_that_it_is_offline() -> No
         "the item has no abstract": 1,
         "the item has no source text": 1,
     }
-    assert "offline" in str(made.provenance["synopsis_settings"])
+    assert "offline" in str(made.provenance["synopsis_written_by"])
     assert made.texts == (("text",),) * 4
 
 
@@ -147,7 +147,7 @@ def test_abstract_replaces_the_synopsis() -> None:
     both = replace(source, items=(source.items[0], Item("2", "other")))
     made = asked.apply(both, lm, seed=0)
     assert [item.synopsis for item in made.items] == ["New.", None]
-    assert made.provenance["synopsis_unwritten"] == {"the reply is empty": 1}
+    assert made.provenance["synopsis_unwritten"] == {"empty reply": 1}
 
 
 def test_settings_out_of_range_are_refused() -> None:

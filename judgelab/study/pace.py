@@ -1,0 +1,48 @@
+"""How long the calls of a dry run will take on this machine: a few of them are tried.
+
+Only for LMs that run here, where asking costs nothing but time. A paid endpoint is never asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.remote import Remote
+
+TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
+MOST = 256  # calls of a trial
+
+
+def pace(counted: Counted) -> tuple[float | None, float | None]:
+    """(seconds per pair, seconds per chat call), each None where there is nothing to try.
+
+    A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
+    first call, which loads the model, is left out.
+    """
+    lm = counted.lm
+    if isinstance(lm, Remote):
+        return None, None
+    per_pair = per_chat = None
+    if counted.pairs is not None:
+        contexts, targets, pairs = counted.pairs
+        per_pair = _seconds(lambda n: lm.logprob(contexts, targets, pairs[:n]), len(pairs))
+    if counted.requests:
+        requests = counted.requests
+        per_chat = _seconds(lambda n: lm.chat(requests[:n]), len(requests))
+    return per_pair, per_chat
+
+
+def _seconds(ask: Callable[[int], object], most: int) -> float:
+    """Per call, over as many calls as a trial has time for."""
+    ask(1)
+    one = _timed(ask, 1)
+    count = int(min(most, MOST, TRIAL / max(one, 1e-9)))
+    return _timed(ask, count) / count if count > 1 else one
+
+
+def _timed(ask: Callable[[int], object], count: int) -> float:
+    start = time.perf_counter()
+    ask(count)
+    return time.perf_counter() - start

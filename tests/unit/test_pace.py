@@ -1,0 +1,62 @@
+"""A dry run tries a few calls of an LM that runs here, and none of a paid one."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from judgelab.endpoint.limits import Limits
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.protocol import ChatRequest, Message
+from judgelab.study import dry_run
+from judgelab.study.pace import MOST, TRIAL, pace
+from tests.scripted import ScriptedChat
+
+WAIT = 0.02
+
+
+def questions(count: int) -> list[ChatRequest]:
+    return [ChatRequest((Message("user", f"question {i}"),), 0.0, 8) for i in range(count)]
+
+
+def slowly(request: ChatRequest) -> str:
+    time.sleep(WAIT)
+    return "one"
+
+
+def test_the_pace_is_that_of_a_few_calls() -> None:
+    lm = ScriptedChat(slowly)
+    counted = Counted(lm)
+    counted.begin("judging")
+    counted.chat(questions(10_000))
+    assert not lm.seen, "counting asks nothing"
+    per_pair, per_chat = pace(counted)
+    assert per_pair is None
+    assert per_chat is not None and WAIT <= per_chat < 3 * WAIT
+    assert 3 < len(lm.seen) <= min(MOST, TRIAL / WAIT) + 2
+    tally = counted.stages["judging"]
+    assert (tally.calls, tally.chats) == (10_000, 10_000)
+    minutes = dry_run.minutes_here(tally, per_pair, per_chat)
+    assert minutes == pytest.approx(10_000 * per_chat / 60)
+    assert dry_run.minutes_here(tally, per_pair, None) is None, "unknown, not 0"
+
+
+def test_the_pace_of_pairs_is_the_compressors_own() -> None:
+    counted = Counted(Compression())
+    counted.begin("clean")
+    contexts, targets = ["a context of some words " * 20], ["some words " * 10, "other text"]
+    counted.logprob(contexts, targets, [(0, 0), (0, 1)])
+    per_pair, per_chat = pace(counted)
+    assert per_pair is not None and 0 < per_pair < 1 and per_chat is None
+    assert counted.stages["clean"].chats == 0
+
+
+def test_a_paid_endpoint_is_not_tried() -> None:
+    nowhere = OpenAI("m", "http://127.0.0.1:9/v1", Limits(), api_key_env=None)
+    counted = Counted(nowhere)
+    counted.begin("judging")
+    counted.chat(questions(2))
+    assert pace(counted) == (None, None)
