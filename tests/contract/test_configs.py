@@ -101,6 +101,7 @@ def test_every_class_behind_an_axis_has_a_yaml() -> None:
             "roles",
             "origins",
             "dry_run",
+            "alone",
             "degraded",
             "discernment_notes",
             "discernment_tables",
