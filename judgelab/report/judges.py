@@ -52,7 +52,7 @@ def shown(board: DataFrame) -> list[Column]:
         cells = tuple(
             format.estimate(*(row[f"{name}{p}"] for p in ("", "_low", "_high"))) for row in rows
         )
-        made.append(Column(name, heading, True, cells, tuple(row[name] for row in rows)))
+        made.append(Column(name, heading, True, cells, _known(rows, name)))
         made.append(_number(rows, f"{name}_threshold", "chance"))
     made += [_number(rows, key, key) for key in ("n", "unscored")]
     return [*made, _words(rows, "not_seen", "not seen")]
@@ -74,8 +74,8 @@ def cells(board: DataFrame) -> list[Column]:
     for key in (key for key in board.columns if str(key).startswith(EACH)):
         name = str(key).removeprefix(EACH)
         texts = tuple(_cell(row, name) for row in rows)
-        values = tuple(row[key] for row in rows)
-        made.append(Column(str(key), format.words(name).replace(" ", "\n"), True, texts, values))
+        heading = format.words(name).replace(" ", "\n")
+        made.append(Column(str(key), heading, True, texts, _known(rows, key)))
     return made
 
 
@@ -112,8 +112,13 @@ def _words(rows: Sequence[Mapping[Any, Any]], key: str, heading: str) -> Column:
 
 
 def _number(rows: Sequence[Mapping[Any, Any]], key: str, heading: str) -> Column:
-    values = tuple(row[key] for row in rows)
+    values = _known(rows, key)
     return Column(key, heading, True, tuple(format.number(value) for value in values), values)
+
+
+def _known(rows: Sequence[Mapping[Any, Any]], key: str) -> tuple[Any, ...]:
+    """The values of a column, None for those that are not known: they go last."""
+    return tuple(None if row[key] != row[key] else row[key] for row in rows)
 
 
 def _cell(row: Mapping[Any, Any], name: str) -> str:

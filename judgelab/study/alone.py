@@ -10,8 +10,6 @@ from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Agent, Panel
 from judgelab.study.lab import Lab
 
-ITEMS = 2  # enough to see the shape of what is measured
-
 
 def refuse_peers(lab: Lab, panel: Panel) -> None:
     """Find out before anything is asked or paid for.
@@ -26,9 +24,8 @@ def refuse_peers(lab: Lab, panel: Panel) -> None:
     """
     if isinstance(lab.evaluation_lm, Replay) or lab.mechanism.measurement == "text":
         return
-    few = panel.head(ITEMS)
-    agents = (few.agents[0], Agent("another"))
-    pair = few.with_agents(agents, tuple((row[0], row[0]) for row in few.texts))
+    agents = (panel.agents[0], Agent("another"))
+    pair = panel.with_agents(agents, tuple((row[0], row[0]) for row in panel.texts))
     refuse_peer_scores(
         lab.mechanism.measure(pair, Counted(lab.evaluation_lm), seed=lab.seed), lab.mechanism.name
     )
@@ -40,7 +37,7 @@ def refuse_peer_scores(data: xr.Dataset, mechanism: str) -> None:
     Raises:
         ConfigError: they are.
     """
-    if "peer" in data.dims:
+    if any("peer" in quantity.dims for quantity in data.data_vars.values()):
         raise ConfigError(
             "study=discernment has a judge score each text by itself, but mechanism="
             f"{mechanism} holds texts against one another: choose rating (an LM that chats), "

@@ -140,7 +140,7 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"select": {"seed": "x"}}, "seed='x' must be a whole number"),
         ({"select": {"unique": "yes"}}, "unique='yes' must be true or false"),
         ({"select": {"section": 3}}, "section=3 must be a heading"),
-        ({"select": {"reference": ["first"]}}, "Known are: first"),
+        ({"select": {"reference": ["first"]}}, r"reference=\['first'\]"),
         ({"fields": {"references": 3}}, "references must name a column or a list of columns"),
         ({"fields": {"references": ["a", 3]}}, "references must name a column or a list"),
         ({"fields": {"source": ["a"]}}, "source must name a column"),

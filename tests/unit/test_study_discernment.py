@@ -193,11 +193,12 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
 ) -> None:
     """Perturbations as peers would pay a text for agreeing with damaged ones."""
     lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
-    for go in (Discernment(**QUICK).run, Discernment(**QUICK).ask):
+    study, few = Discernment(only=["typos_minor"], **QUICK), references().head(4)
+    for go in (study.run, study.ask):
         if go.__name__ == "ask" and mechanism.measurement == "text":
             continue  # nothing is asked
         with pytest.raises(ConfigError, match="against one another: choose rating"):
-            go(lab(tmp_path, lm, mechanism))
+            go(lab(tmp_path, lm, mechanism, panel=few))
 
 
 def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:
