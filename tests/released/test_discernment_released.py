@@ -70,7 +70,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         evaluation_lm=Compression(workers=1),
         preprocessor=Identity(),
         attack=NoAttack(),
-        mechanism=RatingLikelihood(Prompt("rating.txt"), metrics=["coherence", "fluency"]),
+        mechanism=RatingLikelihood(Prompt("rating.txt"), metrics=["fluency"]),
         run_dir=RunDir(folder / "run"),
         seed=0,
         limit=None,

@@ -62,7 +62,7 @@ def lab(
     attack: Attack | None = None,
 ) -> Lab:
     return Lab(
-        dataset=Given(references() if panel is None else panel),  # type: ignore[arg-type]
+        dataset=Given(references() if panel is None else panel),
         agents=Recorded(),
         synopsis=RecordedSynopsis(),
         evaluation_lm=lm,

@@ -199,7 +199,7 @@ def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
 
 
 def test_the_wrong_ending_is_the_items_own() -> None:
-    wrong = ({"wrong": "He flew home."}, {}, {"wrong": " "})
+    wrong: list[dict[str, str]] = [{"wrong": "He flew home."}, {}, {"wrong": " "}]
     items = tuple(Item(str(k), "s", meta=meta) for k, meta in enumerate(wrong))
     texts = (("He ran home.",), ("She slept.",), ("It rained.",))
     panel = Panel(items, (Agent("reference"),), texts)

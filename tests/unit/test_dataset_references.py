@@ -149,4 +149,4 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"source": "path"}, "give both"),
     ):
         with pytest.raises(ConfigError, match=said):
-            dataset("summeval", **change)  # type: ignore[arg-type]
+            dataset("summeval", **change)

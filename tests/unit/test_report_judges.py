@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -110,7 +111,7 @@ def curves(value: float, d: float) -> pd.DataFrame:
 def test_each_curve_of_the_radar_has_thresholds_of_its_own() -> None:
     figure = draw("discernment_radar", {"discernment": curves(2.0, 3.0)})
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
-    found = {(float(line.get_ydata()[0]), line.get_color()) for line in crosses}  # type: ignore[index]
+    found = {(np.ravel(line.get_ydata()).tolist()[0], line.get_color()) for line in crosses}
     assert {bar for bar, _ in found} == {0.8, 1.3} and len(found) == 2, "in two colours"
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "what chance reaches in 5 %, expert weights" in labels
@@ -123,6 +124,6 @@ def test_each_curve_of_the_radar_has_thresholds_of_its_own() -> None:
 def test_where_all_metrics_weigh_alike_there_is_one_curve() -> None:
     figure = draw("discernment_radar", {"discernment": curves(2.0, 2.0)})
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
-    assert {float(line.get_ydata()[0]) for line in crosses} == {0.8}  # type: ignore[index]
+    assert {np.ravel(line.get_ydata()).tolist()[0] for line in crosses} == {0.8}
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["D", "what chance reaches in 5 %", "not seen"]
