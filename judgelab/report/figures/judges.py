@@ -50,6 +50,7 @@ PARTS = {"value": "", "low": "_low", "high": "_high"}
 def board_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
     return (
-        "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point does "
-        f"not lie right of its red mark sees no more than chance does. {style.counted(tables['judges'])}."
+        "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point is "
+        "not right of its red mark sees no more than chance does. "
+        f"{style.counted(tables['judges'])}."
     )
