@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -84,19 +83,19 @@ def load_criteria(name_or_path: str) -> Criteria:
             )
         path = FOLDER / f"{name_or_path}.yaml"
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = path.read_bytes()
+        content = yaml.safe_load(raw.decode("utf-8"))
     except OSError as cause:
         raise ConfigError(f"mechanism.criteria: there is no file {str(path)!r}.") from cause
     except (yaml.YAMLError, UnicodeDecodeError) as cause:
         raise DataError(f"The criteria {str(path)!r} are not readable YAML: {cause}.") from cause
-    return _criteria(content, path)
+    return _criteria(content, path, f"{path.name} sha256:{sha256(raw).hexdigest()[:12]}")
 
 
-def _criteria(content: Any, path: Path) -> Criteria:
+def _criteria(content: Any, path: Path, identity: str) -> Criteria:
     where = f"The criteria {str(path)!r}"
     top = _mapping(content, ("text", "source", "scale", "metrics"), where)
     metrics = _mapping(top["metrics"], (), f"{where}, metrics")
-    sha = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
     return Criteria(
         text=str(top["text"]),
         source=str(top["source"]),
@@ -104,7 +103,7 @@ def _criteria(content: Any, path: Path) -> Criteria:
             _metric(str(name), given, top["scale"], f"{where}, {name}")
             for name, given in metrics.items()
         ),
-        identity=f"{path.name} sha256:{sha}",
+        identity=identity,
     )
 
 
@@ -116,7 +115,7 @@ def _metric(name: str, given: Any, scale: Any, where: str) -> Metric:
     if kind not in get_args(Likelihood):
         raise DataError(f"{where}: likelihood {kind!r}.{did_you_mean(str(kind), LIKELIHOODS)}")
     grades = _mapping(entry.get("scale", scale), (), f"{where}, scale")
-    if not all(isinstance(g, int) for g in grades) or len(grades) < 2:
+    if not all(type(grade) is int for grade in grades) or len(grades) < 2:  # true is no grade
         raise DataError(f"{where}: 'scale' must map two or more whole numbers to words.")
     return Metric(
         name=name,

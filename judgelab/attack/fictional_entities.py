@@ -13,7 +13,8 @@ from judgelab.attack.perturbation import Perturbation
 from judgelab.attack.words.names import coined
 
 _NAME = re.compile(r"[A-Z][\w’'-]*[\w](?:[ ](?:of |de |van |von |al-)?[A-Z][\w’'-]*\w)*|[A-Z]{2,}")
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w]|[.,]\d)")
+_AROUND_NUMBER = (r"(?<![\w.,])", r"(?!\w|[.,]\d)")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*".join(_AROUND_NUMBER))
 _TITLES = ("Dr", "Mr", "Mrs", "Ms", "Prof", "St")
 _AFTER_TITLE = "".join(rf"(?<!\b{title})" for title in _TITLES)
 _START = re.compile(rf"(?:^|{_AFTER_TITLE}[.!?:]['\"”’)]*\s+|\n\s*|[\"“‘(])$")
@@ -68,8 +69,13 @@ def fictional(entity: str, rng: np.random.Generator) -> str:
 
 def _exchanged(text: str, made: Mapping[str, str]) -> str:
     longest = sorted(made, key=len, reverse=True)
-    pattern = "|".join(re.escape(entity) for entity in longest)
-    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", lambda match: made[match[0]], text)
+    return re.sub("|".join(map(_alone, longest)), lambda match: made[match[0]], text)
+
+
+def _alone(entity: str) -> str:
+    """A pattern for the entity, not for a part of a longer word or number: 5, but not in 1.5."""
+    before, after = _AROUND_NUMBER if entity[0].isdigit() else (r"(?<!\w)", r"(?!\w)")
+    return f"{before}{re.escape(entity)}{after}"
 
 
 def _as(word: str, name: str) -> str:

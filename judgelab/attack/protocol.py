@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
@@ -24,6 +24,7 @@ NO_LM: frozenset[Capability] = frozenset()
 """``requires`` of a step that asks no LM."""
 
 
+@runtime_checkable
 class Attack(Protocol):
     """A change of every text of a panel, the human reference included (as released).
 

@@ -18,7 +18,7 @@ from judgelab.writing import present, with_texts
 class WrongEnding:
     """Puts what the dataset calls the wrong answer of an item in the place of every text.
 
-    Items without one get None: unscored, and counted (``attack_unwritten``).
+    Items without one, or with an empty one, get None: unscored, counted (``attack_unwritten``).
 
     Args:
         key: under which the item's ``meta`` holds it.
@@ -35,17 +35,15 @@ class WrongEnding:
         Raises:
             DataError: no item has a wrong answer.
         """
-        if panel.items and not any(self.key in item.meta for item in panel.items):
+        wrong = [str(item.meta.get(self.key) or "").strip() for item in panel.items]
+        if panel.items and not any(wrong):
             raise DataError(
                 f"attack={self.name}: no item of the dataset has a wrong answer (meta "
-                f"{self.key!r}): use it with dataset=story_cloze, or set dataset.fields.wrong."
+                f"{self.key!r}): use dataset=story_cloze, or a dataset whose fields.references "
+                "names two columns and whose fields.right numbers the right one."
             )
         cells = present(panel)
-        texts = {
-            (i, j): panel.items[i].meta[self.key]
-            for i, j in cells
-            if self.key in panel.items[i].meta
-        }
+        texts = {(i, j): wrong[i] for i, j in cells if wrong[i]}
         why = Counter("no wrong answer recorded" for cell in cells if cell not in texts)
         return with_texts(
             panel,

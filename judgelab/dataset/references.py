@@ -56,8 +56,9 @@ class References:
         hub: as for ``Hub``.
         fields: columns (or paths into nested ones): ``source``, a column or a pattern with
             {columns}; ``references``, a column, one that holds a list, or a list of columns;
-            ``right``, the column that numbers the right one of them (the other becomes the
-            item's meta ``wrong``); ``id``; null where there is none.
+            ``right``, the column that numbers the right one of them, nulls counted (the other,
+            where there is just one, becomes the item's meta ``wrong``); ``id``; null where there
+            is none.
         select: see ``Selection``.
         source: ``sample`` (items written for this project), ``hub``, or ``path``.
         path: a local parquet, jsonl, json or csv file with the same columns.
@@ -85,8 +86,9 @@ class References:
         _known(fields, FIELDS, "dataset.fields")
         check_source(source, path)
         for key in ("source", "references"):
-            if not fields.get(key):
-                raise ConfigError(f"dataset.fields.{key} must name a column.")
+            if not _columns(fields.get(key), several=key == "references"):
+                said = " or a list of columns" if key == "references" else ""
+                raise ConfigError(f"dataset.fields.{key} must name a column{said}.")
         self.name, self.task = name, task
         self.task_description, self.noun = task_description, noun
         self.hub, self.fields, self.select = dict(hub), dict(fields), _selection(select)
@@ -168,7 +170,8 @@ class References:
         if self.select.characters is not None and len(chosen) <= self.select.characters:
             return f"not longer than {self.select.characters} characters"
         others = [] if right is None else texts[:right] + texts[right + 1 :]
-        return Item(key, source, chosen, meta={"wrong": others[0]} if len(others) == 1 else {})
+        wrong = [text for text in others if text]
+        return Item(key, source, chosen, meta={"wrong": wrong[0]} if len(wrong) == 1 else {})
 
     def _choose(self, texts: Sequence[str]) -> str:
         present = [text for text in texts if text]
@@ -197,7 +200,7 @@ def _texts(row: Row, columns: str | Sequence[str]) -> list[str]:
     for column in [columns] if isinstance(columns, str) else columns:
         value = row.get(column)
         if isinstance(value, Sequence) and not isinstance(value, str):
-            found += [str(one) for one in value if one is not None]
+            found += ["" if one is None else str(one) for one in value]  # their numbers stay
         else:
             found.append(text_at(row, column) or "")
     return found
@@ -213,6 +216,13 @@ def _number(row: Row, column: str | None, count: int) -> int | None:
     return number - 1
 
 
+def _columns(given: object, *, several: bool) -> bool:
+    """Whether it is the name of a column or, where that is allowed, a list of names."""
+    names = given if several and isinstance(given, Sequence) else [given]
+    names = [given] if isinstance(given, str) else names
+    return bool(names) and all(isinstance(name, str) and name for name in names)
+
+
 def _selection(given: Mapping[str, Any]) -> Selection:
     hints = get_type_hints(Selection)
     _known(given, tuple(hints), "dataset.select")
@@ -221,10 +231,20 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     if made.reference not in picks:
         hint = did_you_mean(str(made.reference), picks)
         raise ConfigError(f"dataset.select.reference={made.reference!r}.{hint}")
-    for key in ("characters", "draw"):
+    for key, lowest, said in (
+        ("characters", 1, "at least 1, or null"),
+        ("draw", 1, "at least 1, or null"),
+        ("seed", 0, "a whole number from 0 up"),
+    ):
         value = getattr(made, key)
-        if value is not None and (not isinstance(value, int) or value < 1):
-            raise ConfigError(f"dataset.select.{key}={value!r} must be at least 1, or null.")
+        if value is None and key != "seed":
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+            raise ConfigError(f"dataset.select.{key}={value!r} must be {said}.")
+    if not isinstance(made.unique, bool):
+        raise ConfigError(f"dataset.select.unique={made.unique!r} must be true or false.")
+    if made.section is not None and not (isinstance(made.section, str) and made.section.strip()):
+        raise ConfigError(f"dataset.select.section={made.section!r} must be a heading, or null.")
     return made
 
 

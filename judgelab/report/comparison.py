@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from judgelab.report import crossed, format, terminal
+from judgelab.report import crossed, format, judges, terminal
 from judgelab.report import document as html
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
@@ -28,6 +28,7 @@ FIGURES = {
     "effect_sizes_by_mechanism": "points",
     "auc_under_attack": "points",
     "metrics_by_attacks": "crossed",
+    "discernment_judges": "judges",
 }
 """Figure -> the table it draws."""
 
@@ -50,15 +51,19 @@ def conclude(folder: Path) -> int:
 def write(folder: Path) -> Path:
     """Write comparison.csv, comparison.json, figures and report.html; returns the latter.
 
+    Beside them, where jobs are of such studies, metrics_by_attacks.csv and judges.csv.
+
     Raises:
         JudgelabError: there are no jobs, or a result cannot be read.
     """
     found, into = jobs(folder), RunDir(folder)
     into.write_text("comparison.csv", table(found).to_csv(index=False, lineterminator="\n"))
     into.write_json("comparison.json", [_entry(job) for job in found])
-    if len(cells := crossed.crossed(found)):
-        text = cells.to_csv(index=False, lineterminator="\n")
-        into.write_text("metrics_by_attacks.csv", text)
+    beside = {"metrics_by_attacks": crossed.crossed(found), "judges": judges.judges(found)}
+    for file, rows in beside.items():
+        if len(rows):
+            text = rows.to_csv(index=False, lineterminator="\n")
+            into.write_text(f"{file}.csv", text)
     name = f"{len(found)} runs: {' × '.join(axes(found))}"
     return into.write_text(
         "report.html", html.document(name, [html.tag("h1", name), *_body(found, into)])
@@ -71,11 +76,11 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
 
     parts: list[RenderableType] = ["", *(Text(note) for note in common_notes(found))]
     parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
-    if len(cells := crossed.crossed(found)):
-        grid = terminal.grid(crossed.shown(cells), 2)
+    for name, wide, narrow in _beside(found):
+        grid = terminal.grid(wide, 2)
         if not terminal.fits(grid, terminal.width()):
-            grid = terminal.grid(crossed.listed(cells), 2)
-        parts += ["", Text(crossed.TITLE, style="bold cyan"), grid]
+            grid = terminal.grid(narrow, 2)
+        parts += ["", Text(name, style="bold cyan"), grid]
     for error, failed in _failures(found).items():
         numbers = ", ".join(str(job.number) for job in failed)
         said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
@@ -87,6 +92,14 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
         f"report   {folder / 'report.html'}",
         f"table    {folder / 'comparison.csv'}",
     ]
+
+
+def _beside(found: Sequence[Job]) -> Iterator[tuple[str, list[Column], list[Column]]]:
+    """What some studies have to show beside the one table: title, in full, and in short."""
+    if len(cells := crossed.crossed(found)):
+        yield crossed.TITLE, crossed.shown(cells), crossed.listed(cells)
+    if len(board := judges.judges(found)):
+        yield judges.TITLE, judges.shown(board), judges.listed(board)
 
 
 def common_notes(found: Sequence[Job]) -> list[str]:
@@ -148,7 +161,15 @@ def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
         yield html.tag("h2", crossed.TITLE)
         yield html.table(crossed.shown(cells))
         yield html.tag("p", crossed.NOTE, "note")
-    yield from _figures({"points": points(found), "crossed": cells}, into)
+    board = judges.judges(found)
+    if len(board):
+        yield html.tag("h2", judges.TITLE)
+        yield html.table(judges.shown(board))
+        yield html.tag("p", judges.NOTE, "note")
+        yield html.tag("h2", judges.CELLS_TITLE)
+        yield html.table(judges.cells(board))
+    drawn = {"points": points(found), "crossed": cells, "judges": board}
+    yield from _figures(drawn, into)
     yield html.tag("h2", "The runs")
     yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"
 

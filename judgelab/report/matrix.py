@@ -27,7 +27,7 @@ METRICS = {
     "discernment/minimum": "D\nminimum",
 }
 LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
-PARTS = ("", "_low", "_high", "_n", "_unscored", "_p")
+PARTS = ("", "_low", "_high", "_threshold", "_n", "_unscored", "_p")
 
 Estimate = Callable[[object, object, object], str]
 

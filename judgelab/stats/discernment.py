@@ -83,6 +83,24 @@ def combined(
     return _score(log_p, share), _score(log_p, weights)
 
 
+def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
+    """The largest D there is on so many items: where all fall alike, and each by its own amount.
+
+    With the exact distribution both are those of p = 2^-items; with the normal approximation a
+    judge of few grades can go higher than one whose falls all differ. Harmonic means of several
+    metrics do not exceed them.
+
+    Raises:
+        ValueError: no items, or too many for ``exact``.
+    """
+    if items < 1:
+        raise ValueError("Without items there is no discernment.")
+    none = np.zeros((items, 1))
+    falls = np.ones((items, 1)), np.arange(1.0, items + 1)[:, None]
+    alike, own = (discernment(fall, none, method=method).d for fall in falls)
+    return alike, own
+
+
 def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
     """The weights [metrics] as an array; equal ones for None.
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.panel import Agent, Panel
 from judgelab.study.lab import Lab
-from judgelab.study.perturbations import Perturbation, Suite, load_suite
-from judgelab.writing import By
-
-ORIGINAL = "original"
+from judgelab.study.perturbations import ORIGINAL, Perturbation, Suite
 
 
 @dataclass(frozen=True)
@@ -37,25 +33,12 @@ class Degraded:
         return there - len(self.unchanged[name])
 
 
-def degrade(
-    lab: Lab, perturbations: str | None, only: Sequence[str] | None, by: By | None
-) -> Degraded:
-    """Load references and perturb them; see ``load_suite`` for what is chosen.
+def degrade(lab: Lab, base: Panel, suite: Suite) -> Degraded:
+    """Perturb the references of ``originals`` by a suite.
 
     Raises:
-        ConfigError: an attack was chosen beside the perturbations, or there is no such suite.
         CapabilityError: perturbations are to be written by an LM that cannot write.
-        DataError: no item has a reference.
     """
-    if lab.attack.name != "none":
-        raise ConfigError(
-            "study=discernment perturbs texts itself: leave attack=none, and choose with "
-            "study.perturbations or study.only."
-        )
-    lab.tell("texts", 0)
-    base = originals(lab.dataset.load(limit=lab.limit))
-    name = str(base.provenance.get("dataset", ""))
-    suite = load_suite(perturbations, name, base.task, only, by)
     made = {one.name: _perturbed(lab, base, one) for one in suite.perturbations}
     panel = _joined(base, suite, made)
     if lab.mechanism.reads == "preprocessed":
@@ -68,12 +51,20 @@ def degrade(
     )
 
 
-def originals(loaded: Panel) -> Panel:
+def originals(lab: Lab) -> Panel:
     """The items that have a reference, answered by it.
 
     Raises:
-        DataError: none has.
+        ConfigError: an attack was chosen beside the perturbations.
+        DataError: no item has a reference.
     """
+    if lab.attack.name != "none":
+        raise ConfigError(
+            "study=discernment perturbs texts itself: leave attack=none, and choose with "
+            "study.perturbations or study.only."
+        )
+    lab.tell("texts", 0)
+    loaded = lab.dataset.load(limit=lab.limit)
     items = tuple(item for item in loaded.items if item.reference and item.reference.strip())
     if not items:
         name = loaded.provenance.get("dataset", "unnamed")

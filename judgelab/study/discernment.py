@@ -14,9 +14,10 @@ from judgelab.result import Result, Value
 from judgelab.scores import Scores, mean_over
 from judgelab.stats.discernment import Combine
 from judgelab.stats.discernment_null import How, SummaryThresholds, calibrate_summary
-from judgelab.stats.wilcoxon import Method, ZeroMethod
+from judgelab.stats.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.study import discernment_tables as tables
-from judgelab.study.degraded import Degraded, degrade
+from judgelab.study.alone import refuse_peer_scores, refuse_peers
+from judgelab.study.degraded import Degraded, degrade, originals
 from judgelab.study.discernment_notes import notes
 from judgelab.study.expert_weights import ExpertWeights, load_weights
 from judgelab.study.findings import (
@@ -30,6 +31,7 @@ from judgelab.study.findings import (
 )
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
+from judgelab.study.perturbations import load_suite
 from judgelab.study.records import measurement_records, score_records, text_records
 from judgelab.writing import By
 
@@ -48,7 +50,7 @@ class Discernment:
         weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
         zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
-        method: null distribution: auto (exact up to 50 items), normal, exact.
+        method: null distribution: auto (exact up to 50 items), normal, exact (up to 200 items).
         calibrate: also compute what label-shuffled judges reach.
         replicates: of the calibration.
         bootstrap: resamples of the items.
@@ -71,31 +73,27 @@ class Discernment:
 
     def ask(self, lab: Lab) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more."""
-        lab.measure(degrade(lab, self.perturbations, self.only, self.by).panel)
+        lab.measure(self._degraded(lab)[0].panel)
 
     def run(self, lab: Lab) -> Result:
         """Perturb, rate, test.
 
         Raises:
-            ConfigError: an attack was chosen beside the perturbations, or settings do not fit.
+            ConfigError: an attack was chosen beside the perturbations, the mechanism does not
+                score texts by themselves, or settings do not fit.
             CapabilityError: perturbations are to be written by an LM that cannot write.
             DataError: no item has a reference.
         """
-        degraded = degrade(lab, self.perturbations, self.only, self.by)
+        degraded, weights = self._degraded(lab)
         panel = degraded.panel
         measured = lab.measure(panel)
+        refuse_peer_scores(measured, lab.mechanism.name)
         scores = lab.mechanism.score(measured)
-        if scores.directed is not None:
-            raise ConfigError(
-                f"study=discernment asks a judge about each text alone, but {lab.mechanism.name} "
-                "holds texts against one another: choose mechanism=rating or rating_likelihood."
-            )
         write = lab.run_dir.write_table
         write("records/clean_scores.parquet", score_records(panel, scores))
         write("records/clean_measurements.parquet", measurement_records(measured))
         write("records/clean_texts.parquet", text_records(panel))
         metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
-        weights = load_weights(self.weights, panel.task)
         found = self._findings(degraded, ratings, metrics, weights, lab.seed)
         bars = self._summary_bars(ratings, found, lab.seed)
         over = averages(found, bars)
@@ -104,7 +102,7 @@ class Discernment:
             summary=self._summary(lab, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
-                tables.findings_table(found, ratings),
+                tables.findings_table(found, len(panel.items)),
                 tables.averages_table(over, len(panel.items)),
                 tables.metrics_table(found, metrics, ratings),
                 tables.coverage_table(degraded, ratings),
@@ -113,9 +111,24 @@ class Discernment:
                 *tables.diagnostics_table(scores),
             ],
             figures=["discernment_radar", "discernment_bars", "response_styles"],
-            notes=notes(lab, degraded, self, weights, metrics, sentence),
+            notes=notes(lab, degraded, self, weights, metrics, found, sentence),
             provenance={"clean": _origin(degraded, measured, weights)},
         )
+
+    def _degraded(self, lab: Lab) -> tuple[Degraded, ExpertWeights]:
+        """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
+        base = originals(lab)
+        if self.method == "exact" and len(base.items) > COUNTED:
+            raise ConfigError(
+                f"study.method=exact serves up to {COUNTED} items, and there are "
+                f"{len(base.items)}: use study.method=auto, or limit={COUNTED}."
+            )
+        dataset = str(base.provenance.get("dataset", ""))
+        suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
+        weights = load_weights(self.weights, base.task)
+        weights.unlisted(suite.attacks)
+        refuse_peers(lab, base)
+        return degrade(lab, base, suite), weights
 
     def _findings(
         self,
@@ -190,7 +203,8 @@ class Discernment:
             key = f"discernment/{average.name}"
             summary[key] = average.value
             summary |= {f"{key}_low": average.low, f"{key}_high": average.high}
-            summary |= {f"{key}_threshold": average.threshold, f"{key}_n": len(panel.items)}
+            summary |= {f"{key}_threshold": average.threshold, f"{key}_n": average.n}
+            summary[f"{key}_unscored"] = len(panel.items) - average.n
         for one in found:
             summary[f"d_ew/{one.perturbation.name}"] = one.d_ew
         summary["clean/unscored_texts"] = int(np.isnan(ratings).any(axis=2).sum())

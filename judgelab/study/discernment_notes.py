@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from judgelab.stats.discernment import ceilings
 from judgelab.study.expert_weights import ExpertWeights
+from judgelab.study.findings import Finding
 from judgelab.study.lab import Lab
 from judgelab.study.origins import FEW_ITEMS
 
@@ -20,11 +22,12 @@ def notes(
     study: Discernment,
     weights: ExpertWeights,
     metrics: Sequence[str],
+    found: Sequence[Finding],
     sentence: str,
 ) -> tuple[str, ...]:
     """The verdict, how texts were made, and whatever limits what the numbers mean."""
     made = _made_of(lab, degraded, weights, metrics)
-    return (sentence, *made, *_limits(degraded, study))
+    return (sentence, *made, *_limits(degraded, study), *_tests(study, found))
 
 
 def _made_of(
@@ -40,6 +43,9 @@ def _made_of(
     yield f"Metrics: {', '.join(metrics)}; weights: {weights.identity.split()[0]}."
     if left := weights.unrated(metrics):
         yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
+    if len(metrics) > 1 and (alike := weights.unlisted(degraded.suite.attacks)):
+        listed = weights.identity.split()[0]
+        yield f"All metrics weigh alike for {', '.join(alike)}, which {listed} does not list."
     writers: dict[str, list[str]] = {}
     for name, said in degraded.made.items():
         if "attack_written_by" in said:
@@ -57,10 +63,7 @@ def _made_of(
 def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
     items = len(degraded.panel.items)
     if items < FEW_ITEMS:
-        yield (
-            f"Only {items} items: D is at most {items * 0.2314:.1f} for one metric, and bootstrap "
-            f"intervals are too narrow below {FEW_ITEMS}."
-        )
+        yield f"Only {items} items: bootstrap intervals are too narrow below {FEW_ITEMS}."
     without = degraded.panel.provenance.get("items_without_reference")
     if without:
         yield f"{without} items have no reference and were left out."
@@ -73,6 +76,16 @@ def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
             "study.combine=printed is no mean of p values: it adds ln M / ln 20 to D without "
             "weights, and judges that rate at random pass 1 far more often than in 5 %."
         )
-    tests = len(degraded.suite.perturbations)
-    if tests > 1:
-        yield f"{tests} tests at 5 %: a judge that rates at random sees {tests * 0.05:.2g} of them."
+
+
+def _tests(study: Discernment, found: Sequence[Finding]) -> Iterator[str]:
+    """How many tests there are, and how far D can go."""
+    made = [one for one in found if one.seen is not None]
+    if len(made) > 1:
+        rate = f"{len(made) * 0.05:.2g}"
+        yield f"{len(made)} tests at 5 %: a judge that rates at random sees {rate} of them."
+    items = max((int(one.scored.max()) for one in made), default=0)
+    if items:
+        alike, own = ceilings(items, study.method)
+        rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
+        yield f"D is at most {alike:.1f} on {items} items{rest}: compare judges on equally many."

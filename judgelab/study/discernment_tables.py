@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from judgelab.result import Row, Table, Value
 from judgelab.scores import Scores
 from judgelab.stats.bootstrap import percentile_interval
+from judgelab.stats.wilcoxon import tidy
 
 if TYPE_CHECKING:
     from judgelab.study.degraded import Degraded
@@ -20,12 +21,12 @@ Floats = NDArray[np.float64]
 BINS = 16  # of a histogram
 
 
-def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
+def findings_table(found: Sequence[Finding], items: int) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
     rows: list[Row] = []
-    for place, one in enumerate(found, start=1):
+    for one in found:
         low, high = percentile_interval(one.draws_ew)
-        scored = ~np.isnan(ratings[[0, place]]).any(axis=(0, 2))
+        n = one.fewest(one.scored, weighted=True)
         rows.append(
             {
                 "perturbation": one.perturbation.name,
@@ -34,9 +35,11 @@ def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
                 "value": one.d_ew,
                 "low": low,
                 "high": high,
-                "n": int(scored.sum()),
-                "unscored": int((~scored).sum()),
+                "n": n,
+                "ranked": one.fewest(one.ranked, weighted=True),
+                "unscored": items - n if one.changed else 0,
                 "d": one.d,
+                "d_n": one.fewest(one.scored, weighted=False),
                 "d_threshold": one.threshold.d,
                 "threshold": one.threshold.d_ew,
                 "seen": seen_in_words(one),
@@ -46,6 +49,8 @@ def findings_table(found: Sequence[Finding], ratings: Floats) -> Table:
         "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
         "nominally above 1 is p < .05. threshold (of value) and d_threshold (of d): what 5 % of "
         "judges with shuffled labels reach on these ratings; a perturbation is seen above it. "
+        "n (of value) and d_n (of d): items rated before and after on the metric that has the "
+        "fewest; ranked: those of them that its test rests on. "
         "The interval resamples items and tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)
@@ -66,14 +71,17 @@ def averages_table(over: Sequence[Average], items: int) -> Table:
             "value": average.value,
             "low": average.low,
             "high": average.high,
-            "n": items,
+            "n": average.n,
+            "unscored": items - average.n,
+            "perturbations": average.perturbations,
             "threshold": average.threshold,
         }
         for average in over
     ]
     note = (
         "average: mean over levels of the mean within each; minimum: over perturbations; ew: "
-        "with expert weights. threshold: what 5 % of judges reach that see nothing at all."
+        "with expert weights. threshold: what 5 % of judges reach that see nothing at all. n: "
+        "items of the metric and perturbation that has the fewest."
     )
     return Table("averages", "Discernment over all perturbations", rows, note)
 
@@ -84,7 +92,7 @@ def metrics_table(found: Sequence[Finding], metrics: Sequence[str], ratings: Flo
     for place, one in enumerate(found, start=1):
         for m, metric in enumerate(metrics):
             before, after = ratings[0, :, m], ratings[place, :, m]
-            change = after - before
+            change = tidy(after - before)
             known = ~np.isnan(change)
             row: dict[str, Value] = {
                 "perturbation": one.perturbation.name,
@@ -96,11 +104,15 @@ def metrics_table(found: Sequence[Finding], metrics: Sequence[str], ratings: Flo
                 "alike": int((change[known] == 0).sum()),
                 "rose": int((change[known] > 0).sum()),
                 "n": int(known.sum()),
+                "ranked": int(one.ranked[m]),
                 "unscored": int((~known).sum()),
                 "p": float(one.p[m]),
             }
             rows.append(row)
-    note = "p: one-sided Wilcoxon signed-rank test over items, original above perturbed."
+    note = (
+        "p: one-sided Wilcoxon signed-rank test over items, original above perturbed. n: items "
+        "rated before and after; ranked: those of them that the test rests on."
+    )
     return Table("metrics", "Each metric by itself", rows, note)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ class ExpertWeights:
     """Weights of one task.
 
     Attributes:
-        table: perturbation (or attack) -> metric -> weight, each adding up to 1.
+        table: perturbation (or attack) -> metric -> weight, each adding up to 1; empty where all
+            metrics weigh alike.
         identity: file name and hash, for the record.
     """
 
@@ -50,6 +52,25 @@ class ExpertWeights:
             )
         return [weight / sum(rated) for weight in rated]
 
+    def unlisted(self, perturbations: Mapping[str, str]) -> list[str]:
+        """Perturbations (name -> attack) on which all metrics weigh alike for want of an entry.
+
+        None where the table is empty: they are meant to.
+
+        Raises:
+            ConfigError: no entry is of any of them, so that the file would say nothing.
+        """
+        absent = [n for n, attack in perturbations.items() if not {n, attack} & self.table.keys()]
+        if not self.table:
+            return []
+        if len(absent) == len(perturbations):
+            raise ConfigError(
+                f"{self.identity.split()[0]} has weights for {', '.join(sorted(self.table))}, and "
+                f"none of them is tested ({', '.join(perturbations)}): name perturbations or "
+                "their attacks as they are called there, or use study.weights=uniform."
+            )
+        return absent
+
     def unrated(self, metrics: Sequence[str]) -> list[str]:
         """Metrics that have weight somewhere and were not rated."""
         named = {m for weights in self.table.values() for m, weight in weights.items() if weight}
@@ -60,10 +81,11 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     """Weights by name (``conf/expert_weights/<name>.yaml``), from a YAML or from survey answers.
 
     A CSV holds one answer a row: ``perturbation``, ``metric`` (the one most affected), and
-    optionally ``task`` and ``expert``. A metric's weight is its share of the answers.
+    optionally ``task`` (of this one or of every task where it is empty) and ``expert``. A metric's
+    weight is its share of the answers.
 
     Raises:
-        ConfigError: there is no such file or name.
+        ConfigError: there is no such file or name, or it has weights, but none of this task.
         DataError: the file is not of its kind, or weights do not add up to 1.
     """
     path = Path(name_or_path)
@@ -90,15 +112,30 @@ def _yaml(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
         raise DataError(f"{str(path)!r} is not readable YAML: {cause}.") from cause
     if not isinstance(content, Mapping):
         raise DataError(f"{str(path)!r} must map tasks to perturbations to weights of metrics.")
-    table: dict[str, dict[str, float]] = {}
-    for name, weights in (content.get(task) or {}).items():
-        table[str(name)] = _checked(weights, f"{str(path)!r}, {task}, {name}")
-    return table
+    for name, weighed in content.items():
+        if weighed is not None and not isinstance(weighed, Mapping):
+            raise DataError(
+                f"{str(path)!r}, {name}: perturbations must be mapped to weights of metrics, not "
+                f"{type(weighed).__name__}."
+            )
+    if task not in content and any(content.values()):
+        raise _of_other_tasks(task, content, path)
+    return {
+        str(name): _checked(weights, f"{str(path)!r}, {task}, {name}")
+        for name, weights in (content.get(task) or {}).items()
+    }
+
+
+def _of_other_tasks(task: str, known: Iterable[object], path: Path) -> ConfigError:
+    return ConfigError(
+        f"{str(path)!r} has weights for {', '.join(sorted(map(str, known)))}, none for the task "
+        f"{task!r} of the dataset: add them, or use study.weights=uniform."
+    )
 
 
 def _checked(weights: Any, where: str) -> dict[str, float]:
     if not isinstance(weights, Mapping) or not all(
-        isinstance(w, int | float) and w >= 0 for w in weights.values()
+        isinstance(w, int | float) and not isinstance(w, bool) and w >= 0 for w in weights.values()
     ):
         raise DataError(f"{where}: weights must be metrics with numbers from 0 up.")
     if abs(sum(weights.values()) - 1) > 1e-6:
@@ -107,25 +144,31 @@ def _checked(weights: Any, where: str) -> dict[str, float]:
 
 
 def _survey(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
     missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
     if missing:
         raise DataError(f"{str(path)!r} lacks the column {missing[0]!r} in its header line.")
     answers: dict[str, Counter[str]] = defaultdict(Counter)
+    others: set[str] = set()
     seen: set[tuple[str, str]] = set()
     for row in reader:
-        if row.get("task") not in (None, "", task):
+        where = f"{str(path)!r}, line {reader.line_num}"
+        name, metric, of, expert = (
+            str(row.get(column) or "").strip() for column in (*COLUMNS, "task", "expert")
+        )
+        if of not in ("", task):
+            others.add(of)
             continue
-        name, metric = (str(row[column] or "").strip() for column in COLUMNS)
-        expert = str(row.get("expert") or "").strip()
         if not name or not metric:
-            raise DataError(f"{str(path)!r}, line {reader.line_num}: an answer is incomplete.")
+            raise DataError(f"{where}: an answer is incomplete.")
         if expert and (expert, name) in seen:
-            raise DataError(
-                f"{str(path)!r}, line {reader.line_num}: expert {expert!r} answers {name!r} twice."
-            )
+            raise DataError(f"{where}: expert {expert!r} answers {name!r} twice.")
         seen.add((expert, name))
         answers[name][metric] += 1
+    if not answers:
+        if others:
+            raise _of_other_tasks(task, others, path)
+        raise DataError(f"{str(path)!r} holds no answers: give one a line, below the header.")
     return {
         name: {metric: n / sum(counts.values()) for metric, n in counts.items()}
         for name, counts in answers.items()

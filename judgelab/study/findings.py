@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from judgelab.stats.bootstrap import percentile_interval
 from judgelab.stats.discernment import discernment, level_balanced
 from judgelab.stats.discernment_null import How, SummaryThresholds, Threshold, calibrate, resampled
+from judgelab.stats.wilcoxon import ZeroMethod, tidy
 from judgelab.study.perturbations import Perturbation
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 NONE = Threshold(float("nan"), float("nan"))
 """No calibration was asked for."""
 
@@ -28,6 +30,9 @@ class Finding:
         d, d_ew: discernment without and with weights.
         p: [metrics].
         weights: [metrics], None for equal ones.
+        scored: [metrics] items rated before and after.
+        ranked: [metrics] those of them that the test rests on: ``wilcox`` drops the ones rated
+            alike.
         draws, draws_ew: [bootstrap] the two on resampled items.
         threshold: what label-shuffled judges reach; NaN without calibration.
     """
@@ -38,9 +43,16 @@ class Finding:
     d_ew: float
     p: Floats
     weights: list[float] | None
+    scored: Counts
+    ranked: Counts
     draws: Floats
     draws_ew: Floats
     threshold: Threshold
+
+    def fewest(self, counts: Counts, *, weighted: bool) -> int:
+        """The count of the metric with the fewest, of those that have weight."""
+        used = [not weighted or self.weights is None or w > 0 for w in self.weights or counts]
+        return int(counts[used].min())
 
     @property
     def bar(self) -> float:
@@ -55,21 +67,29 @@ class Finding:
 
 @dataclass(frozen=True)
 class Average:
-    """One figure over all perturbations, with its interval and what chance reaches."""
+    """One figure over all perturbations, with its interval and what chance reaches.
+
+    Attributes:
+        n: items of the metric and perturbation that has the fewest of them.
+        perturbations: over how many it goes.
+    """
 
     name: str
     value: float
     low: float
     high: float
     threshold: float
+    n: int
+    perturbations: int
 
 
 def nothing_changed(
     perturbation: Perturbation, metrics: int, weights: list[float] | None, bootstrap: int
 ) -> Finding:
     """The finding on a perturbation that left every text as it was: it says nothing of a judge."""
-    nan, draws = float("nan"), np.full(bootstrap, np.nan)
-    return Finding(perturbation, 0, nan, nan, np.full(metrics, nan), weights, draws, draws, NONE)
+    nan, none, draws = float("nan"), np.zeros(metrics, dtype=np.int64), np.full(bootstrap, np.nan)
+    p = np.full(metrics, nan)
+    return Finding(perturbation, 0, nan, nan, p, weights, none, none, draws, draws, NONE)
 
 
 def finding(
@@ -91,9 +111,18 @@ def finding(
     bar = NONE
     if replicates is not None:
         bar = calibrate(*pair, weights, how, replicates=replicates, seed=seed)
+    counts = _counts(*pair, how.zero_method)
     return Finding(
-        perturbation, changed, score.d, score.d_ew, score.p, weights, draws, draws_ew, bar
+        perturbation, changed, score.d, score.d_ew, score.p, weights, *counts, draws, draws_ew, bar
     )
+
+
+def _counts(original: Floats, perturbed: Floats, zero_method: ZeroMethod) -> tuple[Counts, Counts]:
+    """Items [metrics] that are scored, and those that are ranked."""
+    differences = tidy(original - perturbed)
+    scored = ~np.isnan(differences)
+    ranked = scored & (differences != 0) if zero_method == "wilcox" else scored
+    return scored.sum(axis=0), ranked.sum(axis=0)
 
 
 def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]:
@@ -110,6 +139,7 @@ def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]
         ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
         ("", [one.d for one in found], [one.draws for one in found]),
     ):
+        n = min(one.fewest(one.scored, weighted=bool(suffix)) for one in found)
         stacked = np.stack(draws, axis=-1)
         own = {
             "average": (level_balanced(values, levels), level_balanced(stacked, levels)),
@@ -118,7 +148,7 @@ def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]
         for name, (value, resamples) in own.items():
             low, high = percentile_interval(resamples)
             bar = getattr(bars, name).d_ew if suffix else getattr(bars, name).d
-            made.append(Average(f"{name}{suffix}", float(value), low, high, bar))
+            made.append(Average(f"{name}{suffix}", float(value), low, high, bar, n, len(found)))
     return made
 
 

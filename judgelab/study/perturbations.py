@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ from judgelab.writing import By
 
 FOLDER = Path(__file__).resolve().parents[2] / "conf" / "perturbation"
 LEVELS = ("character", "word", "sentence")
+ORIGINAL = "original"
+"""The agent of a panel that holds the texts as they were."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Perturbation:
     """One way to degrade a text.
 
     Attributes:
-        name: unique within its suite.
+        name: unique within its suite, and not ``original``.
         level: character, word or sentence (DHP paper, Table 1).
         severity: minor, major, or None where there is one degree only.
         attack: what does it.
@@ -44,6 +45,11 @@ class Suite:
 
     perturbations: tuple[Perturbation, ...]
     identity: str
+
+    @property
+    def attacks(self) -> dict[str, str]:
+        """Name of each perturbation -> name of its attack."""
+        return {one.name: one.attack.name for one in self.perturbations}
 
 
 def load_suite(
@@ -66,21 +72,35 @@ def load_suite(
         DataError: the file is no suite; the message names the entry.
     """
     path = _locate(name_or_path, dataset, task)
+    raw, content = _read(path)
+    for name in only or ():
+        if name not in content:
+            raise ConfigError(f"study.only: {name!r}.{did_you_mean(name, content)}")
+    wanted = [name for name in content if only is None or name in only]
+    if not wanted:
+        raise ConfigError("study.only is empty: name perturbations, or give null for all.")
+    made = tuple(_perturbation(name, content[name], path, by) for name in wanted)
+    return Suite(made, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}")
+
+
+def _read(path: Path) -> tuple[bytes, dict[str, Any]]:
+    """The file, and its entries by name."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = path.read_bytes()
+        content = yaml.safe_load(raw.decode("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
         raise DataError(f"The perturbations {str(path)!r} are not readable: {cause}.") from cause
     if not isinstance(content, Mapping) or not content:
         raise DataError(f"The perturbations {str(path)!r} must map names to their settings.")
-    for name in only or ():
-        if name not in content:
-            raise ConfigError(f"study.only: {name!r}.{did_you_mean(name, map(str, content))}")
-    wanted = [name for name in content if only is None or name in only]
-    if not wanted:
-        raise ConfigError("study.only is empty: name perturbations, or give null for all.")
-    made = tuple(_perturbation(str(name), content[name], path, by) for name in wanted)
-    sha = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
-    return Suite(made, f"{path.name} sha256:{sha}")
+    for name in content:
+        if not isinstance(name, str) or not name.strip():
+            raise DataError(f"{path.name}: {name!r} is no name: put names in quotation marks.")
+        if name == ORIGINAL:
+            raise DataError(
+                f"{path.name}: {ORIGINAL!r} is what the unperturbed texts are called: choose "
+                "another name."
+            )
+    return raw, dict(content)
 
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
@@ -106,9 +126,22 @@ def _perturbation(name: str, given: Any, path: Path, by: By | None) -> Perturbat
         raise DataError(f"{where}: the keys must be level, severity (or null) and attack.")
     if given["level"] not in LEVELS:
         raise DataError(f"{where}: level {given['level']!r} must be one of {', '.join(LEVELS)}.")
-    node = given["attack"]
-    attack: Attack = build(node, f"{where}: attack")
-    if by is not None and "by" in inspect.signature(type(attack)).parameters:
-        attack = build({**node, "by": by}, f"{where}: attack")
     severity = given["severity"]
-    return Perturbation(name, given["level"], None if severity is None else str(severity), attack)
+    if severity is not None and not isinstance(severity, str):
+        raise DataError(f"{where}: severity {severity!r} must be a word, such as minor, or null.")
+    return Perturbation(name, given["level"], severity, _attack(given["attack"], where, by))
+
+
+def _attack(node: Any, where: str, by: By | None) -> Attack:
+    if not isinstance(node, Mapping) or not isinstance(node.get("_target_"), str):
+        raise DataError(f"{where}: attack must be a mapping with a _target_, not {node!r}.")
+    attack = build(node, f"{where}: attack")
+    if not isinstance(attack, Attack):
+        raise DataError(
+            f"{where}: {node['_target_']} is no attack: name a class with name, expects, requires "
+            "and apply (judgelab/attack/protocol.py)."
+        )
+    if by is not None and "by" in inspect.signature(type(attack)).parameters:
+        again: Attack = build({**node, "by": by}, f"{where}: attack")
+        return again
+    return attack

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pytest
 import yaml
 
 from judgelab.agents.recorded import Recorded
@@ -13,17 +19,46 @@ from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.preprocessor.identity import Identity
 from judgelab.prompt import Prompt
+from judgelab.result import Result
+from judgelab.sentences import sentences
 from judgelab.store.run_dir import RunDir
 from judgelab.study.discernment import Discernment
 from judgelab.study.lab import Lab
 from judgelab.synopsis.recorded import Recorded as RecordedSynopsis
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
+DELETED = {"deletions_minor": 10, "deletions_major": 50}
+WORDS = {"word_deletions_minor": 5, "word_deletions_major": 25}
 
 
-def test_a_compressor_sees_typos_in_all_references_and_no_swapped_sentences(
-    shared_data: Path, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class Run:
+    """The result, and every text: variant -> item -> text."""
+
+    result: Result
+    texts: Mapping[str, Mapping[str, str]]
+
+    @property
+    def originals(self) -> Mapping[str, str]:
+        return self.texts["original"]
+
+    def found(self, perturbation: str) -> dict[str, Any]:
+        rows = next(t for t in self.result.tables if t.name == "discernment").rows
+        return dict(next(row for row in rows if row["perturbation"] == perturbation))
+
+    def unchanged(self, perturbation: str) -> list[str]:
+        rows = [row for t in self.result.tables if t.name == "unchanged" for row in t.rows]
+        return [str(row["item"]) for row in rows if row["perturbation"] == perturbation]
+
+
+@pytest.fixture(scope="module")
+def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Every perturbation by rules that suits a text without a wrong ending, in one suite."""
+    folder = tmp_path_factory.mktemp("discernment")
+    suite: dict[str, Any] = {}
+    for name in ("answer_equivalence", "translation", "summeval"):
+        suite |= yaml.safe_load((CONF / "perturbation" / f"{name}.yaml").read_text("utf-8"))
+    (folder / "all.yaml").write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")
     node = yaml.safe_load((CONF / "dataset" / "summeval.yaml").read_text(encoding="utf-8"))
     file = shared_data / "summeval" / "dhp_inputs" / "summeval_refs_100.parquet"
     columns = {"source": "article", "references": "reference_most_sentences", "id": "doc_id"}
@@ -35,16 +70,64 @@ def test_a_compressor_sees_typos_in_all_references_and_no_swapped_sentences(
         evaluation_lm=Compression(workers=1),
         preprocessor=Identity(),
         attack=NoAttack(),
-        mechanism=RatingLikelihood(Prompt("rating.txt"), metrics=["coherence", "fluency"]),
-        run_dir=RunDir(tmp_path),
+        mechanism=RatingLikelihood(Prompt("rating.txt"), metrics=["fluency"]),
+        run_dir=RunDir(folder / "run"),
         seed=0,
         limit=None,
     )
-    study = Discernment(only=["typos_minor", "reordering_minor"], replicates=200, bootstrap=50)
+    study = Discernment(str(folder / "all.yaml"), by="rules", replicates=200, bootstrap=50)
     result = study.run(lab)
-    assert result.summary["items"] == 100
-    typos, reordering = (result.summary[f"d_ew/{n}_minor"] for n in ("typos", "reordering"))
-    assert isinstance(typos, float) and isinstance(reordering, float)
-    assert typos > 12, "at most 13.6 with 100 items"
-    assert reordering < 1
-    assert result.summary["not_seen"] == "reordering_minor"
+    records = pd.read_parquet(folder / "run" / "records" / "clean_texts.parquet")
+    texts = {
+        str(variant): dict(zip(part["item"], part["text"], strict=True))
+        for variant, part in records.groupby("agent")
+    }
+    return Run(result, texts)
+
+
+def test_all_rules_are_tested_on_all_references(run: Run) -> None:
+    assert run.result.summary["items"] == 100
+    assert len(run.texts) == 1 + 15
+    for name in run.texts.keys() - {"original"}:
+        found = run.found(name)
+        assert (found["n"], found["unscored"]) == (100, 0), name
+        assert found["value"] >= 0 and found["threshold"] > 0
+        assert len(run.unchanged(name)) == sum(
+            text == run.originals[item] for item, text in run.texts[name].items()
+        )
+
+
+@pytest.mark.parametrize("name", DELETED)
+def test_deletions_take_k_characters(run: Run, name: str) -> None:
+    for item, text in run.texts[name].items():
+        assert len(run.originals[item]) - len(text) == DELETED[name]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_word_deletions_take_k_words(run: Run, name: str) -> None:
+    for item, text in run.texts[name].items():
+        there = len(run.originals[item].split())
+        assert there - len(text.split()) == min(WORDS[name], there - 1)
+
+
+@pytest.mark.parametrize("severity", ["minor", "major"])
+def test_sentences_move_and_stay_whole(run: Run, severity: str) -> None:
+    for item, text in run.texts[f"reordering_{severity}"].items():
+        assert Counter(text.split()) == Counter(run.originals[item].split())
+    for item, text in run.texts[f"insertion_{severity}"].items():
+        assert all(part in text for part in sentences(run.originals[item]))
+        assert len(text) > len(run.originals[item])
+
+
+def test_references_are_shuffled_among_the_items(run: Run) -> None:
+    texts = run.texts["random_answer"]
+    assert sorted(texts.values()) == sorted(run.originals.values())
+    assert all(text != run.originals[item] for item, text in texts.items())
+
+
+def test_a_compressor_sees_damaged_words_and_no_swapped_sentences(run: Run) -> None:
+    for kind in ("deletions", "typos"):
+        for severity in ("minor", "major"):
+            assert run.found(f"{kind}_{severity}")["value"] > 12, "at most 13.6 or 17.8"
+    assert run.found("reordering_minor")["seen"] == "no"
+    assert "reordering_minor" in str(run.result.summary["not_seen"])

@@ -140,6 +140,15 @@ def test_entities_are_names_and_numbers_but_no_first_words() -> None:
     assert sum(e not in one for e in entities(TEXT)) == 1
 
 
+@pytest.mark.parametrize("text", ["It took 5 of 1.5 hours.", "It rose from 14 to 2,14."])
+def test_a_number_is_not_replaced_within_another(text: str) -> None:
+    attack = FictionalEntities(Prompt("perturb_entities.txt"))
+    known = entities(text)
+    for seed in range(20):
+        left = Counter(known) - Counter(entities(attack.rule(text, rng(seed))))
+        assert sum(left.values()) == 1, "one number changed, and no part of another"
+
+
 def test_grammatical_errors_change_as_many_words_as_asked_for() -> None:
     attack = GrammaticalErrors(Prompt("perturb_grammar.txt"), count=3)
     before = TEXT.split()
@@ -190,12 +199,14 @@ def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
 
 
 def test_the_wrong_ending_is_the_items_own() -> None:
-    items = (Item("1", "s", meta={"wrong": "He flew home."}), Item("2", "s"))
-    panel = Panel(items, (Agent("reference"),), (("He ran home.",), ("She slept.",)))
+    wrong: list[dict[str, str]] = [{"wrong": "He flew home."}, {}, {"wrong": " "}]
+    items = tuple(Item(str(k), "s", meta=meta) for k, meta in enumerate(wrong))
+    texts = (("He ran home.",), ("She slept.",), ("It rained.",))
+    panel = Panel(items, (Agent("reference"),), texts)
     made = WrongEnding().apply(panel, NOBODY, seed=0)
-    assert made.texts == (("He flew home.",), (None,))
-    assert made.provenance["attack_unwritten"] == {"no wrong answer recorded": 1}
-    with pytest.raises(DataError, match="no item of the dataset has a wrong answer"):
+    assert made.texts == (("He flew home.",), (None,), (None,))
+    assert made.provenance["attack_unwritten"] == {"no wrong answer recorded": 2}
+    with pytest.raises(DataError, match=r"no item .* wrong answer.*fields\.right numbers"):
         WrongEnding("absent").apply(panel, NOBODY, seed=0)
 
 

@@ -94,6 +94,34 @@ def test_the_ending_that_is_not_right_is_the_wrong_one(tmp_path: Path) -> None:
         dataset("story_cloze", source="path", path=path).load()
 
 
+@pytest.mark.parametrize(
+    ("endings", "right", "reference", "wrong"),
+    [
+        (["He ran.", "He sat."], 2, "He sat.", "He ran."),
+        (["He ran.", ""], 1, "He ran.", None),
+        (["He ran.", None, "He sat."], 3, "He sat.", "He ran."),
+        (["He ran.", "He sat.", "He fled."], 1, "He ran.", None),
+    ],
+)
+def test_nulls_keep_their_number_and_only_a_text_is_a_wrong_ending(
+    tmp_path: Path, endings: list[str | None], right: int, reference: str, wrong: str | None
+) -> None:
+    row = {"story": "He came.", "endings": endings, "right": right}
+    fields = {"source": "story", "references": "endings", "right": "right", "id": None}
+    path = rows(tmp_path, row)
+    (item,) = dataset("story_cloze", source="path", path=path, fields=fields).load().items
+    assert (item.reference, item.meta.get("wrong")) == (reference, wrong)
+
+
+def test_a_null_cannot_be_right(tmp_path: Path) -> None:
+    given = [{"story": "s", "endings": [None, "He sat."], "right": right} for right in (1, 2)]
+    fields = {"source": "story", "references": "endings", "right": "right", "id": None}
+    path = rows(tmp_path, *given)
+    panel = dataset("story_cloze", source="path", path=path, fields=fields).load()
+    assert [item.reference for item in panel.items] == ["He sat."]
+    assert panel.provenance["rows_left_out"] == {"no reference": 1}
+
+
 def test_faults_name_what_to_mend(tmp_path: Path) -> None:
     path = rows(tmp_path, {"id": "a", "article": "x"})
     with pytest.raises(DataError, match=r"'text' is missing.*columns: id, article"):
@@ -105,9 +133,20 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"select": {"refrence": "first"}}, "Unknown key dataset.select.refrence"),
         ({"select": {"reference": "longest"}}, "reference='longest'"),
         ({"select": {"draw": 0}}, "draw=0"),
+        ({"select": {"draw": True}}, "draw=True must be at least 1"),
+        ({"select": {"characters": "300"}}, "characters='300' must be at least 1"),
+        ({"select": {"seed": -1}}, "seed=-1 must be a whole number from 0 up"),
+        ({"select": {"seed": None}}, "seed=None must be a whole number"),
+        ({"select": {"seed": "x"}}, "seed='x' must be a whole number"),
+        ({"select": {"unique": "yes"}}, "unique='yes' must be true or false"),
+        ({"select": {"section": 3}}, "section=3 must be a heading"),
+        ({"select": {"reference": ["first"]}}, r"reference=\['first'\]"),
+        ({"fields": {"references": 3}}, "references must name a column or a list of columns"),
+        ({"fields": {"references": ["a", 3]}}, "references must name a column or a list"),
+        ({"fields": {"source": ["a"]}}, "source must name a column"),
         ({"fields": {"right": "n"}}, "go together"),
         ({"fields": {"references": None}}, "must name a column"),
         ({"source": "path"}, "give both"),
     ):
         with pytest.raises(ConfigError, match=said):
-            dataset("summeval", **change)  # type: ignore[arg-type]
+            dataset("summeval", **change)

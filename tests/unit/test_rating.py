@@ -54,6 +54,20 @@ def test_criteria_of_ones_own_and_their_faults(tmp_path: Path) -> None:
         load_criteria("summarisation")
 
 
+@pytest.mark.parametrize("scale", ["{0: bad, good: 1}", "{0: bad}", "{no: bad, yes: good}", "[0]"])
+def test_a_scale_that_is_none_is_named(tmp_path: Path, scale: str) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        f"text: poem\nsource: theme\nscale: {scale}\n"
+        "metrics: {rhyme: {criterion: It rhymes., steps: [Read it.], likelihood: text}}\n"
+    )
+    with pytest.raises(DataError, match=r"own\.yaml.*(scale|mapping)"):
+        load_criteria(str(own))
+    own.write_text("text: poem\n1: theme\n")
+    with pytest.raises(DataError, match="'source' is missing"):
+        load_criteria(str(own))
+
+
 @pytest.mark.parametrize(
     ("said", "grade"),
     [

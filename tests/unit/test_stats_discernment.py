@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 
@@ -9,9 +10,15 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from judgelab.stats.discernment import combined, discernment, level_balanced, metric_weights
+from judgelab.stats.discernment import (
+    ceilings,
+    combined,
+    discernment,
+    level_balanced,
+    metric_weights,
+)
 from judgelab.stats.discernment_null import How, calibrate, calibrate_summary, resampled
-from judgelab.stats.wilcoxon import Method, ZeroMethod, signed_rank_log_p
+from judgelab.stats.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
 
 LN20 = math.log(20)
 ZEROS: tuple[ZeroMethod, ...] = ("wilcox", "pratt", "zsplit")
@@ -48,10 +55,47 @@ def test_exact_p_is_never_negative_and_logarithms_outlive_floats() -> None:
     assert math.exp(signed_rank_log_p(np.ones(100))) == pytest.approx(7.62e-24, rel=1e-3)
     assert signed_rank_log_p(distinct, method="exact") == pytest.approx(-100 * math.log(2))
     assert -1e5 < signed_rank_log_p(np.ones(5000)) < -2000, "p itself would be 0"
-    many = signed_rank_log_p(np.arange(1.0, 301.0), method="exact")
-    assert many == pytest.approx(-300 * math.log(2))
-    with pytest.raises(ValueError, match="up to 1000 items"):
-        signed_rank_log_p(np.ones(1001), method="exact")
+    many = signed_rank_log_p(np.arange(1.0, 201.0), method="exact")
+    assert many == pytest.approx(-200 * math.log(2))
+    with pytest.raises(ValueError, match="up to 200 items"):
+        signed_rank_log_p(np.ones(201), method="exact")
+
+
+@pytest.mark.parametrize("zero_method", ZEROS)
+def test_exact_p_are_counts_of_sign_patterns(zero_method: ZeroMethod) -> None:
+    """Every assignment of signs to the ranks there are, midranks of ties and zeros included."""
+    rng = np.random.default_rng(11)
+    for items in (1, 2, 5, 9):
+        row = rng.integers(-2, 4, items).astype(float)
+        ranks = signed_ranks(row[None], zero_method).ranks[0]
+        signs = np.array(list(itertools.product((0, 1), repeat=int((ranks > 0).sum()))))
+        sums = signs @ ranks[ranks > 0] if signs.size else np.zeros(1)
+        expected = (sums >= ranks[row > 0].sum() - 1e-9).mean()
+        assert math.exp(signed_rank_log_p(row, zero_method, "exact")) == pytest.approx(expected)
+    same_ranks = np.array([1.0, 2.0, 3.0, 4.0]) * np.array(
+        list(itertools.product((-1, 1), repeat=4))
+    )
+    by_one = [float(signed_rank_log_p(row, method="exact")) for row in same_ranks]
+    np.testing.assert_allclose(signed_rank_log_p(same_ranks, method="exact"), by_one)
+
+
+@pytest.mark.parametrize(
+    ("items", "method", "alike", "own"),
+    [
+        (100, "auto", 17.77, 13.61),
+        (100, "exact", 23.14, 23.14),
+        (12, "auto", 2.777, 2.777),
+        (12, "normal", 2.748, 2.271),
+    ],
+)
+def test_nothing_exceeds_the_ceiling(items: int, method: Method, alike: float, own: float) -> None:
+    assert ceilings(items, method) == pytest.approx((alike, own), abs=0.01)
+    rng = np.random.default_rng(12)
+    for _ in range(20):
+        falls = rng.integers(1, 5, (items, 2)).astype(float)
+        assert discernment(falls, np.zeros_like(falls), method=method).d <= alike + 0.01
+    with pytest.raises(ValueError, match="no discernment"):
+        ceilings(0)
 
 
 def test_with_ties_the_exact_distribution_counts_sign_patterns() -> None:
@@ -177,6 +221,24 @@ def test_averages_and_minima_have_thresholds_of_their_own() -> None:
     seen = ratings.copy()
     seen[0] += 1.5
     assert discernment(seen[0], seen[1]).d_ew > bars.average.d_ew
+
+
+def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
+    """Judges that see nothing, their original shared: about 5 % pass, with weights and without."""
+    rng = np.random.default_rng(13)
+    weights, levels = [None, [0.8, 0.2]], ["word", "sentence"]
+    passed = []
+    for seed in range(150):
+        ratings = likert(rng, 3, 60, 2, rho=0.5)
+        bars = calibrate_summary(ratings, weights, levels, replicates=100, seed=seed)
+        pairs = zip(ratings[1:], weights, strict=True)
+        found = [discernment(ratings[0], one, own) for one, own in pairs]
+        for name in ("d", "d_ew"):
+            values = [getattr(one, name) for one in found]
+            average, least = (getattr(bar, name) for bar in (bars.average, bars.minimum))
+            passed.append([level_balanced(values, levels) > average, min(values) > least])
+    rates = np.reshape(passed, (150, 4)).mean(axis=0)
+    assert (rates >= 0.015).all() and (rates <= 0.09).all(), rates
 
 
 def test_resamples_are_shared_between_perturbations_and_hold_the_score() -> None:

@@ -1,120 +1,39 @@
-"""The discernment study: suites, weights, and judges whose discernment is known by construction."""
+"""The discernment study: judges whose discernment is known by construction."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from judgelab.agents.recorded import Recorded
-from judgelab.attack.none import NoAttack
 from judgelab.attack.padding import Padding
-from judgelab.attack.protocol import Attack
-from judgelab.config import build
+from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError, DataError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.evaluation_lm.protocol import ChatRequest
 from judgelab.mechanism.bleu import Bleu
+from judgelab.mechanism.gppm import Gppm
+from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
+from judgelab.mechanism.mi import Mi
+from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
-from judgelab.mechanism.rating import Rating
+from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.panel import Item, Panel
-from judgelab.preprocessor.identity import Identity
 from judgelab.prompt import Prompt
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
-from judgelab.result import Result
-from judgelab.store.run_dir import RunDir
 from judgelab.study.discernment import Discernment
-from judgelab.study.expert_weights import FOLDER as WEIGHTS
-from judgelab.study.expert_weights import load_weights
-from judgelab.study.lab import Lab
-from judgelab.study.perturbations import FOLDER, LEVELS, load_suite
-from judgelab.synopsis.recorded import Recorded as RecordedSynopsis
 from tests.scripted import NOBODY, ScriptedChat
-
-CONF = Path(__file__).resolve().parents[2] / "conf"
-SAMPLES = ("summeval", "sumpubmed", "billsum", "multi_news", "pubmed")
-RATING = Rating(Prompt("rating.txt"))
-TEXT = re.compile(r"\[summary\]\n(.*)\n\[End of the summary\]", re.DOTALL)
-QUICK: dict[str, Any] = {"replicates": 300, "bootstrap": 100}
-
-
-@dataclass(frozen=True)
-class Given:
-    """A dataset of items that are there already."""
-
-    panel: Panel
-
-    def load(self, limit: int | None = None) -> Panel:
-        return self.panel.head(limit)
-
-
-@cache
-def references() -> Panel:
-    """Sixty sample items of several datasets, under the name of one."""
-    items: list[Item] = []
-    for name in SAMPLES:
-        node = yaml.safe_load((CONF / "dataset" / f"{name}.yaml").read_text(encoding="utf-8"))
-        loaded: Panel = build(node, name).load()
-        items += [Item(f"{name}-{k}", i.source, i.reference) for k, i in enumerate(loaded.items)]
-    return Panel(tuple(items), provenance={"dataset": "summeval", "source": "sample"})
-
-
-def lab(
-    folder: Path,
-    lm: EvaluationLM,
-    mechanism: Mechanism = RATING,
-    panel: Panel | None = None,
-    attack: Attack | None = None,
-) -> Lab:
-    return Lab(
-        dataset=Given(references() if panel is None else panel),  # type: ignore[arg-type]
-        agents=Recorded(),
-        synopsis=RecordedSynopsis(),
-        evaluation_lm=lm,
-        preprocessor=Identity(),
-        attack=NoAttack() if attack is None else attack,
-        mechanism=mechanism,
-        run_dir=RunDir(folder),
-        seed=0,
-        limit=None,
-    )
-
-
-def rows(result: Result, table: str, key: str) -> dict[Any, Any]:
-    """The rows of a table by one of their columns."""
-    found = next(t for t in result.tables if t.name == table)
-    return {row[key]: row for row in found.rows}
-
-
-def rated_text(request: ChatRequest) -> str:
-    found = TEXT.search(request.messages[0].content)
-    assert found is not None
-    return found[1]
-
-
-def at_random(request: ChatRequest) -> str:
-    """1 to 5, from what was asked alone: as good as chance, and repeatable."""
-    said = request.messages[0].content.encode()
-    return str(1 + hashlib.sha256(said).digest()[0] % 5)
-
-
-@cache
-def vocabulary() -> frozenset[str]:
-    texts = " ".join(item.reference or "" for item in references().items)
-    return frozenset(re.findall(r"\w+", texts.lower()))
-
-
-def counts_typos(request: ChatRequest) -> str:
-    """A point less for every two words that nobody wrote in any reference."""
-    words = re.findall(r"\w+", rated_text(request).lower())
-    return str(max(1, 5 - sum(word not in vocabulary() for word in words) // 2))
+from tests.unit.discernment_lab import (
+    QUICK,
+    at_random,
+    counts_typos,
+    lab,
+    rated_text,
+    references,
+    rows,
+)
 
 
 def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path) -> None:
@@ -180,6 +99,54 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     found = rows(result, "discernment", "perturbation")["reordering_major"]
     assert (found["n"], found["unscored"]) == (2, 1)
     assert any("1 items have no reference" in note for note in result.notes)
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert (over["n"], over["unscored"], over["perturbations"]) == (2, 1, 1)
+    n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
+    assert (n, unscored) == (2, 1)
+
+
+def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
+    """Fluency is unread on 20 of 60 items; with all weight elsewhere, D EW rests on 60."""
+    by_id = {item.id: k for k, item in enumerate(references().items)}
+
+    def rule(request: ChatRequest) -> str | None:
+        _, item, _, metric = request.key[:4]
+        if metric == "fluency":
+            return None if by_id[item] < 20 else counts_typos(request)
+        return str(max(int(counts_typos(request)), 4)) if metric == "coherence" else "3"
+
+    own = tmp_path / "own.yaml"
+    own.write_text("summarization: {typos: {coherence: 1, fluency: 0}}\n")
+    study = Discernment(only=["typos_minor", "typos_major"], weights=str(own), **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule)))
+    found = rows(result, "discernment", "perturbation")["typos_major"]
+    assert (found["n"], found["d_n"], found["unscored"]) == (60, 40, 0)
+    metrics = {
+        row["metric"]: row
+        for row in next(t for t in result.tables if t.name == "metrics").rows
+        if row["perturbation"] == "typos_major"
+    }
+    assert (metrics["fluency"]["n"], metrics["fluency"]["unscored"]) == (40, 20)
+    assert (metrics["relevance"]["n"], metrics["relevance"]["ranked"]) == (60, 0), "all alike"
+    fell = metrics["coherence"]["fell"]
+    assert isinstance(fell, int) and found["ranked"] == metrics["coherence"]["ranked"] == fell
+    over = rows(result, "averages", "statistic")
+    assert (over["average_ew"]["n"], over["average"]["n"]) == (60, 40)
+    assert (over["average_ew"]["unscored"], over["average"]["unscored"]) == (0, 20)
+
+
+def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Path) -> None:
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    few = Panel(items, provenance={"dataset": "summeval"})
+    only = ["typos_minor", "typos_major", "reordering_major"]
+    said = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos), panel=few))
+    assert any(note.startswith("2 tests at 5 %") for note in said.notes), "reordering changed none"
+    assert any("D is at most 1.9 on 8 items: compare" in note for note in said.notes)
+    many = Discernment(only=only[:1], **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
+    assert any(
+        "D is at most 11.0 on 60 items (8.5 where no two fall by the same amount)" in note
+        for note in many.notes
+    )
 
 
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
@@ -209,9 +176,29 @@ def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
     assert rows(result, "metrics", "metric").keys() == {"length"}
 
 
-def test_a_text_is_not_held_against_itself(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="holds texts against one another"):
-        Discernment(only=["typos_minor"], **QUICK).run(lab(tmp_path, NOBODY, Bleu()))
+PEERS: list[Mechanism] = [
+    Mi(),
+    Gppm(),
+    TvdMi(Prompt("tvd_mi.txt")),
+    TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"),
+    Judge(Prompt("judge.txt")),
+    Pairwise(Prompt("pairwise.txt")),
+    Bleu(),
+]
+
+
+@pytest.mark.parametrize("mechanism", PEERS, ids=lambda m: m.name)
+def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
+    tmp_path: Path, mechanism: Mechanism
+) -> None:
+    """Perturbations as peers would pay a text for agreeing with damaged ones."""
+    lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
+    study, few = Discernment(only=["typos_minor"], **QUICK), references().head(4)
+    for go in (study.run, study.ask):
+        if go.__name__ == "ask" and mechanism.measurement == "text":
+            continue  # nothing is asked
+        with pytest.raises(ConfigError, match="against one another: choose rating"):
+            go(lab(tmp_path, lm, mechanism, panel=few))
 
 
 def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:
@@ -236,85 +223,6 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         Discernment().run(lab(tmp_path, NOBODY, panel=Panel((Item("1", "s"),))))
     with pytest.raises(ConfigError, match=r"study\.bootstrap"):
         Discernment(bootstrap=0)
-
-
-TABLE_2 = {
-    "summeval": (10, 50),
-    "sumpubmed": (20, 100),
-    "story_cloze": (5,),
-    "answer_equivalence": (5, 25),
-    "translation": (10, 50),
-}
-
-
-@pytest.mark.parametrize("name", [path.stem for path in FOLDER.glob("*.yaml")])
-def test_suites_are_those_of_table_2(name: str) -> None:
-    suite = load_suite(name, "", "").perturbations
-    levels = [one.level for one in suite]
-    assert levels == sorted(levels, key=LEVELS.index) and len(suite) >= 6
-    assert all(one.attack.expects == "fall" for one in suite)
-    for kind in ("deletions", "typos"):
-        settings = [getattr(p.attack, "k", None) for p in suite if p.name.startswith(kind)]
-        assert tuple(settings) == TABLE_2.get(name, (10, 50))
-
-
-def test_a_suite_is_found_by_dataset_then_by_task_and_faults_are_named(tmp_path: Path) -> None:
-    assert load_suite(None, "sumpubmed", "summarization").identity.startswith("sumpubmed.yaml")
-    assert load_suite(None, "xsum", "summarization").identity.startswith("summarization.yaml")
-    by_lm = load_suite(None, "summeval", "summarization", by="lm").perturbations
-    assert sum(bool(one.attack.requires) for one in by_lm) == 6
-    with pytest.raises(ConfigError, match="no perturbations for dataset 'iclr2023'"):
-        load_suite(None, "iclr2023", "peer_review")
-    with pytest.raises(ConfigError, match="Did you mean 'typos_minor'"):
-        load_suite("summeval", "", "", ["typo_minor"])
-    own = tmp_path / "own.yaml"
-    padding = "{_target_: judgelab.attack.padding.Padding, symbol: X, count: 3}"
-    own.write_text(f"more: {{level: word, severity: null, attack: {padding}}}\n")
-    assert load_suite(str(own), "", "").perturbations[0].attack == Padding("X", 3)
-    own.write_text(own.read_text().replace("level: word", "level: page"))
-    with pytest.raises(DataError, match=r"own\.yaml, more: level 'page'"):
-        load_suite(str(own), "", "")
-
-
-def test_weights_add_up_and_belong_to_metrics_that_are_rated() -> None:
-    for path in WEIGHTS.glob("*.yaml"):
-        for task in ("summarization", "story_completion", "question_answering", "translation"):
-            known = {
-                str(m)
-                for m in yaml.safe_load((CONF / "criteria" / f"{task}.yaml").read_text())["metrics"]
-            }
-            assert load_weights(path.stem, task).unrated(sorted(known)) == []
-    weights = load_weights("judgelab", "summarization")
-    metrics = ["coherence", "consistency", "fluency", "relevance"]
-    assert weights.of(["typos_minor", "typos"], metrics) == [0.05, 0.05, 0.85, 0.05]
-    assert weights.of(["typos"], ["fluency", "relevance"]) == pytest.approx([17 / 18, 1 / 18])
-    assert weights.of(["padding"], metrics) is None
-    with pytest.raises(ConfigError, match=r"no weight on any of the metrics rated \(fluency\)"):
-        weights.of(["fictional_entities"], ["fluency"])
-
-
-def test_weights_from_a_survey(tmp_path: Path) -> None:
-    file = tmp_path / "answers.csv"
-    file.write_text(
-        "expert,task,perturbation,metric\n"
-        "a,summarization,typos,fluency\nb,summarization,typos,fluency\n"
-        "c,summarization,typos,coherence\nd,translation,typos,accuracy\n"
-        "a,summarization,sentence_reordering,coherence\n"
-    )
-    weights = load_weights(str(file), "summarization")
-    assert weights.table == {
-        "typos": {"fluency": pytest.approx(2 / 3), "coherence": pytest.approx(1 / 3)},
-        "sentence_reordering": {"coherence": 1.0},
-    }
-    file.write_text(file.read_text() + "a,summarization,typos,coherence\n")
-    with pytest.raises(DataError, match="line 7: expert 'a' answers 'typos' twice"):
-        load_weights(str(file), "summarization")
-    file.write_text("expert,issue\n")
-    with pytest.raises(DataError, match="lacks the column 'perturbation'"):
-        load_weights(str(file), "summarization")
-    own = tmp_path / "own.yaml"
-    own.write_text("summarization: {typos: {fluency: 0.5}}\n")
-    with pytest.raises(DataError, match="add up to 0.5"):
-        load_weights(str(own), "summarization")
-    with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
-        load_weights("unifrom", "summarization")
+    items = tuple(Item(f"i{k}", "s", f"Text number {k}.") for k in range(201))
+    with pytest.raises(ConfigError, match="exact serves up to 200 items, and there are 201"):
+        Discernment(method="exact").ask(lab(tmp_path, NOBODY, panel=Panel(items)))

@@ -11,6 +11,7 @@ from judgelab.report.figures import (
     agents,
     discernment,
     discrimination,
+    judges,
     leaderboard,
     position,
     qualification,
@@ -42,6 +43,7 @@ DRAWINGS = {
         "What the judge discerns", discernment.radar, discernment.radar_caption
     ),
     "discernment_bars": Drawing("Discernment", discernment.bars, discernment.bars_caption),
+    "discernment_judges": Drawing("Judges by discernment", judges.board, judges.board_caption),
     "response_styles": Drawing("Response style", discernment.styles, discernment.styles_caption),
     "discrimination": Drawing(
         "Good faith against problematic agents", discrimination.figure, discrimination.caption

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
@@ -17,6 +18,33 @@ RED = style.HUES[1]
 LEVELS = {"character": style.HUES[5], "word": style.HUES[2], "sentence": style.HUES[4]}
 ACROSS = 3  # histograms side by side
 AXIS = "D (log.05 of p)"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of the radar: columns of its values and thresholds, and how it looks."""
+
+    value: str
+    threshold: str
+    label: str
+    hue: str
+    bar: str
+    whose: str = ""
+    dashed: bool = False
+
+
+UNIFORM = Curve("value", "threshold", "D", style.HUES[0], RED)
+WEIGHTED = replace(UNIFORM, label="D, expert weights", whose=", expert weights")
+PLAIN = Curve(
+    value="d",
+    threshold="d_threshold",
+    label="D without weights",
+    hue=style.MUTED,
+    bar=style.MUTED,
+    whose=", without weights",
+    dashed=True,
+)
+
 BARS = {
     "average": "average",
     "average_ew": "average, expert weights",
@@ -26,40 +54,24 @@ BARS = {
 
 
 def radar(tables: dict[str, DataFrame]) -> Figure:
-    """One spoke for each perturbation; the dashed ring is p = .05, crosses are the thresholds."""
+    """One spoke for each perturbation; a curve and thresholds for D with and without weights."""
     rows = style.records(tables["discernment"])
     drawn, axes = style.new_figure(6.0, subplot_kw={"projection": "polar"})
     side = axes[0, 0]
     angles = [2 * math.pi * k / len(rows) for k in range(len(rows))]
     side.set_theta_offset(math.pi / 2)
     side.set_theta_direction(-1)
-    _ring(side, angles, [row["value"] for row in rows], style.HUES[0])
-    _ring(side, angles, [row["d"] for row in rows], style.MUTED, dashed=True)
     around = [k * math.pi / 90 for k in range(181)]
     side.plot(around, [1.0] * len(around), color=RED, lw=1.2, ls=(0, (4, 3)), zorder=2)
-    bars = [(a, row["threshold"]) for a, row in zip(angles, rows, strict=True)]
-    for angle, bar in bars:
-        if bar == bar:
-            side.plot([angle], [bar], marker="x", ms=5, color=RED, zorder=3)
+    keys = _curve(side, angles, rows, WEIGHTED if _weighted(rows) else UNIFORM)
+    if _weighted(rows):
+        keys += _curve(side, angles, rows, PLAIN)
     for angle, row in zip(angles, rows, strict=True):
         if row["seen"] == "no":
             mark = {"marker": "o", "ms": 9, "mfc": "none", "mec": RED}
             side.plot([angle], [max(row["value"], 0.0)], **mark, zorder=4)
-    side.set_xticks(angles, [format.words(row["perturbation"]) for row in rows])
-    for angle, label in zip(angles, side.get_xticklabels(), strict=True):
-        across = math.sin(angle)  # labels grow away from the circle
-        label.set_ha("center" if abs(across) < 0.1 else "left" if across > 0 else "right")
-    side.tick_params(axis="x", labelsize=8, pad=4)
-    side.tick_params(axis="y", labelsize=7.5)
-    side.set_ylim(bottom=0)
-    side.set_rlabel_position(180 / max(len(rows), 1))
-    keys = [
-        style.key(style.Mark(style.HUES[0]), "D, expert weights"),
-        style.key(style.Mark(style.MUTED), "D without weights"),
-        style.key(style.Mark(RED, "x"), "what chance reaches in 5 %"),
-        style.key(style.Mark(RED, hollow=True), "not seen"),
-    ]
-    style.legend(drawn, keys)
+    _spokes(side, angles, rows)
+    style.legend(drawn, [*keys, style.key(style.Mark(RED, hollow=True), "not seen")])
     return drawn
 
 
@@ -67,7 +79,11 @@ def radar_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
     frame = tables["discernment"]
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
-    said += "ring is p = .05, which chance may pass; crosses are the calibrated thresholds."
+    said += "ring is p = .05, which chance may pass; "
+    if _weighted(style.records(frame)):
+        said += "crosses are the calibrated thresholds of the curve of their colour."
+    else:
+        said += "crosses are the calibrated thresholds."
     return f"{said} {style.counted(frame)}."
 
 
@@ -146,14 +162,35 @@ def styles_caption(tables: dict[str, DataFrame]) -> str:
     )
 
 
-def _ring(
-    side: Any, angles: list[float], values: list[float], hue: str, *, dashed: bool = False
-) -> None:
-    closed = [*angles, *angles[:1]]
-    line = "--" if dashed else "-"
-    side.plot(closed, [*values, *values[:1]], color=hue, lw=1.6, ls=line, marker="o", ms=3.5)
-    if not dashed:
-        side.fill(closed, [*values, *values[:1]], color=hue, alpha=0.12)
+def _weighted(rows: list[dict[str, Any]]) -> bool:
+    """Whether D without weights is another number anywhere."""
+    return any(abs(row["value"] - row["d"]) > 1e-9 for row in rows)
+
+
+def _curve(side: Any, angles: list[float], rows: list[dict[str, Any]], kind: Curve) -> list[Any]:
+    """One D around the circle, the thresholds that it is held against, and its legend."""
+    values, bars = ([row[key] for row in rows] for key in (kind.value, kind.threshold))
+    closed, around = [*angles, *angles[:1]], [*values, *values[:1]]
+    line = "--" if kind.dashed else "-"
+    side.plot(closed, around, color=kind.hue, lw=1.6, ls=line, marker="o", ms=3.5)
+    if not kind.dashed:
+        side.fill(closed, around, color=kind.hue, alpha=0.12)
+    known = [(angle, bar) for angle, bar in zip(angles, bars, strict=True) if bar == bar]
+    for angle, bar in known:
+        side.plot([angle], [bar], marker="x", ms=5, color=kind.bar, zorder=3)
+    reached = style.key(style.Mark(kind.bar, "x"), f"what chance reaches in 5 %{kind.whose}")
+    return [style.key(style.Mark(kind.hue), kind.label), *([reached] if known else [])]
+
+
+def _spokes(side: Any, angles: list[float], rows: list[dict[str, Any]]) -> None:
+    side.set_xticks(angles, [format.words(row["perturbation"]) for row in rows])
+    for angle, label in zip(angles, side.get_xticklabels(), strict=True):
+        across = math.sin(angle)  # labels grow away from the circle
+        label.set_ha("center" if abs(across) < 0.1 else "left" if across > 0 else "right")
+    side.tick_params(axis="x", labelsize=8, pad=4)
+    side.tick_params(axis="y", labelsize=7.5)
+    side.set_ylim(bottom=0)
+    side.set_rlabel_position(180 / max(len(rows), 1))
 
 
 def _whisker(side: Axes, y: float, row: dict[str, Any]) -> None:

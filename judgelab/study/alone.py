@@ -1,0 +1,46 @@
+"""Whether a mechanism scores each text by itself, or holds texts against one another."""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.panel import Agent, Panel
+from judgelab.study.lab import Lab
+
+
+def refuse_peers(lab: Lab, panel: Panel) -> None:
+    """Find out before anything is asked or paid for.
+
+    What asks no LM, or reads what was recorded, costs nothing: ``refuse_peer_scores`` sees it.
+
+    Args:
+        panel: one agent's texts.
+
+    Raises:
+        ConfigError: the mechanism's measurements are of two texts of an item.
+    """
+    if isinstance(lab.evaluation_lm, Replay) or lab.mechanism.measurement == "text":
+        return
+    agents = (panel.agents[0], Agent("another"))
+    pair = panel.with_agents(agents, tuple((row[0], row[0]) for row in panel.texts))
+    refuse_peer_scores(
+        lab.mechanism.measure(pair, Counted(lab.evaluation_lm), seed=lab.seed), lab.mechanism.name
+    )
+
+
+def refuse_peer_scores(data: xr.Dataset, mechanism: str) -> None:
+    """Refuse measurements of pairs of texts.
+
+    Raises:
+        ConfigError: they are.
+    """
+    if any("peer" in quantity.dims for quantity in data.data_vars.values()):
+        raise ConfigError(
+            "study=discernment has a judge score each text by itself, but mechanism="
+            f"{mechanism} holds texts against one another: choose rating (an LM that chats), "
+            "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+            "pointwise5, acu_rating, gptscore, length."
+        )

@@ -1,0 +1,144 @@
+"""Suites of perturbations: what Table 2 says, where they are found, and their faults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.attack.padding import Padding
+from judgelab.errors import ConfigError, DataError
+from judgelab.study.perturbations import FOLDER, LEVELS, load_suite
+
+PADDING = "{_target_: judgelab.attack.padding.Padding, symbol: X, count: 3}"
+
+
+def degrees(**amounts: tuple[object, object]) -> dict[str, object]:
+    """Settings of minor and major by name."""
+    return {
+        f"{kind}_{severity}": amount
+        for kind, both in amounts.items()
+        for severity, amount in zip(("minor", "major"), both, strict=True)
+    }
+
+
+ONE_OR_MORE = ((1, False), (2, True))
+"""(count, or_more) of minor and major where Table 2 says "one or more" or "two or more"."""
+WRITTEN = degrees(entities=ONE_OR_MORE, grammar=ONE_OR_MORE)
+
+
+def summaries(small: int, large: int) -> dict[str, object]:
+    characters = degrees(deletions=(small, large), typos=(small, large))
+    sentences = degrees(reordering=(2, None), insertion=ONE_OR_MORE)
+    return {**characters, **WRITTEN, **sentences}
+
+
+TABLE_2: dict[str, dict[str, object]] = {
+    "summeval": summaries(10, 50),
+    "summarization": summaries(10, 50),
+    "sumpubmed": summaries(20, 100),
+    "story_cloze": {
+        **{"deletions": 5, "typos": 5, "entities": (1, False), "grammar": (1, False)},
+        **{"random_ending": (), "wrong_ending": ()},
+    },
+    "answer_equivalence": {
+        **degrees(deletions=(5, 25), typos=(5, 25)),
+        **WRITTEN,
+        "random_answer": (),
+    },
+    "translation": {
+        **degrees(deletions=(10, 50), typos=(10, 50), word_deletions=(5, 25)),
+        **WRITTEN,
+    },
+}
+ATTACKS = {
+    "deletions": ("character", "character_deletion"),
+    "typos": ("character", "typos"),
+    "word_deletions": ("word", "word_deletion"),
+    "entities": ("word", "fictional_entities"),
+    "grammar": ("word", "grammatical_errors"),
+    "reordering": ("sentence", "sentence_reordering"),
+    "insertion": ("sentence", "rewriting_insertion"),
+    "random_ending": ("sentence", "random_replacement"),
+    "random_answer": ("sentence", "random_replacement"),
+    "wrong_ending": ("sentence", "wrong_ending"),
+}
+
+
+def amount(attack: Any) -> object:
+    """k, or (count, or_more), or nothing."""
+    settings = asdict(attack)
+    if "count" in settings:
+        return settings["count"], settings["or_more"]
+    return settings.get("k", ())
+
+
+@pytest.mark.parametrize("name", [path.stem for path in FOLDER.glob("*.yaml")])
+def test_suites_are_those_of_table_2(name: str) -> None:
+    suite = load_suite(name, "", "").perturbations
+    assert {one.name: amount(one.attack) for one in suite} == TABLE_2[name]
+    for one in suite:
+        kind, _, severity = one.name.rpartition("_")
+        if severity not in ("minor", "major"):
+            kind, severity = one.name, ""
+        assert (one.level, one.attack.name) == ATTACKS[kind]
+        assert (one.severity or "") == severity
+        assert one.attack.expects == "fall"
+    levels = [one.level for one in suite]
+    assert levels == sorted(levels, key=LEVELS.index)
+
+
+def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
+    assert load_suite(None, "sumpubmed", "summarization").identity.startswith("sumpubmed.yaml")
+    assert load_suite(None, "xsum", "summarization").identity.startswith("summarization.yaml")
+    by_lm = load_suite(None, "summeval", "summarization", by="lm").perturbations
+    assert sum(bool(one.attack.requires) for one in by_lm) == 6
+    with pytest.raises(ConfigError, match="no perturbations for dataset 'iclr2023'"):
+        load_suite(None, "iclr2023", "peer_review")
+    with pytest.raises(ConfigError, match="Did you mean 'typos_minor'"):
+        load_suite("summeval", "", "", ["typo_minor"])
+    own = tmp_path / "own.yaml"
+    own.write_text(f"more: {{level: word, severity: null, attack: {PADDING}}}\n")
+    suite = load_suite(str(own), "", "")
+    assert suite.perturbations[0].attack == Padding("X", 3)
+    assert suite.attacks == {"more": "padding"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"more: {{level: page, severity: null, attack: {PADDING}}}", r"more: level 'page'"),
+        (f"more: {{level: word, severity: 3, attack: {PADDING}}}", r"more: severity 3 must be"),
+        ("more: {level: word, severity: null, attack: 3}", r"more: attack must be a mapping"),
+        ("more: {level: word, severity: null, attack: [a]}", r"more: attack must be a mapping"),
+        (
+            "more: {level: word, severity: null, attack: {_target_: 3}}",
+            r"more: attack must be a mapping with a _target_",
+        ),
+        (
+            "more: {level: word, severity: null, attack: "
+            "{_target_: judgelab.preprocessor.identity.Identity}}",
+            r"more: judgelab\.preprocessor\.identity\.Identity is no attack",
+        ),
+        (
+            "more: {level: word, severity: null, attack: "
+            "{_target_: judgelab.mechanism.length.Length, unit: words}}",
+            r"more: judgelab\.mechanism\.length\.Length is no attack",
+        ),
+        (
+            f"original: {{level: word, severity: null, attack: {PADDING}}}",
+            "'original' is what the unperturbed texts are called",
+        ),
+        ("1: {level: word}\nmore: {level: word}", "1 is no name"),
+        ("no: {level: word}", "False is no name"),
+        ("[a, b]", "must map names"),
+        ("more: {level: [word", "not readable"),
+    ],
+)
+def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(text)
+    with pytest.raises(DataError, match=said):
+        load_suite(str(own), "", "")
