@@ -130,7 +130,8 @@ def test_a_tie_is_a_win_only_where_rounding_says_so() -> None:
 
 
 def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Path) -> None:
-    """A dataset under the paper's third name, with grades that are no numbers, and a new one."""
+    """A dataset under the paper's third name, with grades that are no numbers, and a new one
+    without exams."""
     for file in folder.glob("*.parquet"):
         frame = pd.read_parquet(file)
         if "dataset" in frame:
@@ -140,6 +141,8 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
             part = frame.astype({"dataset": str}).assign(dataset=name)
             if file.stem == "score_pointwise":
                 part.loc[part.index[::50], "score"] = -1.0
+            if name == "Stories" and file.stem.startswith("exam_"):
+                part = part.iloc[:0]
             made.append(part)
             if file.stem == "exam_pertinence" and name == "NF_CATS":
                 made.append(part.assign(L1_RA="gpt4"))
@@ -153,6 +156,15 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
     assert known.paper == 0.7821 and known.released is not None and known.stated is not None
     new = cell(made_of, "3", "Auto-PRE", "Stories/pairwise")
     assert new.paper is None and new.released is None and new.stated is not None
+    # no P and no S: everybody passes these, whoever passes C is in, and the tables say so
+    stated = Bench(read_dataset(tmp_path, "Stories"), read_printed(tmp_path)).stated
+    pool = stated("Auto-PRE", "pairwise")
+    assert pool is not None and numbers(pool.judges) == "4567"
+    assert all(0.75 < weight < 1 for weight in pool.weight)  # of P_c and a passed P_s
+    for number in ("3", "6", "exams"):
+        said = [note for note in made_of[number].notes if note.startswith("Stories: P_")]
+        assert len(said) == 2 and all(note.endswith("taken to have passed.") for note in said)
+        assert not [note for note in made_of[number].notes if note.startswith("NF_CATS: P_")]
     assert cell(made_of, "5", "gpt-4", "NF_CATS/accuracy").released is not None
 
 
