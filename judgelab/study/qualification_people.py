@@ -17,27 +17,24 @@ from judgelab.study.qualification_case import Case, anew, cost_of, gain
 def pools_table(case: Case) -> Table:
     """Accuracy and cost of every judge and pool: the ablation over exams among them."""
     rows: list[Row] = []
-    for kind, group in (("judge", case.singles), ("pool", case.pools)):
-        for pool in group:
-            if not pool.members.any():
-                continue
-            found, again = case.accuracy(pool), anew(case, pool)
-            rows.append(
-                {
-                    "name": pool.name,
-                    "kind": kind,
-                    "judges": int(pool.members.sum()),
-                    "value": found.value,
-                    "low": found.low,
-                    "high": found.high,
-                    "anew_low": again[0],
-                    "anew_high": again[1],
-                    "n": found.n,
-                    "ties": pool.decision.ties,
-                    "unscored": unscored_pairs(pool.decision.sign, case.gold),
-                    "cost": cost_of(case, pool),
-                }
-            )
+    for kind, pool in _everyone(case):
+        found, again = case.accuracy(pool), anew(case, pool)
+        rows.append(
+            {
+                "name": pool.name,
+                "kind": kind,
+                "judges": int(pool.members.sum()),
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "anew_low": again[0],
+                "anew_high": again[1],
+                "n": found.n,
+                "ties": pool.decision.ties,
+                "unscored": unscored_pairs(pool.decision.sign, case.gold),
+                "cost": cost_of(case, pool),
+            }
+        )
     note = (
         "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; anew: "
         f"with the pool chosen anew in each resample. cost: {case.currency}, all verdicts, and "
@@ -49,11 +46,11 @@ def pools_table(case: Case) -> Table:
 def correlations_table(case: Case) -> Table:
     """Spearman's rho over the answers of each item."""
     rows: list[Row] = []
-    for pool in (*case.singles, *case.pools):
-        if pool.members.any():
-            found = case.rho(pool)
-            parts = {"value": found.value, "low": found.low, "high": found.high}
-            rows.append({"name": pool.name, **parts, "n": found.n, "unscored": found.unscored})
+    for kind, pool in _everyone(case):
+        found = case.rho(pool)
+        row: dict[str, Value] = {"name": pool.name, "kind": kind, "value": found.value}
+        row |= {"low": found.low, "high": found.high, "n": found.n, "unscored": found.unscored}
+        rows.append(row)
     note = (
         "Mean over items, signed; 0 where a method grades all answers alike. A judge or pool that "
         "compares answers grades each by the pairs it wins less those it loses."
@@ -140,15 +137,14 @@ def bias_table(case: Case) -> Table:
     side = np.where(inside[mixed, 0], 1.0, -1.0)
     gold = case.gold[:, mixed] * side
     rows: list[Row] = []
-    for pool in (*case.singles, *case.pools):
-        if not mixed.any() or not pool.members.any():
-            continue
+    for kind, pool in _everyone(case) if mixed.any() else ():
         sign = pool.decision.sign[:, mixed]
         sign = sign * (side if sign.ndim == 2 else side[:, None])
         favours = np.where(np.isnan(sign), np.nan, (sign > 0).astype(np.float64))
         rate = favour_rate(favours, gold, case.draws, case.seed)
         right = accuracy(correct(sign, gold), draws=case.draws, seed=case.seed)
-        row: dict[str, Value] = {"name": pool.name, **_estimate(rate), "accuracy": right.value}
+        row: dict[str, Value] = {"name": pool.name, "kind": kind, **_estimate(rate)}
+        row |= {"accuracy": right.value}
         row |= {"accuracy_low": right.low, "accuracy_high": right.high, "accuracy_n": right.n}
         rows.append(row)
     note = (
@@ -157,6 +153,14 @@ def bias_table(case: Case) -> Table:
         "(equation 5). accuracy: on all pairs of that kind that people decided."
     )
     return Table("bias", "Bias toward a family", rows, note)
+
+
+def _everyone(case: Case) -> Iterator[tuple[str, Pool]]:
+    """Every judge alone and every pool with a member, and which of the two it is."""
+    for kind, group in (("judge", case.singles), ("pool", case.pools)):
+        for pool in group:
+            if pool.members.any():
+                yield kind, pool
 
 
 def _estimate(found: Estimate) -> dict[str, Value]:

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import build
 from judgelab.errors import JudgelabError
+from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import Reply
 from judgelab.exam.self_confidence import emitted
 from judgelab.exam.similar import most_similar
@@ -145,6 +146,13 @@ def test_other_ways_to_ask(run: Run) -> None:
     assert exam(found, "self_confidence")["oracle"]["gap"] > 1  # levels
     bias = {row["name"]: row["value"] for row in found["by_name"]["bias"]}
     assert bias["longer"] == 1.0 and bias["oracle"] < 0.2 and bias["one"] == 0.0
+    drawn = {table["name"]: frame(table) for table in found["tables"]}
+    said = caption("qualification_pools", drawn)
+    assert "Accuracy: n" in said and "Spearman's rho: n" in said and "Bias rate: n" in said
+    panels = draw("qualification_pools", drawn).axes
+    assert [side.get_title() for side in panels] == ["Accuracy", "Spearman's rho", "Bias rate"]
+    judges_and_pools = len(found["by_name"]["pools"])
+    assert all(len(side.get_lines()) >= judges_and_pools for side in panels)
 
 
 def test_a_sample_of_pairs_and_judges_left_out_of_an_exam(run: Run) -> None:
@@ -325,6 +333,9 @@ def test_a_debate_goes_round_and_the_last_words_count() -> None:
     panel = panel_of([["a", "b"], ["c", None]])
     data = ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, lm, seed=0)
     assert len(lm.seen) == 2 * 3 * 2  # both orders of one pair, three roles, two rounds
+    counted = Counted(lm)  # a dry run, in which nobody answers, counts as many
+    ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, counted, seed=0)
+    assert counted.total == 2 * 3 * 2
     assert data["verdict"].values[0, 0, 1] == 0.0 and np.isnan(data["verdict"].values[1]).all()
 
 
