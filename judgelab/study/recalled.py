@@ -55,24 +55,20 @@ def recall(
         DataError: the panel is not of that release.
     """
     data = lm.judges(panel)
-    if mechanism not in FORMS:
-        raise ConfigError(
-            f"evaluation_lm=replay has no verdicts by mechanism={mechanism}: choose "
-            f"{', '.join(FORMS)}."
-        )
-    _followed(exams)
+    _followed(mechanism, exams)
     rows = np.array([data.tasks.index(int(item.id)) for item in panel.items])
     told = _told(data, FORMS[mechanism], as_released=lm.incomplete == "as_recorded")
     judges = _named(data, told, named)
     cells = np.stack([told[judge] for judge in judges])[:, rows]
-    found = {name: EXAMS[name](data, judges, panel) for name in exams}
-    answers = {name: _taken(each[0], rows) for name, each in found.items() if each is not None}
     first, second = pairs.T
     verdicts = grades = None
     if FORMS[mechanism] == "pairwise":
         verdicts = np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
     else:
         grades = cells
+    found = {name: EXAMS[name](data, judges, panel) for name in exams}
+    sat = {name: each for name, each in found.items() if each is not None}
+    answers = {name: _taken(said, rows) for name, (said, _) in sat.items()}
     unknown = np.full(len(judges), np.nan)
     return Hearing(
         judges,
@@ -81,21 +77,26 @@ def recall(
         grades,
         answers,
         np.count_nonzero(~np.isnan(cells.reshape(len(judges), -1)), axis=1).astype(np.int64),
-        unknown,
-        unknown,
-        {name: each.n > 0 for name, each in answers.items()},
-        {name: each[1] for name, each in found.items() if each is not None},
-        _ties(data, judges, rows) if "consistency" in answers else unknown,
-        tuple(_absence(name, data) for name, each in found.items() if each is None),
+        input_tokens=unknown,
+        output_tokens=unknown,
+        sat={name: each.n > 0 for name, each in answers.items()},
+        facts={name: facts for name, (_, facts) in sat.items()},
+        tied=_ties(data, judges, rows) if "consistency" in sat else unknown,
+        missing=tuple(_absence(name, data) for name in found if name not in sat),
     )
 
 
-def _followed(exams: Mapping[str, Exam]) -> None:
+def _followed(mechanism: str, exams: Mapping[str, Exam]) -> None:
     """Refuse what recorded answers cannot follow.
 
     Raises:
-        ConfigError: a setting is not as the class has it.
+        ConfigError: there is no such format, or a setting is not as its class has it.
     """
+    if mechanism not in FORMS:
+        raise ConfigError(
+            f"evaluation_lm=replay has no verdicts by mechanism={mechanism}: choose "
+            f"{', '.join(FORMS)}."
+        )
     for name, exam in exams.items():
         changed = _changed(exam)
         if isinstance(exam, Consistency) and not isinstance(exam.change, Position):
