@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 AGENTS = ("good", "fair", "poor")
-JUDGES = ("first", "second", "grader")
+JUDGES = ("first", "second", "third")
 """The last one graded answers and sat the exams, and never compared any two answers."""
 TASKS = range(8)
 
@@ -55,7 +55,7 @@ def _judged(name: str) -> dict[str, pd.DataFrame]:
             for k, model in enumerate(AGENTS):
                 row = {"dataset": name, "format": "5-level", "evaluator": judge, "task_id": t}
                 scores.append(row | {"model": model, "score": float(5 - k)})
-            for a, b in permutations(AGENTS, 2) if judge != "grader" else ():
+            for a, b in permutations(AGENTS, 2) if judge != "third" else ():
                 better = AGENTS.index(a) < AGENTS.index(b)
                 if judge == "second" and t == 0:
                     better = True  # whoever is shown first

@@ -70,7 +70,7 @@ def test_a_judge_without_verdicts_leaves_the_others_their_exam(
     folder: Path, exams: dict[str, Any]
 ) -> None:
     found = heard(folder, exams, "pointwise5")
-    assert found.judges == ("first", "second", "grader")
+    assert found.judges == ("first", "second", "third")
     consistency = found.exams["consistency"]
     assert isinstance(consistency, Shares)
     assert consistency.n.tolist() == [24, 24, 0]
@@ -135,7 +135,7 @@ def test_exams_that_nobody_sat_are_named(tmp_path: Path, exams: dict[str, Any]) 
         "Exam pertinence",
         "Exam self_confidence",
     ]
-    graded = heard(bare, exams, "pointwise5", ["grader"])
+    graded = heard(bare, exams, "pointwise5", ["third"])
     assert not graded.exams and len(graded.missing) == 3
 
 
