@@ -167,9 +167,9 @@ def _pertinence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | No
     origin, prompt = panel.provenance.get("exam"), panel.provenance.get("exam_prompt")
     assert isinstance(origin, dict) and isinstance(prompt, int)
     rows = data.pertinence
-    asked = {"L1_RA": str(origin["relevant"]), "L2_IA": str(origin["irrelevant"])}
-    keys = ("relevant", "irrelevant", "prompt")
-    for key, (column, value) in zip(keys, (*asked.items(), ("prompt", prompt)), strict=True):
+    relevant, irrelevant = str(origin["relevant"]), str(origin["irrelevant"])
+    wanted = (("relevant", "L1_RA", relevant), ("irrelevant", "L2_IA", irrelevant))
+    for key, column, value in (*wanted, ("prompt", "prompt", prompt)):
         known = list(dict.fromkeys(rows[column]))
         if value not in known:
             raise ConfigError(
@@ -177,9 +177,9 @@ def _pertinence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | No
                 f"{did_you_mean(str(value), map(str, known))}"
             )
         rows = rows[rows[column] == value]
-    won = np.stack([pertinence(data, judge, *asked.values(), prompt) for judge in judges])
-    named: dict[str, object] = {"relevant": asked["L1_RA"], "irrelevant": asked["L2_IA"]}
-    return ((won, None), {**named, "prompt": prompt}) if np.isfinite(won).any() else None
+    won = np.stack([pertinence(data, judge, relevant, irrelevant, prompt) for judge in judges])
+    facts: dict[str, object] = {"relevant": relevant, "irrelevant": irrelevant, "prompt": prompt}
+    return ((won, None), facts) if np.isfinite(won).any() else None
 
 
 def _confidence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:

@@ -146,7 +146,7 @@ def test_the_stated_recipe_on_recorded_verdicts(xsum: dict[str, Any]) -> None:
     assert tests["accuracy", "C+P+S", "all"]["p"] > 0.5  # no gain over everybody
     assert tests["accuracy", "C+P+S", "gpt-4"]["items"] == 100
     assert tests["accuracy", "C+P+S", "vicuna-7b"]["p"] < 0.01
-    assert tests["spearman", "C+P+S", "human"]["n"] == 100
+    assert tests["spearman", "C+P+S", "human"]["n"] == 99  # people grade one item all alike
     assert pools["human"]["cost"] > 115 > pools["C"]["cost"] - pools["gpt-4"]["cost"]
     budgets = xsum["by_name"]["budgets"]
     assert [row["cost"] for row in budgets] == sorted(row["cost"] for row in budgets)

@@ -28,7 +28,7 @@ NAN = np.nan
 
 def heard(**parts: Any) -> Hearing:
     """Of as many judges as have grades or verdicts."""
-    cells = parts.get("grades", parts.get("verdicts"))
+    cells = parts["grades"] if "grades" in parts else parts["verdicts"]
     judges = len(cells)
     agents = cells.shape[2] if "grades" in parts else 2
     usual: dict[str, Any] = {

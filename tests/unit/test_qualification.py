@@ -150,7 +150,11 @@ def test_other_ways_to_ask(run: Run) -> None:
     said = caption("qualification_pools", drawn)
     assert "Accuracy: n" in said and "Spearman's rho: n" in said and "Bias rate: n" in said
     panels = draw("qualification_pools", drawn).axes
-    assert [side.get_title("left") for side in panels] == ["Accuracy", "Spearman's rho", "Bias rate"]
+    assert [side.get_title("left") for side in panels] == [
+        "Accuracy",
+        "Spearman's rho",
+        "Bias rate",
+    ]
     judges_and_pools = len(found["by_name"]["pools"])
     assert all(len(side.get_lines()) >= judges_and_pools for side in panels)
 
