@@ -83,8 +83,11 @@ def _exams(name: str) -> dict[str, pd.DataFrame]:
             for which, t in ((which, t) for which in ("easy", "hard") for t in TASKS):
                 row = {"dataset": name, "method": method, "prompt": prompt, "evaluator": judge}
                 easy = (which == "easy") != (prompt == "prompt2")
-                found = {"p_output": 0.9 if easy else 0.6, "level_stored": 4 if easy else 3}
-                confidence.append(row | {"set": which, "task_id": t, "swapped": 0} | found)
+                said: dict[str, Any] = {
+                    "p_output": 0.9 if easy else 0.6,
+                    "level_stored": 4 if easy else 3,
+                }
+                confidence.append(row | {"set": which, "task_id": t, "swapped": 0} | said)
     return {
         "exam_pertinence": pd.DataFrame(pertinence),
         "exam_self_confidence": pd.DataFrame(confidence),

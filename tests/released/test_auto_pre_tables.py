@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import experiments.auto_pre
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import numbers, read_printed
@@ -166,6 +169,22 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
         assert len(said) == 2 and all(note.endswith("taken to have passed.") for note in said)
         assert not [note for note in made_of[number].notes if note.startswith("NF_CATS: P_")]
     assert cell(made_of, "5", "gpt-4", "NF_CATS/accuracy").released is not None
+
+
+def test_the_command_of_the_readme(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = Path(experiments.auto_pre.__file__).with_name("README.md").read_text(encoding="utf-8")
+    [command] = re.findall(r"^python -m experiments.auto_pre.tables (.*)$", readme, re.MULTILINE)
+    out = tmp_path / "tables.json"
+    chosen = command.replace("path/to/release", str(folder)).replace("tables.json", str(out))
+    assert main(shlex.split(chosen)) == 0
+    said = capsys.readouterr().out
+    assert "125 of 132 comparable cells round to the printed digit" in said
+    assert "125 of 132" in readme
+    rows = json.loads(out.read_text())
+    assert f"{len(rows)} rows in {out}" in said
+    assert {row["table"] for row in rows} >= {"3", "4", "5", "6", "9", "10", "11"}
 
 
 def test_the_command_writes_numbers_and_says_what_is_wrong(
