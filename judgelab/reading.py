@@ -14,8 +14,11 @@ from typing import Literal
 
 Which = Literal["first", "last"]
 
-NUMBER = re.compile(r"(?<![\w./-])(?<!\d,)\d+(?:\.\d+)?(?!\w)(?!\.\d)(?!-\d)")
-"""A number by itself: no part of a word, a date or a range (1-5), not what a slash divides by."""
+NUMBER = re.compile(
+    r"(?<![\w./-])(?<!\d,)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)(?!\.\d)(?!,\d)(?!-\d)"
+)
+"""A number by itself, perhaps with its thousands set apart (1,000): no part of a word, a date or a
+range (1-5), not what a slash divides by, nor one of digits around a comma (3,5)."""
 
 
 def read_choice(text: str | None, labels: Iterable[str], which: Which = "first") -> str | None:
@@ -37,7 +40,7 @@ def read_number(text: str | None, low: float, high: float, which: Which = "first
     found = NUMBER.findall(text or "")
     if not found:
         return math.nan
-    value = float(found[0 if which == "first" else -1])
+    value = float(found[0 if which == "first" else -1].replace(",", ""))
     return value if low <= value <= high else math.nan
 
 

@@ -24,7 +24,8 @@ NOISE = 1.2
 
 
 class ScriptedJudge:
-    """``one`` always says so; ``longer`` prefers the longer text; ``oracle`` knows the merit.
+    """``one`` and ``tie`` always say so; ``longer`` prefers the longer text; ``oracle`` knows the
+    merit.
 
     The oracle adds noise that differs from question to question, and is the surer the larger the
     difference. Asked in words, it names its level.
@@ -58,6 +59,8 @@ class ScriptedJudge:
         shown = SHOWN.search(text)
         if shown is None:
             return Reply("An answer about something else entirely, written with great care.")
+        if self.rule == "tie":
+            return Reply("tie")
         lead = self._lead(*shown.groups(), salt=text)
         label, p = ("one" if lead >= 0 else "two"), 1 / (1 + math.exp(-abs(lead)))
         if "no doubt whatever" in text:

@@ -163,17 +163,34 @@ class Bench:
     def passing(self, exam: str) -> tuple[str, ...]:
         """Who passes by the stated rule: above the mean of all candidates; P_s = 1.
 
-        Where an exam is not released, Table 6's list; where that has none, everybody.
+        Where an exam is not released, Table 6's list; where that has none, everybody (``notes``
+        says so).
         """
         if exam == "confidence":
-            known = {judge for judge, passed in self.confident.items() if passed}
-            return tuple(j for j in self.candidates if j in known or not self.confident)
+            return tuple(j for j in self.candidates if self.confident.get(j, True))
         values = self.consistency if exam == "consistency" else self.pertinence
         if not all(judge in values for judge in self.candidates):
             _, listed = self.printed.ablation("Auto-PRE (P)", self.name)
             return listed or self.candidates
         bar = math.fsum(values[judge] for judge in self.candidates) / len(self.candidates)
         return tuple(judge for judge in self.candidates if values[judge] > bar + 1e-12)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which exams were not released, and who is taken to have passed them."""
+        said = []
+        absent = [judge for judge in self.candidates if judge not in self.pertinence]
+        _, listed = self.printed.ablation("Auto-PRE (P)", self.name)
+        if absent:
+            fate = "Table 6 says who passed" if listed else "everybody is taken to have passed"
+            said.append(f"{self.name}: P_p of {', '.join(absent)} was not released: {fate}.")
+        absent = [judge for judge in self.candidates if judge not in self.confident]
+        if absent:
+            said.append(
+                f"{self.name}: P_s of {', '.join(absent)} was not released, nor does Table 6 say "
+                "who passed: they are taken to have passed."
+            )
+        return tuple(said)
 
     def recipe(self, typed: Sequence[str], form: str) -> Recipe:
         """A typed-in recipe, e.g. ("4567", "human"), as judges and weights."""

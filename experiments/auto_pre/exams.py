@@ -121,7 +121,7 @@ def table11(benches: Sequence[Bench]) -> Table:
 
 def passes(benches: Sequence[Bench]) -> Table:
     """P_c and P_p with intervals, and in how many resamples of the items a judge passes."""
-    rows, notes = [], []
+    rows, notes = [], [note for bench in benches for note in bench.notes]
     for bench in benches:
         for exam in ("consistency", "pertinence"):
             found = bench.shares_of(exam)

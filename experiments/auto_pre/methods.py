@@ -33,6 +33,7 @@ def table3(benches: Sequence[Bench]) -> Table:
             rows += [_pool(bench, method, form) for form in bench.forms]
         rows += _unreleased(bench)
     notes = [f"{method} is typed in as: {_typed(method)}" for method in ENSEMBLES[1:]]
+    notes += [note for bench in benches for note in bench.notes]
     return Table("3", "accuracy", tuple(rows), tuple(notes))
 
 
@@ -94,7 +95,7 @@ def table4(benches: Sequence[Bench]) -> Table:
 
 def table6(benches: Sequence[Bench]) -> Table:
     """The ablation, pairwise, with who passes."""
-    rows, notes = [], []
+    rows, notes = [], [note for bench in benches for note in bench.notes]
     for bench in benches:
         for method in ABLATION:
             paper, listed = bench.printed.ablation(method, bench.name)

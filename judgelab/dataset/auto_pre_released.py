@@ -40,6 +40,9 @@ class AutoPreReleased:
         relevant: who wrote the relevant answers (L1) of the pertinence exam to be used.
         irrelevant: who wrote its irrelevant ones (L2).
         prompt: number of its prompt.
+        confidence: how the self-confidence exam was asked: "prob, prompt1", "prob, prompt2",
+            "direct, null" or "direct, doubtful"; None: each judge's first one of prob, prompt1;
+            direct, null; prob, prompt2; direct, doubtful.
         limit: the first so many items; ``load`` may override it.
 
     Raises:
@@ -53,10 +56,12 @@ class AutoPreReleased:
         relevant: str = "ChatGLM2-6B",
         irrelevant: str = "gpt-3.5-turbo",
         prompt: int = 1,
+        confidence: str | None = None,
         limit: int | None = None,
     ) -> None:
         self.path, self.domain, self.limit = path, domain, at_least_one(limit)
         self.relevant, self.irrelevant, self.prompt = relevant, irrelevant, prompt
+        self.confidence = confidence
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel.
@@ -76,6 +81,7 @@ class AutoPreReleased:
             "task_description": description,
             "exam": {"relevant": self.relevant, "irrelevant": self.irrelevant},
             "exam_prompt": self.prompt,
+            "exam_confidence": self.confidence,
             "texts": "released" if len(answers) else "not released",
         }
         shown = answers[answers["task_prompt"] == FIRST_PROMPT]

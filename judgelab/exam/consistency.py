@@ -14,14 +14,16 @@ from judgelab.exam.protocol import Answers, Floats, Paper, by_item
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.panel import Agent, Item, Panel, rng_for
 from judgelab.prompt import Prompt
-from judgelab.stats.exams import unchanged
+from judgelab.stats.exams import tied, unchanged
 
 
 class Change(Protocol):
     """What is changed about the question."""
 
-    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
-        """[questions, pairs] 1 where the verdict stayed, 0 where it did not, NaN unread."""
+    def verdicts(
+        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+    ) -> tuple[Floats, Floats]:
+        """[questions, pairs] did the first answer win, before and after? .5 tie, NaN unread."""
         ...
 
 
@@ -29,11 +31,13 @@ class Change(Protocol):
 class Position:
     """The two answers change places (as in the paper)."""
 
-    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+    def verdicts(
+        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+    ) -> tuple[Floats, Floats]:
         """See Change."""
         verdict = judge.measure(panel, lm, seed=seed)["verdict"].values
         first, second = np.triu_indices(len(panel.agents), 1)
-        return unchanged(verdict[:, first, second], 1 - verdict[:, second, first])
+        return verdict[:, first, second], 1 - verdict[:, second, first]
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,16 @@ class Wording:
 
     prompt: Prompt
 
-    def compare(self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+    def verdicts(
+        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+    ) -> tuple[Floats, Floats]:
         """See Change."""
         first, second = np.nonzero(~np.eye(len(panel.agents), dtype=np.bool_))
         before, after = (
             one.measure(panel, lm, seed=seed)["verdict"].values[:, first, second]
             for one in (judge, replace(judge, prompt=self.prompt))
         )
-        return unchanged(before, after)
+        return before, after
 
 
 @dataclass(frozen=True)
@@ -81,9 +87,15 @@ class Consistency:
             raise ConfigError("consistency.pairs must be at least 1, or null for all pairs.")
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
-        """All pairs of answers, or some drawn for each item."""
+        """All pairs of answers that are no references, or some drawn for each item."""
         facts = {"change": type(self.change).__name__.lower(), "prompt": self.judge.prompt.identity}
         rows = np.arange(len(panel.items))
+        spared = [agent.reference for agent in panel.agents]
+        shown = tuple(
+            tuple(None if out else text for out, text in zip(spared, row, strict=True))
+            for row in panel.texts
+        )
+        panel = replace(panel, texts=shown)
         if self.pairs is None:
             return Paper((panel,), rows, len(panel.items), facts)
         items, texts, owners = [], [], []
@@ -100,9 +112,9 @@ class Consistency:
         return Paper((drawn,), np.array(owners, dtype=np.int64), len(panel.items), facts)
 
     def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
-        """1 where the verdict stayed."""
-        stayed = self.change.compare(self.judge, paper.panels[0], judge, seed)
-        return Answers(by_item(stayed, paper))
+        """1 where the verdict stayed; two ties have stayed, and are counted."""
+        before, after = self.change.verdicts(self.judge, paper.panels[0], judge, seed)
+        return Answers(by_item(unchanged(before, after), paper), tied=tied(before, after))
 
 
 def pair_panel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,10 +41,12 @@ class Answers:
     Attributes:
         scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
         hard: P_s: confidence on the hard set; None for the other exams.
+        tied: P_c: share of the scored answers that are ties before and after the change.
     """
 
     scored: Floats
     hard: Floats | None = None
+    tied: float = math.nan
 
 
 class Exam(Protocol):

@@ -18,7 +18,8 @@ from judgelab.prompt import Prompt
 from judgelab.reading import Which, read_choice
 from judgelab.scores import Scores, measured
 
-SILENCE = "Nobody has spoken yet."
+SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
+"""In the first round, and in later ones: a debate in which nobody answers is still asked on."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class ChatEval:
         cells, requests = [], []
         debate = {cell: "\n\n".join(lines) for cell, lines in said.items()}
         for cell, key, values in questions(panel, self.name):
-            fields = {"role": f"{role}, {self.roles[role]}", "said": debate.get(cell, SILENCE)}
+            silence = SILENCE[number > 0].format(number + 1)
+            fields = {"role": f"{role}, {self.roles[role]}", "said": debate.get(cell, silence)}
             messages = self.prompt.messages(**values, **fields)
             turn = (*key, role, str(number + 1))
             requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=turn))

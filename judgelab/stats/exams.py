@@ -187,6 +187,16 @@ def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) ->
     return np.where(missing, unread, (x == y).astype(np.float64))
 
 
+def tied(before: ArrayLike, after: ArrayLike) -> float:
+    """Share of the cases read both times that are ties both times; NaN without any.
+
+    Ties agree, so whoever always says "tie" has P_c = 1 and has compared nothing.
+    """
+    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    both = int(np.count_nonzero(~np.isnan(x) & ~np.isnan(y)))
+    return float(np.count_nonzero((x == 0.5) & (y == 0.5)) / both) if both else float("nan")
+
+
 def confidence(easy: ArrayLike, hard: ArrayLike) -> Confidence:
     """From confidence per answer [judges, items, ...], higher is more confident, NaN unscored."""
     return Confidence(shares(easy), shares(hard))

@@ -44,10 +44,10 @@ def fusion_weights(exams: ArrayLike, sat: ArrayLike, rule: Weighting) -> Floats:
     Args:
         exams: [..., exams, judges] the judges' numbers, NaN where one was not sat.
         sat: [exams] which of them admit to the pool.
-        rule: ``equal`` 1; ``score`` the mean number over the exams that admit to the pool;
-            ``mean`` the mean over all exams (the paper's rule for the pool of all three);
-            ``logit`` ln(p / (1 - p)) of the score, cut off at 0 (a judge at chance has no say)
-            and at SUREST.
+        rule: ``equal`` 1; ``score`` the mean number over the exams that admit to the pool (the
+            paper's rule, stated for the pool of all three); ``mean`` the mean over all exams,
+            also those that the pool does not ask for; ``logit`` ln(p / (1 - p)) of the score, cut
+            off at 0 (a judge at chance has no say) and at SUREST.
 
     Returns:
         [..., judges], not negative; NaN where the judge sat none of the exams that count.
@@ -119,11 +119,13 @@ def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) ->
 def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
     """[items, agents] weighted mean of the judges' grades [judges, items, agents].
 
-    A judge without a grade has no part in that answer's mean: an answer is not marked down for
-    what a judge failed to say. NaN where no judge of the pool graded.
+    Weights are [judges], or [judges, items] where every item has its own. A judge without a grade
+    has no part in that answer's mean: an answer is not marked down for what a judge failed to
+    say. NaN where no judge of the pool graded.
     """
     cells = np.asarray(scores, dtype=np.float64)
-    power = np.nan_to_num(np.asarray(weight, dtype=np.float64))[:, None, None]
+    power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
+    power = power[:, None, None] if power.ndim == 1 else power[:, :, None]
     known = ~np.isnan(cells)
     total = (power * np.where(known, cells, 0.0)).sum(axis=0)
     return divide(total, (power * known).sum(axis=0))

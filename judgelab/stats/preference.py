@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from judgelab.stats.arrays import Floats, divide
 from judgelab.stats.bootstrap import item_weights, percentile_interval
 from judgelab.stats.estimate import Estimate
-from judgelab.stats.exams import Bools
 from judgelab.stats.pooling import TOLERANCE
 from judgelab.stats.sign_flip import sign_flip_p
 
@@ -174,18 +173,8 @@ def ratio_samples(total: Floats, count: Floats, draws: int, seed: int) -> Floats
     return divide(weights @ total, weights @ count)
 
 
-def agreement_matrix(signs: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
-    """[judges, judges] share of pairs on which two judges decide alike, ties included; and n.
-
-    Args:
-        signs: [judges, items, pairs] of decisions, NaN where a judge has none.
-    """
-    cells = np.asarray(signs, dtype=np.float64)
-    flat = cells.reshape(len(cells), -1)
-    known: Bools = ~np.isnan(flat)
-    n = known.astype(np.int64) @ known.T.astype(np.int64)
-    same = np.zeros(n.shape)
-    for value in (-1.0, 0.0, 1.0):
-        hit = (flat == value).astype(np.float64)
-        same += hit @ hit.T
-    return divide(same, n), n
+def alike(sign: ArrayLike, other: ArrayLike) -> Floats:
+    """1 where two methods decide alike, ties included, 0 where not; NaN where either has not."""
+    first, second = np.asarray(sign, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    known = ~np.isnan(first) & ~np.isnan(second)
+    return np.where(known, (first == second).astype(np.float64), np.nan)

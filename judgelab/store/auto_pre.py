@@ -34,8 +34,14 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "score_pointwise": ("dataset", "format", "evaluator", "task_id", "model", "score"),
     "gold_pairs": ("dataset", "task_id", "a", "b", "gold"),
     "human_pointwise": ("dataset", "task_id", "model", "median"),
-    "exam_pertinence": ("dataset", "L1_RA", "L2_IA", "prompt", "evaluator", "task_id", "ra_first"),
-    "exam_self_confidence": ("dataset", "method", "prompt", "evaluator", "set", "task_id"),
+    "exam_pertinence": (
+        *("dataset", "L1_RA", "L2_IA", "prompt", "evaluator", "task_id", "ra_first"),
+        "result_stored",
+    ),
+    "exam_self_confidence": (
+        *("dataset", "method", "prompt", "evaluator", "set", "task_id", "swapped"),
+        *("p_output", "level_stored"),
+    ),
     "items": ("dataset", "task_id", "source"),
     "answers": ("dataset", "task_id", "model", "task_prompt", "answer"),
 }

@@ -19,7 +19,7 @@ LEVELS = {
 """Prompt of the exam in words -> its labels, least confident first."""
 
 WAYS = (("prob", "prompt1"), ("direct", "null"), ("prob", "prompt2"), ("direct", "doubtful"))
-"""Method and prompt, in the order in which the paper prefers them; a judge's first one counts."""
+"""Method and prompt, in the order in which the paper prefers them."""
 
 
 def changes(data: Recorded, judge: str) -> tuple[Floats, Floats]:
@@ -47,9 +47,8 @@ def pertinence(data: Recorded, judge: str, relevant: str, irrelevant: str, promp
         mine = mine.sort_values("old_run", ascending=False, kind="stable")
     place = {task: row for row, task in enumerate(data.tasks)}
     said = mine["response"].astype(str) if "response" in mine else [""] * len(mine)
-    stored = mine["result_stored"] if "result_stored" in mine else [0] * len(mine)
     for task, first, text, result in zip(
-        mine["task_id"], mine["ra_first"], said, stored, strict=True
+        mine["task_id"], mine["ra_first"], said, mine["result_stored"], strict=True
     ):
         label = read_choice(text, CHOICES)
         won = CHOICES[label] if label else (1 - result) / 2 if result and not text else np.nan
@@ -59,14 +58,23 @@ def pertinence(data: Recorded, judge: str, relevant: str, irrelevant: str, promp
     return cells
 
 
-def confidence(data: Recorded, judge: str) -> tuple[Floats, Floats, str] | None:
+def confidence(
+    data: Recorded, judge: str, way: str | None = None
+) -> tuple[Floats, Floats, str] | None:
     """[items, 2] on the easy and on the hard set, and how it was asked; None without data.
 
     ln p of the emitted label, or a level from 1 to 5. NaN where there was none.
+
+    Args:
+        data: the dataset.
+        judge: whose.
+        way: method and prompt, "prob, prompt1"; None: the judge's first one of ``WAYS``.
     """
     rows = data.confidence
     mine = rows[rows["evaluator"] == judge]
     for method, prompt in WAYS:
+        if way not in (None, f"{method}, {prompt}"):
+            continue
         part = mine[(mine["method"] == method) & (mine["prompt"] == prompt)]
         if not len(part):
             continue

@@ -11,7 +11,7 @@ import yaml
 from numpy.typing import NDArray
 
 from judgelab.endpoint.prices import price_of
-from judgelab.errors import DataError
+from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
@@ -27,37 +27,62 @@ class JudgePrices:
 
     Attributes:
         currency: of all prices.
-        tokens_per_call: of a verdict, where nothing better is known.
-        judges: judge -> price; a judge that is not listed has no known cost.
-        annotation: what the human filter's annotation costs.
+        tokens_per_call: of a verdict, where nothing better is known (recorded ones).
+        judges: judge -> price.
     """
 
     currency: str
     tokens_per_call: float
     judges: Mapping[str, float]
-    annotation: float
 
     def cost(
-        self, hearing: Hearing, asked: Mapping[str, EvaluationLM], prices: str | None = None
+        self,
+        hearing: Hearing,
+        asked: Mapping[str, EvaluationLM],
+        model_prices: str | None = None,
     ) -> NDArray[np.float64]:
-        """[judges] what each judge's verdicts cost; NaN where its price is not known.
+        """[judges] what each judge's verdicts cost, exams not included; NaN where nobody knows.
 
-        A judge on this list costs that; one behind a network what the run's price list says; one
-        that runs here nothing.
+        A judge behind an endpoint costs what the run's price list says of its model, input and
+        reply each at its price; one that the list lacks, that runs here or is recorded, what this
+        list says. Who is on neither costs nothing if it runs here, and is else unknown.
+
+        Args:
+            hearing: whose questions and tokens are counted.
+            asked: the judges that were asked now.
+            model_prices: the run's price list (budget.prices).
+
+        Raises:
+            ConfigError: the two lists have different currencies.
+            DataError: the run's price list cannot be read.
         """
-        found = []
-        for k, judge in enumerate(hearing.judges):
-            tokens = hearing.tokens[k] if np.isfinite(hearing.tokens[k]) else self.tokens_per_call
-            price = self.judges.get(judge)
-            lm = asked.get(judge)
-            inner = lm.lm if isinstance(lm, Cached) else lm
-            if price is None and isinstance(inner, Remote):
-                listed = price_of(inner.model, prices)
-                price = None if listed is None else listed.input
-            elif price is None and lm is not None:
-                price = 0.0
-            found.append(np.nan if price is None else price * tokens * hearing.calls[k] / PER)
-        return np.array(found)
+        return np.array(
+            [
+                self._cost(hearing, k, asked.get(judge), model_prices)
+                for k, judge in enumerate(hearing.judges)
+            ]
+        )
+
+    def _cost(
+        self, hearing: Hearing, k: int, lm: EvaluationLM | None, model_prices: str | None
+    ) -> float:
+        flat = self.judges.get(hearing.judges[k])
+        read, written = float(hearing.input_tokens[k]), float(hearing.output_tokens[k])
+        if lm is None:
+            tokens = self.tokens_per_call * float(hearing.calls[k])
+            return float("nan") if flat is None else flat * tokens / PER
+        inner = lm.lm if isinstance(lm, Cached) else lm
+        if isinstance(inner, Remote):
+            listed = price_of(inner.model, model_prices)
+            if listed is not None:
+                if listed.currency != self.currency:
+                    raise ConfigError(
+                        f"study.prices is in {self.currency}, but the price list of models in "
+                        f"{listed.currency}: give both in one currency (budget.prices=FILE)."
+                    )
+                return listed.cost(read, written)
+            return float("nan") if flat is None else flat * (read + written) / PER
+        return (flat or 0.0) * (read + written) / PER
 
 
 def read_prices(file: str) -> JudgePrices:
@@ -73,7 +98,6 @@ def read_prices(file: str) -> JudgePrices:
             str(listed["currency"]),
             float(listed["tokens_per_call"]),
             {str(k): float(v) for k, v in listed["judges"].items()},
-            float(listed.get("annotation", 0.0)),
         )
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
         raise DataError(

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.arrays import row_means
+from judgelab.stats.arrays import divide, row_means
 from judgelab.stats.exams import Bools, Marks
 from judgelab.stats.pooling import (
     Decision,
@@ -24,7 +24,7 @@ from judgelab.study.hearing import Hearing
 
 Floats = NDArray[np.float64]
 
-FULL, EVERYBODY, HUMAN = "auto_pre", "all", "human"
+EVERYBODY, HUMAN = "all", "human"
 INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
 
 
@@ -35,10 +35,11 @@ class Pool:
     Attributes:
         name: all, C, P, C+P, ..., human; a judge's own name for a pool of one.
         exams: which admit to it.
-        power: [judges] weights, 0 for who is not in. Of human: mean over folds.
+        power: [judges] weights, 0 for who is not in. Of human: mean over folds, for show.
         decision: of every pair.
         power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
             None where it is not.
+        power_by_item: [judges, items] weights where every item has its own (human).
     """
 
     name: str
@@ -46,6 +47,7 @@ class Pool:
     power: Floats
     decision: Decision
     power_samples: Floats | None = None
+    power_by_item: Floats | None = None
 
     @property
     def members(self) -> Bools:
@@ -64,7 +66,7 @@ class Rules:
         excused: whether a judge who did not sit an exam is let through it.
     """
 
-    weighting: Weighting = "mean"
+    weighting: Weighting = "score"
     orders: Orders = "merged"
     tolerance: float = 1e-9
     excused: bool = True
@@ -110,26 +112,27 @@ def filtered_by_people(
 ) -> Pool:
     """PRE's human filter: judges whose accuracy exceeds the bar, weighted with it.
 
-    The paper takes both from answers that are then judged again; here the items of one fold are
-    decided by accuracies on the other folds.
+    The paper takes both from answers that are then judged again; here decisions and grades of
+    the items of one fold rest on accuracies on the other folds.
     """
     votes = hearing.votes(rules.orders)
     right = np.stack([correct(np.sign(each), gold) for each in votes])
     fold = np.arange(len(gold)) % folds
     sign = np.full(votes.shape[1:], np.nan)
-    powers = []
+    powers = np.zeros((folds, len(right)))
     for part in range(folds):
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
-        powers.append(np.where(marks > bar, marks, 0.0))
-        sign[fold == part] = decide(votes[:, fold == part], powers[-1], rules.tolerance).sign
-    ties = int(np.count_nonzero(sign == 0))
-    return Pool(HUMAN, (), np.mean(powers, axis=0), Decision(sign, ties))
+        powers[part] = np.where(marks > bar, marks, 0.0)
+        sign[fold == part] = decide(votes[:, fold == part], powers[part], rules.tolerance).sign
+    decision = Decision(sign, int(np.count_nonzero(sign == 0)))
+    return Pool(HUMAN, (), powers.mean(axis=0), decision, power_by_item=powers[fold].T)
 
 
 def answer_scores(hearing: Hearing, pool: Pool, agents: int) -> Floats:
     """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
     if hearing.grades is not None:
-        return pooled_scores(hearing.grades, pool.power)
+        weights = pool.power if pool.power_by_item is None else pool.power_by_item
+        return pooled_scores(hearing.grades, weights)
     sign = pool.decision.sign
     sign = sign if sign.ndim == 2 else sign.sum(axis=-1)
     net = np.zeros((len(sign), agents))
@@ -157,10 +160,13 @@ def _through(mark: Marks, excused: Bools) -> tuple[Bools, Bools]:
 
 
 def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> Floats:
-    """Weights of those who passed. Who has no number gets the mean weight of the others."""
-    power = fusion_weights(values, chosen, rule)
-    known = passed & ~np.isnan(power)
-    count = np.maximum(known.sum(axis=-1, keepdims=True), 1)
-    usual = np.where(known, power, 0.0).sum(axis=-1, keepdims=True) / count
-    usual = np.where(known.any(axis=-1, keepdims=True), usual, 1.0)
-    return np.where(passed, np.where(np.isnan(power), usual, power), 0.0)
+    """Weights of those who passed, of [..., exams, judges] numbers.
+
+    Who was excused from an exam counts there what the others of the pool have on average: left
+    out, an exam that all others passed with 1 would cost its absentee weight.
+    """
+    inside = passed[..., None, :] & ~np.isnan(values)
+    sums = np.where(inside, values, 0.0).sum(axis=-1, keepdims=True)
+    usual = divide(sums, inside.sum(axis=-1, keepdims=True))
+    power = fusion_weights(np.where(np.isnan(values), usual, values), chosen, rule)
+    return np.where(passed, np.where(np.isnan(power), 1.0, power), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from judgelab.stats.pooling import Orders, Weighting
 from judgelab.study import qualification_records as records
 from judgelab.study import qualification_tables as tables
 from judgelab.study.annotation import all_pairs, grades_of, preferences_of
-from judgelab.study.hearing import Hearing, ask, recall
+from judgelab.study.hearing import Hearing, ask
 from judgelab.study.judge_prices import read_prices
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
@@ -24,6 +25,7 @@ from judgelab.study.origins import origin_of
 from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
 from judgelab.study.qualification_case import Case, summary
 from judgelab.study.qualification_notes import notes
+from judgelab.study.recalled import recall
 from judgelab.study.records import text_records
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
@@ -42,7 +44,9 @@ class Qualification(Panelled):
     Args:
         judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
         recorded: of a replay, judges to be looked at; null: who sat the pertinence exam, else all.
-        consistency: exam P_c; null: not sat (nor are the others where they are null).
+        consistency: exam P_c; null: not sat (nor are the others where they are null). Of recorded
+            exams the dataset says which are meant; settings here that would change the questions
+            are refused.
         pertinence: exam P_p.
         self_confidence: exam P_s.
         threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
@@ -56,6 +60,9 @@ class Qualification(Panelled):
         folds: of the items, for the human filter: no item is judged by what it taught.
         family: agents of one model family, whose bias rate is asked for; empty: none.
         prices: YAML with the judges' prices: a name under conf, or a path.
+        model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
+        annotation_cost: what the human filter's annotation cost, in the currency of the prices
+            (the paper says 115 USD for each of its own); null: not known, nor is its cost then.
         bootstrap: resamples of the items, and sign flips.
 
     Raises:
@@ -70,13 +77,15 @@ class Qualification(Panelled):
     threshold: ThresholdRule = "mean"
     bars: Mapping[str, float] | None = None
     absent: Literal["excused", "failed"] = "excused"
-    weights: Weighting = "mean"
+    weights: Weighting = "score"
     orders: Orders = "merged"
     tolerance: float = 1e-9
     human_bar: float = 0.6
     folds: int = 5
     family: Sequence[str] = ()
     prices: str = "judge_prices.yaml"
+    model_prices: str | None = None
+    annotation_cost: float | None = None
     bootstrap: int = 2000
 
     def __post_init__(self) -> None:
@@ -84,6 +93,13 @@ class Qualification(Panelled):
             raise ConfigError(
                 "study.bootstrap must be at least 1, study.folds 2, study.tolerance in [0, 1)."
             )
+        if not 0 <= self.human_bar < 1:
+            raise ConfigError(
+                f"study.human_bar={self.human_bar} is an accuracy that must be exceeded: choose a "
+                "number from 0 to below 1."
+            )
+        if self.annotation_cost is not None and self.annotation_cost < 0:
+            raise ConfigError("study.annotation_cost must not be negative; null: not known.")
         for name in EXAMS[:2]:
             self._bar(name)
 
@@ -131,9 +147,20 @@ class Qualification(Panelled):
                 "study=qualification compares answers: the panel needs two agents that are no "
                 "references."
             )
+        exams = {name: getattr(self, name) for name in EXAMS}
+        exams = {name: exam for name, exam in exams.items() if exam is not None}
         if isinstance(lab.evaluation_lm, Replay):
+            if self.judges:
+                raise ConfigError(
+                    "evaluation_lm=replay asks nobody: leave out study.judges, or choose another "
+                    "evaluation_lm."
+                )
             name = lab.mechanism.name
-            return recall(lab.evaluation_lm, panel, pairs, name, self.recorded)
+            return recall(lab.evaluation_lm, panel, pairs, name, self.recorded, exams)
+        if self.recorded is not None:
+            raise ConfigError(
+                "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
+            )
         if not self.judges:
             raise ConfigError(
                 "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
@@ -146,9 +173,7 @@ class Qualification(Panelled):
                     f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
                     f"mechanism={lab.mechanism.name} needs {wanted}: choose another LM."
                 )
-        exams = {name: getattr(self, name) for name in EXAMS}
-        known = {name: exam for name, exam in exams.items() if exam is not None}
-        return ask(lab, panel, pairs, self.judges, known)
+        return ask(lab, panel, pairs, self.judges, exams)
 
     def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> Case:
         gold = preferences_of(panel, hearing.pairs)
@@ -158,23 +183,31 @@ class Qualification(Panelled):
             marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
         rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools: list[Pool] = examined(hearing, marks, rules)
-        if bool((abs(gold) == 1).any()) and len(panel.items) >= self.folds:
+        missing = list(hearing.missing)
+        if len(panel.items) < self.folds and bool((abs(gold) == 1).any()):
+            missing.append(
+                f"There is no human filter: {len(panel.items)} items do not make {self.folds} "
+                "folds (study.folds)."
+            )
+        elif bool((abs(gold) == 1).any()):
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
         prices = read_prices(self.prices)
         return Case(
-            hearing,
-            [agent.name for agent in panel.agents],
-            marks,
-            [single(hearing, k, rules) for k in range(len(hearing.judges))],
-            pools,
-            gold,
-            grades_of(panel),
-            self._family(panel),
-            prices.cost(hearing, self.judges),
-            prices,
-            rules,
-            self.bootstrap,
-            lab.seed,
+            hearing=hearing,
+            agents=[agent.name for agent in panel.agents],
+            marks=marks,
+            singles=[single(hearing, k, rules) for k in range(len(hearing.judges))],
+            pools=pools,
+            gold=gold,
+            human=grades_of(panel),
+            family=self._family(panel),
+            cost=prices.cost(hearing, self.judges, self.model_prices),
+            currency=prices.currency,
+            annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
+            rules=rules,
+            missing=tuple(missing),
+            draws=self.bootstrap,
+            seed=lab.seed,
         )
 
     def _bar(self, exam: str) -> Threshold:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.panel import Panel
 from judgelab.result import Value
-from judgelab.stats.arrays import row_means
 from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.correlation import item_correlations
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.exams import Marks
-from judgelab.stats.preference import accuracy, accuracy_samples, agreement_matrix, correct
+from judgelab.stats.preference import accuracy, accuracy_samples, alike, correct, difference
+from judgelab.stats.sign_flip import sign_flip_p
 from judgelab.study.hearing import Hearing
-from judgelab.study.judge_prices import JudgePrices
 from judgelab.study.lab import Lab
 from judgelab.study.pools import HUMAN, Pool, Rules, answer_scores, same_list
 
@@ -37,9 +37,11 @@ class Case:
         gold: [items, pairs] people's preference.
         human: [items, agents] people's grade.
         family: agents whose bias rate is asked for.
-        cost: [judges] of their verdicts.
-        prices: where that comes from.
+        cost: [judges] of their verdicts; NaN where nobody knows.
+        currency: of all costs.
+        annotation_cost: of the human filter; NaN where nobody knows.
         rules: how pools are made.
+        missing: sentences on what is not there, and why.
         draws: resamples.
         seed: of the resamples.
     """
@@ -53,8 +55,10 @@ class Case:
     human: Floats
     family: Sequence[str]
     cost: Floats
-    prices: JudgePrices
+    currency: str
+    annotation_cost: float
     rules: Rules
+    missing: tuple[str, ...]
     draws: int
     seed: int
 
@@ -72,6 +76,21 @@ class Case:
         """[items, pairs(, orders)] credit."""
         return correct(pool.decision.sign, self.gold)
 
+    def accuracy(self, pool: Pool) -> Estimate:
+        """On the pairs that people decided."""
+        return accuracy(self.right(pool), draws=self.draws, seed=self.seed)
+
+    def rho(self, pool: Pool) -> Estimate:
+        """Spearman's rho, mean over items."""
+        return bootstrap_mean(rank_agreement(self, pool), self.draws, self.seed)
+
+    def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
+        """Share of pairs decided alike, over these twos; no value without any."""
+        if not groups:
+            return Estimate(float("nan"), float("nan"), float("nan"), 0, clusters=0)
+        cells = [alike(one.decision.sign, two.decision.sign) for one, two in groups]
+        return accuracy(np.stack(cells, axis=-1), draws=self.draws, seed=self.seed)
+
 
 def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
     """Flat entries; those of the chosen pool first."""
@@ -88,39 +107,42 @@ def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
         "pool/ties": case.chosen.decision.ties,
         "pool/p_same_list": same_list(case.chosen),
     }
-    made |= _agreements(case)
+    made |= _named("judges/agreement", case.agreement(list(combinations(case.singles, 2))))
+    members = zip(case.singles, case.chosen.members, strict=True)
+    own = [(judge, case.chosen) for judge, inside in members if inside]
+    made |= _named("pool/agreement", case.agreement(own))
     if case.known:
         for label, pool in (("pool", case.chosen), ("all", case.pools[0])):
-            found = accuracy(case.right(pool), draws=case.draws, seed=case.seed)
-            made |= _named(f"{label}/accuracy", found)
-        made |= _named("pool/spearman", rho(case, case.chosen))
+            made |= _named(f"{label}/accuracy", case.accuracy(pool))
+        made |= _named("pool/spearman", case.rho(case.chosen))
     return made
 
 
-def _agreements(case: Case) -> dict[str, Value]:
-    """Mean share of pairs decided alike: between judges, and of the pool's judges with it."""
-    group = [*case.singles, *([case.chosen] if case.chosen.members.any() else [])]
-    share, _ = agreement_matrix(np.stack([pool.decision.sign for pool in group]))
-    between = share[np.triu_indices(len(case.singles), 1)]
-    own = share[: len(case.singles), -1][case.chosen.members]
-    return {
-        "judges/agreement": float(row_means(between)) if len(between) else float("nan"),
-        "pool/agreement": float(row_means(own)) if len(own) else float("nan"),
-    }
+def rank_agreement(case: Case, pool: Pool) -> Floats:
+    """[items] Spearman's rho over an item's answers: 0 where the pool grades all alike.
 
-
-def rho(case: Case, pool: Pool) -> Estimate:
-    """Spearman's rho, mean over items; an item whose answers people grade alike has none."""
+    An item whose answers people grade alike, or do not grade, has none.
+    """
     scores = answer_scores(case.hearing, pool, len(case.agents))
     human = np.where(np.isnan(scores), np.nan, case.human)
     found = item_correlations(scores, human)
-    level = ~np.isnan(scores) & ~np.isnan(case.human)
-    graded = np.where(level, case.human, np.nan)
-    spread = np.array(
-        [np.ptp(row[~np.isnan(row)]) if (~np.isnan(row)).any() else 0 for row in graded]
-    )
-    found = np.where(np.isnan(found) & (spread > 0), 0.0, found)
-    return bootstrap_mean(found, case.draws, case.seed)
+    told = [row[~np.isnan(row)] for row in human]
+    spread = np.array([np.ptp(row) if len(row) else 0.0 for row in told])
+    return np.where(np.isnan(found) & (spread > 0), 0.0, found)
+
+
+def gain(case: Case, measure: str, pool: Pool, other: Pool) -> Estimate:
+    """What one method has more than another, ``accuracy`` or ``spearman``; tested on items.
+
+    n: pairs (accuracy) or items (spearman) that both have; p: sign flips of whole items.
+    """
+    if measure == "accuracy":
+        first, second = case.right(pool), case.right(other)
+        return difference(first, second, draws=case.draws, seed=case.seed)
+    gap = rank_agreement(case, pool) - rank_agreement(case, other)
+    mean = bootstrap_mean(gap, case.draws, case.seed)
+    p = sign_flip_p(gap, case.draws, case.seed)
+    return Estimate(mean.value, mean.low, mean.high, mean.n, mean.unscored, p, mean.n)
 
 
 def anew(case: Case, pool: Pool) -> tuple[float, float]:
@@ -138,8 +160,8 @@ def anew(case: Case, pool: Pool) -> tuple[float, float]:
 
 
 def cost_of(case: Case, pool: Pool) -> float:
-    """Of all verdicts of a pool; the human filter's annotation included."""
-    extra = case.prices.annotation if pool.name == HUMAN else 0.0
+    """Of all verdicts of a pool; the human filter's annotation included. NaN where unknown."""
+    extra = case.annotation_cost if pool.name == HUMAN else 0.0
     return float(case.cost[pool.members].sum() + extra)
 
 

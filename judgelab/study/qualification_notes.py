@@ -10,10 +10,13 @@ from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
 from judgelab.study.lab import Lab
 from judgelab.study.origins import FEW_ITEMS
-from judgelab.study.pools import same_list
+from judgelab.study.pools import HUMAN, same_list
 
 if TYPE_CHECKING:
     from judgelab.study.qualification_case import Case
+
+MOSTLY = 0.5
+"""Above this share of ties, consistency rests on them."""
 
 DOUBTFUL = (0.05, 0.95)
 """Between these shares of resamples passed, noise has a say in who passes."""
@@ -33,7 +36,10 @@ def _made_of(lab: Lab, panel: Panel, case: Case) -> list[str]:
         f"Judges, by {lab.mechanism.name}: {', '.join(case.hearing.judges)}.",
     ]
     if isinstance(lab.evaluation_lm, Replay):
-        said.append("All verdicts and exams are recorded ones: no model was asked.")
+        said.append(
+            "All verdicts and exams are recorded ones: no model was asked, and what study and "
+            "mechanism say on how to ask (prompts, length and temperature of replies) had no part."
+        )
     for exam, facts in case.hearing.facts.items():
         listed = ", ".join(f"{key}: {value}" for key, value in facts.items())
         said.append(f"Exam {exam}: {listed}.")
@@ -52,6 +58,8 @@ def _exams(case: Case) -> list[str]:
         if mute.any():
             named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
             said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
+        if exam == "consistency":
+            said += _tied(case)
         doubtful = [
             f"{judge} ({share:.2f})"
             for judge, share in zip(case.hearing.judges, marks.p_pass, strict=True)
@@ -69,8 +77,19 @@ def _exams(case: Case) -> list[str]:
     return said
 
 
+def _tied(case: Case) -> list[str]:
+    pairs = zip(case.hearing.judges, case.hearing.tied, strict=True)
+    named = [f"{judge} ({share:.2f})" for judge, share in pairs if share > MOSTLY]
+    if not named:
+        return []
+    return [
+        f"Most of what these said in consistency are ties, which agree without comparing anything "
+        f"(share): {', '.join(named)}. Their P_c says little."
+    ]
+
+
 def _limits(lab: Lab, panel: Panel, case: Case) -> list[str]:
-    said = []
+    said = list(case.missing)
     if not case.known:
         said.append(
             "There is no human annotation: exams, pools and agreement say who is consistent, not "
@@ -83,7 +102,15 @@ def _limits(lab: Lab, panel: Panel, case: Case) -> list[str]:
         )
     if len(panel.items) < FEW_ITEMS:
         said.append(f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}.")
-    if np.isnan(case.cost).any():
-        unknown = [j for j, c in zip(case.hearing.judges, case.cost, strict=True) if np.isnan(c)]
-        said.append(f"No price is known of {', '.join(unknown)}: give study.prices=FILE.")
+    unknown = [j for j, c in zip(case.hearing.judges, case.cost, strict=True) if np.isnan(c)]
+    if unknown:
+        said.append(
+            f"No price is known of {', '.join(unknown)}: give study.prices=FILE or, for models "
+            "behind an endpoint, budget.prices=FILE."
+        )
+    if np.isnan(case.annotation_cost) and any(pool.name == HUMAN for pool in case.pools):
+        said.append(
+            "Nobody says what the annotation cost, so the human filter has no cost: "
+            "study.annotation_cost=NUMBER."
+        )
     return said

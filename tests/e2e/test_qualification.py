@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.endpoint.meter import BudgetReachedError
 from judgelab.study.run import execute
 from tests.e2e.conftest import ROOT
 from tests.scripted_judges import write_panel
@@ -31,14 +32,20 @@ def run(root: Path, url: str, *more: str) -> dict[str, Any]:
     [made] = (root / "out" / "runs").iterdir()
     manifest: dict[str, Any] = json.loads((made / "manifest.json").read_text())
     result = json.loads((made / "result.json").read_text())
-    files = {file.name: len(file.read_text().splitlines()) for file in made.glob("calls_*.jsonl")}
+    files = {
+        file.name: [json.loads(line) for line in file.read_text().splitlines()]
+        for file in made.glob("calls_*.jsonl")
+    }
     return manifest | {"tables": {t["name"]: t["rows"] for t in result["tables"]}, "files": files}
 
 
 def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> None:
-    write_panel(tmp_path / "panel.jsonl", 4, graded=False)
+    write_panel(tmp_path / "panel.jsonl", 4)
+    prices = tmp_path / "prices.yaml"
+    listed = "gpt-4o-mini: {input: 1000, output: 9000}, gpt-4o: {input: 1000, output: 0}"
+    prices.write_text(f"currency: USD\nmodels: {{{listed}}}\n")
     with scripted(tmp_path / "server") as server:
-        found = run(tmp_path, server.url)
+        found = run(tmp_path, server.url, f"budget.prices={prices}")
         # 12 ordered pairs of each item; the questions of consistency are the same ones, the
         # pertinence exam asks 2 new ones and the confident sets 4 with probabilities
         assert {role: found[f"study.judges.{role}"]["calls"]["computed"] for role in MODELS} == {
@@ -46,11 +53,21 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
             "big": 4 * (12 + 2 + 4),
         }
         assert found["files"].keys() == {"calls_judge_mini.jsonl", "calls_judge_big.jsonl"}
-        assert all(lines >= 72 for lines in found["files"].values())
+        for name, entries in found["files"].items():
+            assert len(entries) >= 72
+            # the verdicts came first; they cost what was paid for them, replies included
+            spent = sum(e["cost"] for e in entries if e.get("ended", 99) <= 48)
+            cost = {row["name"]: row["cost"] for row in found["tables"]["pools"]}
+            assert cost[name.removeprefix("calls_judge_").removesuffix(".jsonl")] == pytest.approx(
+                spent
+            )
+        assert cost["all"] == pytest.approx(cost["mini"] + cost["big"])
+        assert cost["mini"] - cost["big"] == pytest.approx(48 * 8 * 9000 / 1e6)
         paid = sum(server.paid().values())
         assert paid == 144
-        again = run(tmp_path, server.url, "force=true")
+        again = run(tmp_path, server.url, f"budget.prices={prices}", "force=true")
         assert sum(server.paid().values()) == paid
+    assert again["tables"]["pools"] == found["tables"]["pools"]
     exams = {(row["exam"], row["judge"]): row for row in again["tables"]["exams"]}
     assert exams["consistency", "mini"]["n"] == 24
     # the server names no probabilities of the labels: they sat the exam and failed
@@ -63,7 +80,7 @@ def test_the_judges_share_the_budget(tmp_path: Path) -> None:
     write_panel(tmp_path / "panel.jsonl", 4, graded=False)
     with (
         scripted(tmp_path / "server") as server,
-        pytest.raises(Exception, match=r"max_calls|budget"),
+        pytest.raises(BudgetReachedError, match="budget.max_calls"),
     ):
         run(tmp_path, server.url, "budget.max_calls=100")
     assert 72 < len(server.events("answered")) <= 100

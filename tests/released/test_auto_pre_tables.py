@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import experiments.auto_pre
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import numbers, read_printed
@@ -130,7 +133,8 @@ def test_a_tie_is_a_win_only_where_rounding_says_so() -> None:
 
 
 def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Path) -> None:
-    """A dataset under the paper's third name, with grades that are no numbers, and a new one."""
+    """A dataset under the paper's third name, with grades that are no numbers, and a new one
+    without exams."""
     for file in folder.glob("*.parquet"):
         frame = pd.read_parquet(file)
         if "dataset" in frame:
@@ -140,6 +144,8 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
             part = frame.astype({"dataset": str}).assign(dataset=name)
             if file.stem == "score_pointwise":
                 part.loc[part.index[::50], "score"] = -1.0
+            if name == "Stories" and file.stem.startswith("exam_"):
+                part = part.iloc[:0]
             made.append(part)
             if file.stem == "exam_pertinence" and name == "NF_CATS":
                 made.append(part.assign(L1_RA="gpt4"))
@@ -153,7 +159,32 @@ def test_other_datasets_of_the_layout_are_counted_too(folder: Path, tmp_path: Pa
     assert known.paper == 0.7821 and known.released is not None and known.stated is not None
     new = cell(made_of, "3", "Auto-PRE", "Stories/pairwise")
     assert new.paper is None and new.released is None and new.stated is not None
+    # no P and no S: everybody passes these, whoever passes C is in, and the tables say so
+    stated = Bench(read_dataset(tmp_path, "Stories"), read_printed(tmp_path)).stated
+    pool = stated("Auto-PRE", "pairwise")
+    assert pool is not None and numbers(pool.judges) == "4567"
+    assert all(0.75 < weight < 1 for weight in pool.weight)  # of P_c and a passed P_s
+    for number in ("3", "6", "exams"):
+        said = [note for note in made_of[number].notes if note.startswith("Stories: P_")]
+        assert len(said) == 2 and all(note.endswith("taken to have passed.") for note in said)
+        assert not [note for note in made_of[number].notes if note.startswith("NF_CATS: P_")]
     assert cell(made_of, "5", "gpt-4", "NF_CATS/accuracy").released is not None
+
+
+def test_the_command_of_the_readme(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = Path(experiments.auto_pre.__file__).with_name("README.md").read_text(encoding="utf-8")
+    [command] = re.findall(r"^python -m experiments.auto_pre.tables (.*)$", readme, re.MULTILINE)
+    out = tmp_path / "tables.json"
+    chosen = command.replace("path/to/release", str(folder)).replace("tables.json", str(out))
+    assert main(shlex.split(chosen)) == 0
+    said = capsys.readouterr().out
+    assert "125 of 132 comparable cells round to the printed digit" in said
+    assert "125 of 132" in readme
+    rows = json.loads(out.read_text())
+    assert f"{len(rows)} rows in {out}" in said
+    assert {row["table"] for row in rows} >= {"3", "4", "5", "6", "9", "10", "11"}
 
 
 def test_the_command_writes_numbers_and_says_what_is_wrong(

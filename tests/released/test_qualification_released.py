@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +19,32 @@ from hydra import compose, initialize_config_dir
 from judgelab.dataset.auto_pre_released import AutoPreReleased
 from judgelab.errors import ConfigError, DataError
 from judgelab.evaluation_lm.replay import Replay
+from judgelab.exam.consistency import Consistency, Position
+from judgelab.exam.pertinence import Pertinence
+from judgelab.exam.protocol import Exam
+from judgelab.exam.self_confidence import SelfConfidence
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.prompt import Prompt
+from judgelab.stats.bootstrap import item_weights
+from judgelab.stats.exams import Threshold, mark
+from judgelab.stats.preference import accuracy, accuracy_samples, correct
 from judgelab.store.auto_pre import is_release, read_dataset
 from judgelab.store.auto_pre_exams import confidence, pertinence
 from judgelab.study.annotation import all_pairs, preferences_of
-from judgelab.study.hearing import recall
+from judgelab.study.pools import Rules, examined, filtered_by_people
+from judgelab.study.recalled import recall
 from judgelab.study.run import execute
+from tests.e2e.conftest import ROOT, environment
 from tests.scripted import panel_of
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
+README = (ROOT / "experiments" / "auto_pre" / "README.md").read_text(encoding="utf-8")
+PAIRWISE = Pairwise(Prompt("pairwise.txt"))
+WANTED: dict[str, Exam] = {
+    "consistency": Consistency(PAIRWISE, Position()),
+    "pertinence": Pertinence(PAIRWISE, Prompt("similar_question.txt"), Prompt("respond.txt")),
+    "self_confidence": SelfConfidence(PAIRWISE, Prompt("self_confidence.txt")),
+}
+COMMANDS = re.findall(r"^python run\.py .*$", README, flags=re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +57,78 @@ def folder(shared_data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def xsum(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The README's first command, in a process of its own, with nothing cached."""
     root = tmp_path_factory.mktemp("root")
-    chosen = ["study=qualification", "dataset=auto_pre_released", "evaluation_lm=replay"]
-    chosen += [f"dataset.path={folder}", "tracker=none", f"paths.root={root}"]
-    chosen += ["study.bootstrap=400", "study.family=[chatgpt]"]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        execute(compose("config", overrides=chosen))
+    command = [sys.executable, *options_of(COMMANDS[0], folder, "tracker=none")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(root), capture_output=True, text=True, check=False
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-2000:]
+    found = read(root)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return found | {"seconds": spent}
+
+
+def options_of(command: str, folder: Path, *more: str) -> list[str]:
+    """The script of a README command and its arguments, on this folder."""
+    words = shlex.split(command.replace("path/to/release", str(folder)))
+    assert words[:2] == ["python", "run.py"]
+    return [*words[1:], *more]
+
+
+def read(root: Path) -> dict[str, Any]:
     [made] = (root / "runs").iterdir()
     result: dict[str, Any] = json.loads((made / "result.json").read_text())
-    assert (made / "figures" / "qualification_cost.png").is_file()
+    for name in result["figures"]:
+        assert (made / "figures" / f"{name}.png").is_file()
     return result | {"by_name": {table["name"]: table["rows"] for table in result["tables"]}}
+
+
+def test_all_verdicts_of_a_dataset_take_less_than_a_minute(xsum: dict[str, Any]) -> None:
+    """From cold, with the default resamples, tables, figures and page; seconds of processor."""
+    assert xsum["summary"]["items"] == 100 and xsum["summary"]["pairs"] == 2100
+    assert xsum["seconds"] < 60
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:])
+def test_the_other_commands_of_the_readme(command: str, folder: Path, tmp_path: Path) -> None:
+    more = ("tracker=none", f"paths.root={tmp_path}", "study.bootstrap=50")
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        execute(compose("config", overrides=options_of(command, folder, *more)[1:]))
+    found = read(tmp_path)
+    exams = {row["exam"] for row in found["by_name"]["exams"]}
+    said = " ".join(found["notes"])
+    if "self_confidence=null" in command:
+        assert exams == {"consistency", "pertinence"} and found["summary"]["pool"] == "C+P"
+    elif "DailyDialog" in command:
+        assert exams == {"consistency"} and "Exam pertinence: no answers" in said
+        assert "human filter has no cost" in said
+    else:
+        sat = [row for row in found["by_name"]["exams"] if row["exam"] == "self_confidence"]
+        assert [row["judge"] for row in sat if row["n"]] == ["chatglm3-6b"]
+
+
+def test_a_thousand_resamples_of_all_pools_take_seconds(folder: Path) -> None:
+    """Every judge and pool of XSum, chosen anew in each resample; seconds of processor."""
+    panel = AutoPreReleased(str(folder)).load()
+    hearing = recall(Replay(str(folder)), panel, all_pairs(panel), "pairwise", None, WANTED)
+    gold, rules = preferences_of(panel, hearing.pairs), Rules()
+    started = time.process_time()
+    marks = {
+        exam: mark(answers, Threshold(), draws=1000) for exam, answers in hearing.exams.items()
+    }
+    pools = examined(hearing, marks, rules)
+    pools.append(filtered_by_people(hearing, gold, 0.6, 5, rules))
+    votes, weights = hearing.votes(), item_weights(len(gold), 1000, 0)
+    for pool in pools:
+        found = accuracy(correct(pool.decision.sign, gold), draws=1000)
+        assert found.low < found.value < found.high
+        if pool.power_samples is not None:
+            drawn = accuracy_samples(votes, gold, pool.power_samples, weights)
+            assert drawn.shape == (1000,) and abs(np.nanmean(drawn) - found.value) < 0.05
+    assert len(pools) == 9 and time.process_time() - started < 5
 
 
 def test_the_stated_recipe_on_recorded_verdicts(xsum: dict[str, Any]) -> None:
@@ -54,8 +140,14 @@ def test_the_stated_recipe_on_recorded_verdicts(xsum: dict[str, Any]) -> None:
     assert pools["C+P+S"]["n"] == 1793 and pools["C+P+S"]["ties"] < pools["all"]["ties"]
     assert xsum["summary"]["pool/accuracy"] == pools["C+P+S"]["value"]
     assert pools["gpt-4"]["cost"] == pytest.approx(4200 * 40 / 1000, rel=0.01)
-    tests = {(row["pool"], row["against"]): row for row in xsum["by_name"]["comparisons"]}
-    assert tests["C+P+S", "all"]["p"] > 0.5  # no gain over everybody
+    tests = {
+        (row["measure"], row["pool"], row["against"]): row for row in xsum["by_name"]["comparisons"]
+    }
+    assert tests["accuracy", "C+P+S", "all"]["p"] > 0.5  # no gain over everybody
+    assert tests["accuracy", "C+P+S", "gpt-4"]["items"] == 100
+    assert tests["accuracy", "C+P+S", "vicuna-7b"]["p"] < 0.01
+    assert tests["spearman", "C+P+S", "human"]["n"] == 99  # people grade one item all alike
+    assert pools["human"]["cost"] > 115 > pools["C"]["cost"] - pools["gpt-4"]["cost"]
     budgets = xsum["by_name"]["budgets"]
     assert [row["cost"] for row in budgets] == sorted(row["cost"] for row in budgets)
     assert budgets[-1]["value"] == pools["C+P+S"]["value"]
@@ -98,13 +190,13 @@ def test_a_replay_is_of_one_release_and_its_formats(folder: Path) -> None:
     lm = Replay(str(folder))
     panel = AutoPreReleased(str(folder), "DailyDialog").load(3)
     pairs = all_pairs(panel)
-    graded = recall(lm, panel, pairs, "pointwise100", ["gpt-4"])
+    graded = recall(lm, panel, pairs, "pointwise100", ["gpt-4"], WANTED)
     assert graded.grades is not None and graded.grades.shape == (1, 3, 7)
-    assert set(graded.exams) == {"consistency"}
+    assert set(graded.exams) == {"consistency"} and len(graded.missing) == 2
     with pytest.raises(ConfigError, match="no verdicts by mechanism=tvd_mi"):
-        recall(lm, panel, pairs, "tvd_mi", None)
+        recall(lm, panel, pairs, "tvd_mi", None, {})
     with pytest.raises(ConfigError, match="Did you mean 'gpt-4'"):
-        recall(lm, panel, pairs, "pairwise", ["gpt4"])
+        recall(lm, panel, pairs, "pairwise", ["gpt4"], {})
     with pytest.raises(DataError, match="auto_pre_released"):
         lm.judges(panel_of([["a", "b"]]))
     with pytest.raises(DataError, match="Did you mean 'XSum'"):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 PASSED = style.Mark(style.HUES[0])
 FAILED = style.Mark(style.HUES[0], hollow=True)
 POOL = style.Mark(style.HUES[1], "D")
+MEASURES = {"pools": "Accuracy", "correlations": "Spearman's rho", "bias": "Bias rate"}
+"""Table -> what it measures against people."""
 TITLES = {
     "consistency": "Consistency, P_c",
     "pertinence": "Pertinence, P_p",
@@ -60,25 +62,36 @@ def exams_caption(tables: dict[str, DataFrame]) -> str:
 
 
 def pools(tables: dict[str, DataFrame]) -> Figure:
-    """One row per judge and pool, best on top within its kind."""
+    """One row per judge and pool, the most accurate on top within its kind; one panel each for
+    accuracy, Spearman's rho and, where a family is named, its bias rate."""
     frame = tables["pools"]
     rows = style.records(frame.sort_values(["kind", "value"], ascending=[False, False]))
-    drawn, axes = style.new_figure(1.0 + 0.3 * len(rows))
-    side = axes[0, 0]
-    for place, row in enumerate(rows):
-        style.interval(side, len(rows) - 1 - place, row, _mark(row))
+    shown = [name for name in MEASURES if name in tables]
+    drawn, axes = style.new_figure(1.2 + 0.3 * len(rows), columns=len(shown), sharey=True)
+    for column, name in enumerate(shown):
+        side = axes[0, column]
+        found = {(row["kind"], row["name"]): row for row in style.records(tables[name])}
+        for place, row in enumerate(rows):
+            cell = found.get((row["kind"], row["name"]), {})
+            style.interval(side, len(rows) - 1 - place, cell, _mark(row))
+        side.set_title(MEASURES[name])
+        side.grid(axis="x")
     names = [format.shorten(format.text(row["name"]), 30) for row in rows]
-    side.set_yticks(range(len(rows))[::-1], names)
-    side.set_ylim(-0.6, len(rows) - 0.4)
-    side.set_xlabel("Accuracy against people, 95 % interval")
-    side.grid(axis="x")
+    axes[0, 0].set_yticks(range(len(rows))[::-1], names)
+    axes[0, 0].set_ylim(-0.6, len(rows) - 0.4)
     style.legend(drawn, [style.key(POOL, "pool"), style.key(PASSED, "single judge")])
     return drawn
 
 
 def pools_caption(tables: dict[str, DataFrame]) -> str:
     """How to read it."""
-    return f"Intervals are clustered by item. {style.counted(tables['pools'], 'pairs')}."
+    units = {"pools": "pairs", "correlations": "items", "bias": "verdicts"}
+    said = [
+        f"{MEASURES[name]}: {style.counted(tables[name], unit)}"
+        for name, unit in units.items()
+        if name in tables
+    ]
+    return f"95 % intervals are clustered by item. {'; '.join(said)}."
 
 
 def cost(tables: dict[str, DataFrame]) -> Figure:

@@ -1,0 +1,144 @@
+"""Pools: weights, the human filter, and what the answers behind them took."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from judgelab.endpoint.limits import Limits
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
+from judgelab.mechanism.chat_eval import ChatEval
+from judgelab.prompt import Prompt
+from judgelab.stats.exams import Threshold, confidence, mark, shares
+from judgelab.study.hearing import Hearing
+from judgelab.study.judge_prices import JudgePrices
+from judgelab.study.pools import Rules, admitted, answer_scores, filtered_by_people
+from judgelab.study.tallied import Tallied
+from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
+
+NAN = np.nan
+
+
+def heard(**parts: Any) -> Hearing:
+    """Of as many judges as have grades or verdicts."""
+    cells = parts["grades"] if "grades" in parts else parts["verdicts"]
+    judges = len(cells)
+    agents = cells.shape[2] if "grades" in parts else 2
+    usual: dict[str, Any] = {
+        "judges": tuple(f"j{k}" for k in range(judges)),
+        "pairs": np.stack(np.triu_indices(agents, 1), axis=1),
+        "verdicts": None,
+        "grades": None,
+        "exams": {},
+        "calls": np.zeros(judges, dtype=np.int64),
+        "input_tokens": np.full(judges, NAN),
+        "output_tokens": np.full(judges, NAN),
+        "sat": {},
+        "facts": {},
+        "tied": np.full(judges, NAN),
+    }
+    return Hearing(**usual | parts)
+
+
+def test_no_item_is_graded_by_weights_that_it_taught() -> None:
+    """Each judge is right on one fold and wrong on the other, and so chosen for the wrong one."""
+    human = np.tile([3.0, 2.0, 1.0], (8, 1))
+    even = (np.arange(8) % 2 == 0)[:, None]
+    grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
+    hearing = heard(grades=grades)
+    pool = filtered_by_people(hearing, np.ones((8, 3)), bar=0.6, folds=2, rules=Rules())
+    assert (pool.decision.sign == -1).all()
+    assert_allclose(answer_scores(hearing, pool, 3), -human)
+    assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
+
+
+def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
+    answers = np.repeat([[0.9], [0.9], [0.1]], 10, axis=1)
+    sure, unsure = np.full((10, 1), 2.0), np.full((10, 1), 1.0)
+    nothing = np.full((10, 1), NAN)
+    exam = confidence(np.stack([sure, nothing, sure]), np.stack([unsure, nothing, unsure]))
+    marks = {
+        "consistency": mark(shares(answers), Threshold("fixed", 0.5), draws=20),
+        "self_confidence": mark(exam, Threshold(), draws=20),
+    }
+    hearing = heard(
+        verdicts=np.ones((3, 10, 1, 2)),
+        sat={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
+    )
+    pool = admitted(hearing, marks, tuple(marks), Rules("score"))
+    assert_allclose(pool.power, [0.95, 0.95, 0])
+    assert pool.power_samples is not None
+    assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
+    failed = admitted(hearing, marks, tuple(marks), Rules("score", excused=False))
+    assert failed.members.tolist() == [True, False, False]
+
+
+def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
+    marks = {
+        "consistency": mark(shares(np.full((1, 5), 0.8)), Threshold("fixed", 0.5), draws=5),
+        "pertinence": mark(shares(np.full((1, 5), 0.6)), Threshold("fixed", 0.5), draws=5),
+    }
+    sat = {exam: np.ones(1, dtype=bool) for exam in marks}
+    hearing = heard(verdicts=np.ones((1, 5, 1, 2)), sat=sat)
+    assert_allclose(admitted(hearing, marks, ["consistency"], Rules()).power, [0.8])
+    assert_allclose(admitted(hearing, marks, ["consistency"], Rules("mean")).power, [0.7])
+    assert_allclose(admitted(hearing, marks, list(marks), Rules()).power, [0.7])
+
+
+def test_every_round_of_a_debate_is_counted_and_none_twice() -> None:
+    lm = Tallied(ScriptedChat(lambda request: "I say one" if "reader" in request.key else None))
+    panel = panel_of([["a", "b"], ["c", None]])
+    debate = ChatEval(Prompt("chat_eval.txt"), {"reader": "r", "mute": "m"}, rounds=2)
+    debate.measure(panel, lm, seed=0)
+    assert lm.calls == 2 * 2  # both orders, two rounds; who fails to answer is not paid
+    assert lm.output_tokens == 4 * 3 and lm.input_tokens > 4 * 100
+    before = lm.input_tokens
+    debate.measure(panel, lm, seed=0)
+    assert (lm.calls, lm.input_tokens) == (4, before)
+
+
+def test_tokens_are_those_that_the_lm_reports() -> None:
+    class Reporting(ScriptedChat):
+        def chat(self, requests: Any) -> list[Reply]:
+            return [Reply(None, "filtered", 7, 2, settled=True) for _ in requests]
+
+    lm = Tallied(Reporting(lambda _: None))
+    lm.chat([ChatRequest((Message("user", "x" * 400),))] * 2)
+    assert (lm.calls, lm.input_tokens, lm.output_tokens) == (1, 7, 2)
+    scored = Tallied(ScriptedLogProb(lambda c, t: NAN if t == "b" else -1.0))
+    scored.logprob(["context "], ["a" * 40, "b"], [(0, 0), (0, 1), (0, 0)])
+    assert (scored.calls, scored.input_tokens, scored.output_tokens) == (1, 13, 0)
+
+
+def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path) -> None:
+    prices = JudgePrices("USD", 1000, {"j0": 40.0})
+    hearing = heard(
+        verdicts=np.ones((3, 1, 1, 2)),
+        calls=np.array([10, 10, 10]),
+        input_tokens=np.array([2e6, 2e6, NAN]),
+        output_tokens=np.array([1e6, 1e6, NAN]),
+    )
+    asked: dict[str, Any] = {
+        "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
+        "j1": ScriptedChat(lambda _: None),
+    }
+    assert_allclose(prices.cost(hearing, asked), [2 * 0.15 + 0.60, 0, NAN])
+    assert_allclose(prices.cost(hearing, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
+    own = tmp_path / "prices.yaml"
+    own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
+    assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(17)
+    own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
+    assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(120)
+    own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
+    with pytest.raises(ConfigError, match="both in one currency"):
+        prices.cost(hearing, asked, str(own))
+    unlisted = replace(prices, judges={})
+    own.write_text("currency: USD\nmodels: {}\n")
+    assert np.isnan(unlisted.cost(hearing, asked, str(own))[0])
