@@ -128,7 +128,7 @@ def required_n(
         ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, **known)
-    _checked(np.array([[r, 1.0, delta]]))
+    _checked(np.array([[r, 1.0, delta]], dtype=np.float64))
     room = _room(delta, confidence, relation)
     items = _spread(r, source, relation) / room if room > 0 else math.inf
     if math.isinf(items):  # no number of items, or none that can be written down
@@ -151,7 +151,7 @@ def required_r(
         ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, **known)
-    _checked(np.array([[1.0, n, delta]]))
+    _checked(np.array([[1.0, n, delta]], dtype=np.float64))
     room = _room(delta, confidence, relation)
     variance = n * room / (2 * (1 - relation.shared)) - source.kernel_sd**2
     if variance < source.sd**2 * (1 - 1e-12):
@@ -174,7 +174,7 @@ def minimum_delta(
         ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, **known)
-    _checked(np.array([[r, n, 1.0]]))
+    _checked(np.array([[r, n, 1.0]], dtype=np.float64))
     variance = _spread(r, source, relation) / n + 2 * relation.bias_sd**2
     return _quantile(confidence) * math.sqrt(variance)
 
