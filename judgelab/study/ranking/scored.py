@@ -96,8 +96,12 @@ def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> S
     )
 
 
-def read_run(folder: str) -> Scored:
+def read_run(folder: str, limit: int | None = None) -> Scored:
     """The clean scores of a finished run of judgelab.
+
+    Args:
+        folder: the run's.
+        limit: the first so many items; None for all.
 
     Raises:
         DataError: the folder is no finished run, or holds no scores of single texts.
@@ -116,13 +120,16 @@ def read_run(folder: str) -> Scored:
         raise DataError(f"{file} lacks one of the columns {', '.join(COLUMNS)}.")
     table = table[~table["reference"].astype(bool)]
     systems = tuple(dict.fromkeys(table["agent"]))
-    items = list(dict.fromkeys(table["item"]))
-    wide = {
-        name: table.pivot(index="item", columns="agent", values=name)
-        .reindex(index=items, columns=list(systems))
-        .to_numpy(dtype=np.float64)
-        for name in ("score", "human")
-    }
+    items = list(dict.fromkeys(table["item"]))[:limit]
+    try:
+        wide = {
+            name: table.pivot(index="item", columns="agent", values=name)
+            .reindex(index=items, columns=list(systems))
+            .to_numpy(dtype=np.float64)
+            for name in ("score", "human")
+        }
+    except (ValueError, TypeError) as cause:
+        raise DataError(f"{file} is no table of scores, one for each text: {cause}.") from cause
     keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
     about = {key: summary[key] for key in keys if key in summary}
     made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
