@@ -65,7 +65,7 @@ class Rating:
             )
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``rating`` [item, agent, metric, draw]; NaN where a text is absent or a reply unread.
+        """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
         Raises:
             CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities.
@@ -78,7 +78,8 @@ class Rating:
         requests: list[ChatRequest] = []
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             for j, text in enumerate(row):
-                for m, metric in enumerate(metrics if text is not None else ()):
+                rated = text is not None and item.source.strip()  # nothing to hold it against
+                for m, metric in enumerate(metrics if rated else ()):
                     key = (self.name, item.id, panel.agents[j].name, metric.name)
                     asked = rating_prompt(self.prompt, criteria, metric, item, text or "")
                     for draw in range(self.repeats):
