@@ -18,7 +18,7 @@ from judgelab.study.ranking.empirical import Empirical, empirical
 from judgelab.study.ranking.judge import Assumed, Judge, judge_of, judge_table, unused
 from judgelab.study.ranking.notes import notes
 from judgelab.study.ranking.order import bias_known, order, order_table, systems_table
-from judgelab.study.ranking.scored import Scored, measure, read_run
+from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
 IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 
@@ -80,6 +80,11 @@ class RankingConfidence:
         self.folder, self.items, self.confidence = run, items, confidence
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
+
+    def ask(self, lab: Lab) -> None:
+        """See Study: a finished run is read, so nobody is asked."""
+        if self.folder is None:
+            ask(lab)
 
     def run(self, lab: Lab) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.

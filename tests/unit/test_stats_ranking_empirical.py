@@ -9,7 +9,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ttest_rel
 
-from judgelab.stats.calibration import EDGES, Outcomes, calibration_bins, calibration_error
+from judgelab.stats.calibration import (
+    EDGES,
+    Outcomes,
+    calibration_bins,
+    calibration_error,
+    pair_means,
+)
 from judgelab.stats.ranking_bootstrap import ranked_pairs
 from judgelab.stats.ranking_confidence import confidence
 from judgelab.stats.ranking_held_out import MODELS, predict_pairs, predicted
@@ -313,6 +319,14 @@ def test_intervals_over_systems_are_wider_than_over_pairs() -> None:
     (found,) = calibration_bins(data, draws=2000)
     pairwise = 1.96 * math.sqrt(odd.mean() * (1 - odd.mean()) / len(odd))
     assert found.observed.half_width > 1.5 * pairwise
+
+
+def test_two_systems_have_no_interval() -> None:
+    """Two judges of one pair: every resample that holds it says the same, which is no certainty."""
+    one, other = np.array([0, 0]), np.array([1, 1])
+    found = pair_means(np.array([1.0, 0.8]), np.zeros(2, dtype=np.int64), one, other, draws=50)[0]
+    assert found.value == 0.9 and (found.n, found.clusters) == (2, 2)
+    assert math.isnan(found.low) and math.isnan(found.high)
 
 
 def test_nothing_predicted_is_not_calibrated() -> None:

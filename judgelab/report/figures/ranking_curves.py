@@ -46,11 +46,11 @@ def trade_off(tables: Tables) -> Figure:
     for colour, delta in zip(_hues(), frame["delta"].unique(), strict=False):
         part = frame[frame["delta"] == delta]
         side.plot(part["r"], part["items"], color=colour, lw=1.6)
-        entries.append(style.line(colour, "-", f"difference {delta:g}"))
+        entries.append(style.line(colour, "-", f"difference {delta:.3g}"))
         if BIASED in part:
             reached = part.dropna(subset=[BIASED])
             side.plot(reached["r"], reached[BIASED], color=colour, lw=1.2, ls="--")
-    if BIASED in frame:
+    if BIASED in frame and frame[BIASED].notna().any():
         entries.append(style.line(style.MUTED, "--", "with the judge's bias between systems"))
     side.set_yscale("log")
     side.yaxis.set_major_formatter(_whole)
@@ -68,7 +68,7 @@ def trade_off_caption(tables: Tables) -> str:
     if BIASED not in frame:
         return f"{said} The judge's bias between systems is not known: these are the fewest."
     reached = frame.dropna(subset=[BIASED])["delta"]
-    lost = [f"{d:g}" for d in frame["delta"].unique() if d not in set(reached)]
+    lost = [f"{d:.3g}" for d in frame["delta"].unique() if d not in set(reached)]
     if lost:
         said += (
             f" With the judge's bias no number of items is enough for a difference of "

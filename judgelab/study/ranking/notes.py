@@ -27,7 +27,7 @@ def notes(
         *_judge(scored, judge),
         *_ignored(judge, ignored),
         *_bias(judge),
-        *_calibration(seen),
+        *_calibration(judge, seen),
         *_limits(scored, judge, seen, pairs, items),
     )
 
@@ -79,8 +79,8 @@ def _bias(judge: Judge) -> Iterator[str]:
         )
 
 
-def _calibration(seen: Empirical | None) -> Iterator[str]:
-    if seen is None:
+def _calibration(judge: Judge, seen: Empirical | None) -> Iterator[str]:
+    if seen is None or judge.fit is None:
         return
     error = seen.error()
     plain, bias = error["algorithm_1"], error["bias"]
@@ -98,7 +98,9 @@ def _calibration(seen: Empirical | None) -> Iterator[str]:
         lean = seen.lean()
         yield (
             f"Why: Algorithm 1 is too {'sure' if lean > 0 else 'careful'} by {abs(lean):.3f} on "
-            "average to begin with, and a bias can only lower a confidence."
+            "average to begin with, and a bias can only lower a confidence. The means of systems "
+            f"differ {judge.fit.system_slope:.2f} times as steeply as single texts suggest; about "
+            f"that line the bias is {judge.fit.line_bias_sd:.3g}."
         )
 
 

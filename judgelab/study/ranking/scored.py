@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.errors import ConfigError, DataError, JudgelabError
+from judgelab.errors import DataError, JudgelabError
 from judgelab.panel import Panel
 from judgelab.result import Value
 from judgelab.scores import Scores
 from judgelab.stats.arrays import Floats
 from judgelab.store.run_dir import RunDir
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, score_records, text_records
 
 RECORDS = "records/clean_scores.parquet"
@@ -50,15 +50,18 @@ class Scored:
         return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
 
 
+def ask(lab: Lab) -> None:
+    """Put the questions of ``measure``, and keep nothing."""
+    lab.measure(_clean(lab))
+
+
 def measure(lab: Lab) -> Scored:
     """Measure the lab's panel and keep the records, as every study does.
 
     Raises:
         ConfigError: there is an attack: systems are ranked by the texts that they wrote.
     """
-    if lab.attack.name != "none":
-        raise ConfigError("study=ranking_confidence ranks texts as they came: use attack=none.")
-    panel = lab.panels()["clean"]
+    panel = _clean(lab)
     measured = lab.measure(panel)
     scores = lab.mechanism.score(measured)
     write = lab.run_dir.write_table
@@ -66,6 +69,11 @@ def measure(lab: Lab) -> Scored:
     write("records/clean_measurements.parquet", measurement_records(measured))
     write("records/clean_texts.parquet", text_records(panel))
     return _of_panel(lab, panel, measured, scores)
+
+
+def _clean(lab: Lab) -> Panel:
+    lab.no_attack("ranking_confidence")
+    return lab.panels()["clean"]
 
 
 def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
@@ -85,14 +93,13 @@ def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> S
     if asks:
         about["evaluation_lm"] = lab.evaluation_lm.identity
         said.append(f"Evaluation LM: {lab.evaluation_lm.identity}.")
-    made = {**origin, "digest": panel.digest, **measured.attrs}
     return Scored(
         systems,
         scores.agent.values[:, kept].astype(np.float64),
         np.array(human, dtype=np.float64).reshape(len(panel.items), len(systems)),
         about,
         tuple(said),
-        {"clean": json.loads(json.dumps(made, default=str))},
+        {"clean": origin_of(panel, measured.attrs)},
     )
 
 
