@@ -39,6 +39,7 @@ class Rating:
             probabilities of its token.
         temperature, max_tokens: of a reply.
         top_logprobs: alternatives asked for with ``expected``.
+        name: rating or acu_rating.
 
     Raises:
         ConfigError: repeats, max_tokens or top_logprobs below 1, or a negative temperature.
@@ -52,7 +53,7 @@ class Rating:
     temperature: float = 0.0
     max_tokens: int = 20
     top_logprobs: int = 20
-    name: ClassVar[str] = "rating"
+    name: str = "rating"
     measurement: ClassVar[str] = "rating"
     reads: ClassVar[Reads] = "raw"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)

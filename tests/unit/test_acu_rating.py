@@ -38,6 +38,7 @@ def test_every_text_is_asked_once_with_its_source_and_nothing_else(mechanism: Ra
         lambda request: next(r for t, r in replies.items() if t in request.messages[0].content)
     )
     data = mechanism.measure(panel(), lm, seed=0)
+    assert mechanism.name == "acu_rating" == lm.seen[0].key[0]
     assert [request.key[1:3] for request in lm.seen] == [("i", "a"), ("i", "b"), ("j", "a")]
     first = lm.seen[0].messages[0].content
     assert "A long source." in first and "eins" in first and "zwei" not in first

@@ -58,9 +58,9 @@ class Empirical:
             for model in MODELS
         }
 
-    def lean(self) -> float:
-        """By how much Algorithm 1 predicts more than is observed, mean over unpaired pairs."""
-        data = self._outcomes("algorithm_1", False)
+    def lean(self, model: Model) -> float:
+        """By how much a model predicts more than is observed, mean over unpaired pairs."""
+        data = self._outcomes(model, False)
         return float(np.nanmean(data.predicted - data.observed))
 
     def tables(self) -> list[Table]:

@@ -95,13 +95,16 @@ def _calibration(judge: Judge, seen: Empirical | None) -> Iterator[str]:
         f"{'smaller' if smaller else 'not smaller'}."
     )
     if not smaller:
-        lean = seen.lean()
         yield (
-            f"Why: Algorithm 1 is too {'sure' if lean > 0 else 'careful'} by {abs(lean):.3f} on "
-            "average to begin with, and a bias can only lower a confidence. The means of systems "
-            f"differ {judge.fit.system_slope:.2f} times as steeply as single texts suggest; about "
-            f"that line the bias is {judge.fit.line_bias_sd:.3g}."
+            f"Why: on average Algorithm 1 is {_leaning(seen.lean('algorithm_1'))}, with the bias "
+            f"{_leaning(seen.lean('bias'))}: the term can only lower a confidence. The means of "
+            f"systems differ {judge.fit.system_slope:.2f} times as steeply as single texts "
+            f"suggest; about that line the bias is {judge.fit.line_bias_sd:.3g}."
         )
+
+
+def _leaning(by: float) -> str:
+    return f"too {'sure' if by > 0 else 'careful'} by {abs(by):.3f}"
 
 
 def _limits(
