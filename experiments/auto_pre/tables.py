@@ -11,8 +11,6 @@ JSON list of rows. A cell that does not match is a finding and no failure of the
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +19,8 @@ from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import read_printed
 from experiments.auto_pre.rows import Table, summary
-from judgelab.errors import DataError, JudgelabError
+from experiments.command import run_tables, tables_parser
+from judgelab.errors import DataError
 from judgelab.store.auto_pre import is_release, list_datasets, read_dataset
 
 DEFINITIONS = """\
@@ -83,24 +82,12 @@ def compute(path: str | Path) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.auto_pre.tables",
-        description="Recompute the tables of the Auto-PRE paper from its released data.",
-    )
-    parser.add_argument("--data", required=True, help="folder of the parquet export")
-    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    chosen = parser.parse_args(arguments)
-    try:
-        tables = compute(chosen.data)
-        rows = [row.as_dict() for table in tables for row in table.rows]
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except (JudgelabError, OSError) as cause:
-        print(cause, file=sys.stderr)
-        return 1
-    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
-    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
-    return 0
+    chosen = tables_parser(
+        "auto_pre",
+        "Recompute the tables of the Auto-PRE paper from its released data.",
+        "folder of the parquet export",
+    ).parse_args(arguments)
+    return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ Run: ``python -m experiments.bench.ranking [--out outputs/bench/ranking.json]``
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
 import platform
@@ -26,12 +24,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
+from experiments.command import run_benchmark
 from judgelab.stats.ranking_confidence import confidence
 from judgelab.stats.ranking_simulation import Draws
 
@@ -116,7 +115,7 @@ def difference(setting: Setting, human: Array) -> float:
     return abs(float(ours.value) - float(shares.mean())) / error
 
 
-def measure(setting: Setting) -> dict[str, object]:
+def measure(setting: Setting) -> dict[str, Any]:
     """Check that the sides agree, time them in turn, and put the figures together."""
     human = human_scores(setting.scores)
     gap = difference(setting, human)
@@ -156,25 +155,21 @@ def measure(setting: Setting) -> dict[str, object]:
     }
 
 
-def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; sizes are options so that a test can run a small job."""
-    parser = argparse.ArgumentParser(description="Algorithm 1: judgelab against plain loops.")
-    parser.add_argument("--out", type=Path, default=Path("outputs/bench/ranking.json"))
-    for name, value in vars(Setting()).items():
-        parser.add_argument("--" + name.replace("_", "-"), type=int, default=value)
-    return parser.parse_args(argv)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, print, write; 1 where the ratio or the time misses its target."""
-    options = vars(arguments(argv))
-    out: Path = options.pop("out")
-    setting = Setting(**options)
-    report = measure(setting)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(report, indent=2) + "\n")
+    return run_benchmark(
+        argv,
+        "Algorithm 1: judgelab against plain loops.",
+        "outputs/bench/ranking.json",
+        Setting,
+        measure,
+        show,
+    )
+
+
+def show(report: dict[str, Any], setting: Setting) -> bool:
+    """The figures as text; whether they meet the targets."""
     median, ratio = report["median_seconds"], report["ratio"]
-    assert isinstance(median, dict) and isinstance(ratio, float)
     seconds, plain = median["judgelab_whole_grid"], median["plain_loops_whole_extrapolated"]
     print(
         f"Algorithm 1, {setting.deltas} deltas x {setting.correlations} correlations x "
@@ -188,8 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{setting.plain_cells * setting.plain_pairs} of "
         f"{setting.deltas * setting.correlations * setting.pairs} pairs of systems)"
     )
-    print(f"written to {out}")
-    return 0 if ratio >= TARGET and seconds < LIMIT else 1
+    return bool(ratio >= TARGET and seconds < LIMIT)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ Run: ``python -m experiments.bench.statistics [--out outputs/bench/statistics.js
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import statistics
@@ -26,11 +24,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.command import run_benchmark
 from judgelab.stats.auc import item_auc, macro_auc
 from judgelab.stats.bootstrap import item_draws
 
@@ -137,7 +136,7 @@ def difference(job: Job, draws: int) -> float:
     return max(gaps)
 
 
-def measure(setting: Setting) -> dict[str, object]:
+def measure(setting: Setting) -> dict[str, Any]:
     """Check that all sides agree, time them in turn, and put the figures together."""
     job = make_job(setting)
     gap = difference(job, setting.naive_draws)
@@ -175,34 +174,21 @@ def measure(setting: Setting) -> dict[str, object]:
     }
 
 
-def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; sizes are options so that a test can run a small job."""
-    parser = argparse.ArgumentParser(description="Item AUC: judgelab against scikit-learn loops.")
-    parser.add_argument("--out", type=Path, default=Path("outputs/bench/statistics.json"))
-    for name, value in vars(Setting()).items():
-        parser.add_argument("--" + name.replace("_", "-"), type=int, default=value)
-    return parser.parse_args(argv)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, print, write; 1 where the ratio to the cached loop misses the target."""
-    options = vars(arguments(argv))
-    out: Path = options.pop("out")
-    setting = Setting(**options)
-    report = measure(setting)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(report, indent=2) + "\n")
-    show(report, setting)
-    print(f"written to {out}")
-    ratio = report["ratio"]
-    assert isinstance(ratio, dict)
-    return 0 if ratio["sklearn_cached"] >= TARGET else 1
+    return run_benchmark(
+        argv,
+        "Item AUC: judgelab against scikit-learn loops.",
+        "outputs/bench/statistics.json",
+        Setting,
+        measure,
+        show,
+    )
 
 
-def show(report: dict[str, object], setting: Setting) -> None:
-    """The figures as text."""
+def show(report: dict[str, Any], setting: Setting) -> bool:
+    """The figures as text; whether they meet the target."""
     median, ratio = report["median_seconds"], report["ratio"]
-    assert isinstance(median, dict) and isinstance(ratio, dict)
     print(
         f"item AUC + {setting.draws} resamples, {setting.items} items x {setting.agents} agents x "
         f"{setting.mechanisms} mechanisms, medians of {setting.repeats} (same numbers to "
@@ -219,6 +205,7 @@ def show(report: dict[str, object], setting: Setting) -> None:
         f"= {ratio['sklearn_naive_extrapolated']:.0f} x (extrapolated from "
         f"{setting.naive_draws} of {setting.draws * setting.mechanisms} resamples)"
     )
+    return bool(ratio["sklearn_cached"] >= TARGET)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,14 @@ says what each column is. A cell that does not match is a finding and no failure
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.command import run_tables, tables_parser
 from experiments.gem import checks, deletion, leaderboards
 from experiments.gem.printed import read_printed
 from experiments.peer_prediction.rows import Table, summary
-from judgelab.errors import JudgelabError
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).
@@ -79,24 +77,12 @@ def compute(path: str | Path) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.gem.tables",
-        description="Recompute what can be of the tables of the GEM paper.",
-    )
-    parser.add_argument("--data", required=True, help="folder of the printed tables and reviews")
-    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    chosen = parser.parse_args(arguments)
-    try:
-        tables = compute(chosen.data)
-        rows = [row.as_dict() for table in tables for row in table.rows]
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except (JudgelabError, OSError) as cause:
-        print(cause, file=sys.stderr)
-        return 1
-    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
-    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
-    return 0
+    chosen = tables_parser(
+        "gem",
+        "Recompute what can be of the tables of the GEM paper.",
+        "folder of the printed tables and reviews",
+    ).parse_args(arguments)
+    return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
 
 
 if __name__ == "__main__":

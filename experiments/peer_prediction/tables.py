@@ -9,19 +9,18 @@ unscored and writes the same as a JSON list of rows. DEFINITIONS says what each 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.command import run_tables, tables_parser
 from experiments.peer_prediction.attacks import table4
 from experiments.peer_prediction.compression import table_b1
 from experiments.peer_prediction.conditions import table6
 from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
 from experiments.peer_prediction.rows import Table, paper, summary
-from judgelab.errors import DataError, JudgelabError
+from judgelab.errors import DataError
 from judgelab.store.released import ReleasedDomain, list_domains, read_domain
 
 DEFINITIONS = """\
@@ -98,24 +97,12 @@ def compute(path: str | Path) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.peer_prediction.tables",
-        description="Recompute the tables of the TVD-MI paper from its released data.",
-    )
-    parser.add_argument("--data", required=True, help="clone of the authors' repository, or export")
-    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    chosen = parser.parse_args(arguments)
-    try:
-        tables = compute(chosen.data)
-        rows = [row.as_dict() for table in tables for row in table.rows]
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except (JudgelabError, OSError) as cause:
-        print(cause, file=sys.stderr)
-        return 1
-    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
-    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
-    return 0
+    chosen = tables_parser(
+        "peer_prediction",
+        "Recompute the tables of the TVD-MI paper from its released data.",
+        "clone of the authors' repository, or export",
+    ).parse_args(arguments)
+    return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
 
 
 def _position(data: ReleasedDomain) -> tuple[int, str, int, str]:

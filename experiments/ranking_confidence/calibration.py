@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,21 @@ from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.dataset.summeval_ratings import DIMENSIONS
 from judgelab.stats.bootstrap import percentile_interval
-from judgelab.stats.calibration import Outcomes, calibration_bins, calibration_error
+from judgelab.stats.calibration import (
+    Outcomes,
+    calibration_bins,
+    calibration_error,
+    pair_means,
+)
 from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
 from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_pairs
-from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.system_bias import JudgeFit, fit_judge
+from judgelab.stats.system_gaps import system_moments
+from judgelab.study.ranking.empirical import NAMES
 
 ITEMS, SEED = 100, 1
 SURE = 0.9
 """A confidence that somebody would act on."""
-NAMES = {
-    "algorithm_1": "Algorithm 1",
-    "bias": "plus bias between systems",
-    "line": "plus bias and slope of means",
-}
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ def judges_table(found: Sequence[Judged]) -> Table:
         made = one.whole.unpaired["algorithm_1"]
         off = np.abs(made - one.pairs.unpaired)
         row: dict[str, Value] = {"data": one.cell.data, "judge": one.cell.judge, "r": one.fit.r}
-        row |= {"pairs": len(made), "paired": float(one.pairs.paired.mean())}
-        row |= {"unpaired": float(one.pairs.unpaired.mean()), "algorithm_1": _mean(made)}
+        row |= {"texts": one.fit.texts, "unscored": one.cell.human.size - one.fit.texts}
+        row |= {"pairs": len(made), **_shares("paired", one.pairs.paired, one.pairs)}
+        row |= {**_shares("unpaired", one.pairs.unpaired, one.pairs), "algorithm_1": _mean(made)}
         row |= {"mae": _mean(off), "item_correlation": one.fit.item_correlation}
         row |= {"bias_sd_over_sd": one.fit.bias_sd / one.fit.sd}
         rows.append({**row, "system_slope": one.fit.system_slope})
@@ -68,6 +71,7 @@ def judges_table(found: Sequence[Judged]) -> Table:
         "Share of pairs ranked right (bootstrap, N = 100) and Algorithm 1 at the judge's r",
         tuple(rows),
         (
+            "low, high: 95 % interval over systems. unscored: texts without a score of either. "
             "mae: mean over pairs of |unpaired - Algorithm 1|. bias_sd_over_sd: errors that a "
             "system's texts share, in sds of the human scores. system_slope: slope of the metric's "
             "system means on people's, in units of the slope over single texts.",
@@ -100,11 +104,12 @@ def errors_table(found: Sequence[Judged]) -> Table:
     rows: list[dict[str, Value]] = []
     for group, part in _groups(found):
         for paired in (False, True):
-            base: NDArray[np.float64] | None = None
+            plain = pooled(part, "algorithm_1", lambda one: one.held_out, paired, paired)
             for model in MODELS:
                 data = pooled(part, model, lambda one: one.held_out, paired, paired)
                 error, samples = calibration_error(data, seed=SEED)
-                base = samples if base is None else base
+                both = np.where(np.isnan(data.predicted), np.nan, plain.predicted)
+                _, base = calibration_error(replace(plain, predicted=both), seed=SEED)
                 low, high = percentile_interval(samples - base)
                 known = ~np.isnan(data.predicted)
                 row: dict[str, Value] = {"group": group, "model": NAMES[model]}
@@ -165,18 +170,19 @@ def headline_table(found: Sequence[Judged]) -> Table:
                 continue
             row: dict[str, Value] = {"group": group, "r": f"{low} to {high}", "paper": claim}
             row["pairs"] = sum(int(mask.sum()) for mask in inside)
-            for name, values in (
-                ("paired", [one.pairs.paired for one in near]),
-                ("unpaired", [one.pairs.unpaired for one in near]),
-                ("algorithm_1", [one.whole.unpaired["algorithm_1"] for one in near]),
-            ):
-                kept = [v[mask] for v, mask in zip(values, inside, strict=True)]
-                row[name] = _mean(np.concatenate(kept))
+            seen = pooled(near, "algorithm_1", lambda one: one.whole)
+            same = pooled(near, "algorithm_1", lambda one: one.whole, observed_paired=True)
+            group_of = np.where(np.concatenate(inside), 0, -1)
+            for name, data in (("paired", same), ("unpaired", seen)):
+                mean = pair_means(data.observed, group_of, data.first, data.second, seed=SEED)[0]
+                row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+            row |= {"systems": mean.clusters, "algorithm_1": _mean(seen.predicted[group_of == 0])}
             rows.append(row)
     return Table(
         "headline",
         "The headline in sds of the human scores: pairs .35 to .45 sd apart, N = 100",
         tuple(rows),
+        ("low, high: 95 % interval over systems.",),
     )
 
 
@@ -241,6 +247,13 @@ def _sure(part: Sequence[Judged], model: Model) -> str:
         f"{int(sure.sum())} pairs, predicted {_mean(data.predicted[sure]):.3f}, observed "
         f"{_mean(data.observed[sure]):.3f}"
     )
+
+
+def _shares(name: str, values: NDArray[np.float64], pairs: RankedPairs) -> dict[str, Value]:
+    """Mean over pairs with its interval over systems."""
+    group = np.zeros(len(values), dtype=np.int64)
+    mean = pair_means(values, group, pairs.first, pairs.second, seed=SEED)[0]
+    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgelab.dataset.rated.table import need, read_table
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
 from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
 from judgelab.errors import DataError
 from judgelab.panel import Panel
+from judgelab.stats.system_bias import fit_judge
+from judgelab.stats.system_gaps import system_moments
 
 Array = NDArray[np.float64]
+PLACE = ("item", "system", "human")
+FEWEST = 3  # systems; two are predicted from the others
 NO_METRICS = ("normalized_acu", "src_rouge2_p")
 """Columns of RoSE that are left out: another form of the human score, and a share of copied
 bigrams, which nobody takes for a measure of quality."""
@@ -55,8 +62,15 @@ def rose_file(folder: Path) -> Path:
 
 
 def rose_scores(folder: Path) -> pd.DataFrame:
-    """The table itself: example_id, system, acu, normalized_acu, ..."""
-    return pd.read_parquet(rose_file(folder))
+    """The table itself: example_id, system, acu, normalized_acu, ...
+
+    Raises:
+        DataError: there is none, or it lacks one of these.
+    """
+    file = str(rose_file(folder))
+    table = read_table(file, "--data")
+    need(table, ("example_id", "system", "acu", "normalized_acu"), file, "--data")
+    return table
 
 
 def cells(folder: Path) -> list[Cell]:
@@ -108,15 +122,33 @@ def _summeval(folder: Path) -> Iterator[Cell]:
 
 
 def _tables(folder: Path) -> Iterator[Cell]:
-    """A table with item, system, human and columns of numbers."""
+    """Tables with item, system, human and columns of numbers; what is left out is said."""
     for file in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
-        table = pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
-        if not {"item", "system", "human"} <= set(table.columns):
+        table = read_table(str(file), "--data")
+        lacking = [name for name in PLACE if name not in table]
+        given = [c for c in table.columns if c not in PLACE and _mostly_numbers(table[c])]
+        if lacking or not given:
+            what = f"columns {', '.join(lacking)}" if lacking else "a column of numbers"
+            print(f"{file} is left out: it lacks {what}.", file=sys.stderr)
             continue
-        given = [c for c in table.select_dtypes("number") if c not in ("item", "system", "human")]
-        if given:
-            panel = ScoreTable(path=str(file), metrics=[str(c) for c in given]).load()
-            yield from _cells(panel, file.stem)
+        panel = ScoreTable(path=str(file), metrics=[str(c) for c in given]).load()
+        for cell in _cells(panel, file.stem):
+            fit = fit_judge(system_moments(cell.human, cell.metric))
+            if fit.systems > FEWEST and not np.isnan(fit.r):
+                yield cell
+            else:
+                print(
+                    f"{file}, {cell.judge}, is left out: it needs scores that vary, of more than "
+                    f"{FEWEST} systems.",
+                    file=sys.stderr,
+                )
+
+
+def _mostly_numbers(column: pd.Series[Any]) -> bool:
+    """Whether most cells are numbers: then a cell that is none is a mistake, which is refused."""
+    if pd.api.types.is_bool_dtype(column):
+        return False
+    return bool(pd.to_numeric(column, errors="coerce").notna().mean() > 0.5)
 
 
 def _cells(panel: Panel, data: str) -> Iterator[Cell]:

@@ -9,14 +9,13 @@ calibration. Prints the tables and writes their rows as a JSON list.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from experiments.command import Rows, run_tables, tables_parser
 from experiments.ranking_confidence.calibration import (
     bins_table,
     errors_table,
@@ -29,7 +28,7 @@ from experiments.ranking_confidence.claims import claims_table, implied_table, i
 from experiments.ranking_confidence.data import cells, experts, rose_scores
 from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, verdicts
-from judgelab.errors import DataError, JudgelabError
+from judgelab.errors import DataError
 
 DEFINITIONS = """\
 paper         the printed number.
@@ -73,30 +72,26 @@ def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.ranking_confidence.tables",
-        description="The ranking-confidence paper's claims and tables from public annotations.",
+    parser = tables_parser(
+        "ranking_confidence",
+        "The ranking-confidence paper's claims and tables from public annotations.",
+        "folder with rose/ and summeval/",
     )
-    parser.add_argument("--data", required=True, help="folder with rose/ and summeval/")
-    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
     parser.add_argument("--draws", type=int, default=2000, help="bootstrap resamples")
     chosen = parser.parse_args(arguments)
-    try:
-        tables = compute(chosen.data, chosen.draws)
-        rows = [row for table in tables for row in table.as_dicts()]
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except (JudgelabError, OSError) as cause:
-        print(cause, file=sys.stderr)
-        return 1
-    print("\n\n".join([DEFINITIONS.strip(), *(table.text() for table in tables)]))
+    return run_tables(
+        chosen.out, DEFINITIONS, lambda: compute(chosen.data, chosen.draws), _claims, _rows
+    )
+
+
+def _rows(tables: Sequence[Table]) -> Rows:
+    return [row for table in tables for row in table.as_dicts()]
+
+
+def _claims(tables: Sequence[Table]) -> str:
     literal, claims = verdicts(tables, "algorithm_1_matches")
     other, _ = verdicts(tables, "without_root_2_matches")
-    print(
-        f"\nOf {claims} claims Algorithm 1 gives {literal}, without the root of 2 {other}. "
-        f"{len(rows)} rows in {chosen.out}."
-    )
-    return 0
+    return f"Of {claims} claims Algorithm 1 gives {literal}, without the root of 2 {other}."
 
 
 if __name__ == "__main__":

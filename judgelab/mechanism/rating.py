@@ -39,6 +39,7 @@ class Rating:
             probabilities of its token.
         temperature, max_tokens: of a reply.
         top_logprobs: alternatives asked for with ``expected``.
+        name: rating or acu_rating.
 
     Raises:
         ConfigError: repeats, max_tokens or top_logprobs below 1, or a negative temperature.
@@ -52,7 +53,7 @@ class Rating:
     temperature: float = 0.0
     max_tokens: int = 20
     top_logprobs: int = 20
-    name: ClassVar[str] = "rating"
+    name: str = "rating"
     measurement: ClassVar[str] = "rating"
     reads: ClassVar[Reads] = "raw"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
@@ -65,7 +66,7 @@ class Rating:
             )
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``rating`` [item, agent, metric, draw]; NaN where a text is absent or a reply unread.
+        """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
         Raises:
             CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities.
@@ -78,7 +79,8 @@ class Rating:
         requests: list[ChatRequest] = []
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             for j, text in enumerate(row):
-                for m, metric in enumerate(metrics if text is not None else ()):
+                rated = text is not None and item.source.strip()  # nothing to hold it against
+                for m, metric in enumerate(metrics if rated else ()):
                     key = (self.name, item.id, panel.agents[j].name, metric.name)
                     asked = rating_prompt(self.prompt, criteria, metric, item, text or "")
                     for draw in range(self.repeats):

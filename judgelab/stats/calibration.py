@@ -83,7 +83,7 @@ def pair_means(
 
     Returns:
         Group -> estimate with ``n`` pairs and ``clusters`` systems, in the order of the groups;
-        a single pair has no interval.
+        pairs of only two systems have no interval.
     """
     weights = _Weights(first, second, group >= 0, draws, seed)
     found = {}
@@ -93,7 +93,7 @@ def pair_means(
         systems = len(np.union1d(first[inside], second[inside]))
         value, n = float(values[inside].mean()), int(inside.sum())
         nothing = (float("nan"), float("nan"))
-        low, high = percentile_interval(samples) if n > 1 else nothing
+        low, high = percentile_interval(samples) if systems > 2 else nothing
         found[int(k)] = Estimate(value, low, high, n, clusters=systems)
     return found
 

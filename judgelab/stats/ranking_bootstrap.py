@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.arrays import Floats, checked_pair, divide, row_means
+from judgelab.stats.system_gaps import ROUNDING
+
+CHUNK = 1 << 22
+"""Items drawn at a time, so that memory does not grow with N."""
 
 
 @dataclass(frozen=True)
@@ -64,31 +68,39 @@ def ranked_pairs(
     means, now = row_means(truth.T), row_means(values.T)
     left, right = np.triu_indices(values.shape[1], k=1)
     gap = means[left] - means[right]
-    usable = ~np.isnan(gap) & (gap != 0) & ~np.isnan(now[left] - now[right])
+    usable = (np.abs(gap) > _least(truth)) & ~np.isnan(now[left] - now[right])
     left, right, gap = left[usable], right[usable], gap[usable]
     first, second = np.where(gap > 0, left, right), np.where(gap > 0, right, left)
     return RankedPairs(
         first,
         second,
         np.abs(gap),
-        _agreeing(one[:, first], one[:, second]),
-        _agreeing(one[:, first], other[:, second]),
-        _agreeing(now[None, first], now[None, second]),
+        _agreeing(one[:, first] - one[:, second], _least(values)),
+        _agreeing(one[:, first] - other[:, second], _least(values)),
+        _agreeing(now[None, first] - now[None, second], _least(values)),
     )
+
+
+def _least(values: Floats) -> float:
+    """Up to this difference means are equal but for rounding."""
+    return float(ROUNDING * np.abs(np.nan_to_num(values)).max(initial=0.0))
 
 
 def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means of resampled items."""
-    drawn = generator.integers(0, len(values), size=(draws, size))
-    cells = drawn + len(values) * np.arange(draws)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=draws * len(values)).reshape(draws, -1)
-    weights, scored = counts.astype(np.float64), ~np.isnan(values)
-    return divide(weights @ np.where(scored, values, 0.0), weights @ scored.astype(np.float64))
+    counts = np.empty((draws, len(values)))
+    step = max(1, CHUNK // size)
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        drawn = generator.integers(0, len(values), size=(rows, size))
+        cells = drawn + len(values) * np.arange(rows)[:, None]
+        found = np.bincount(cells.ravel(), minlength=rows * len(values))
+        counts[start : start + rows] = found.reshape(rows, -1)
+    scored = ~np.isnan(values)
+    return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
 
 
-def _agreeing(better: Floats, worse: Floats) -> Floats:
-    """Share of rows in which the first is higher; rows without both count as ties."""
-    return np.asarray(
-        (better > worse).mean(axis=0) + 0.5 * (~((better > worse) | (better < worse))).mean(axis=0),
-        dtype=np.float64,
-    )
+def _agreeing(gaps: Floats, least: float) -> Floats:
+    """Share of rows above 0; a tie (no more than ``least``), or a row without both, is a half."""
+    above, below = (gaps > least).mean(axis=0), (gaps < -least).mean(axis=0)
+    return np.asarray((1 + above - below) / 2, dtype=np.float64)

@@ -20,8 +20,8 @@ Units: delta, the sd and b are in the unit of the human scores; N counts items.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,15 @@ from judgelab.stats.ranking_population import Population, noise_sd, population
 from judgelab.stats.ranking_simulation import Draws, Relation, simulate
 
 Method = Literal["monte_carlo", "closed_form"]
+
+
+class Circumstances(TypedDict, total=False):
+    """What all questions share; each as in ``confidence``."""
+
+    sd: float | None
+    paired: bool
+    item_correlation: float
+    system_bias_sd: float
 
 
 @dataclass(frozen=True)
@@ -88,8 +97,7 @@ def confidence(
         ValueError: an argument is out of its range; delta is 0 (neither system is better: the
             paper's indicator would count ties of the truth as evaluations lost).
     """
-    source = population(scores, sd)
-    relation = Relation(item_correlation if paired else 0.0, system_bias_sd)
+    source, relation = _model(scores, sd, paired, item_correlation, system_bias_sd)
     grid = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (r, n, delta)))
     shape = grid[0].shape
     cells = np.stack([part.ravel() for part in grid], axis=-1)
@@ -110,11 +118,7 @@ def required_n(
     delta: float,
     confidence: float = 0.95,
     scores: ArrayLike | None = None,
-    *,
-    sd: float | None = None,
-    paired: bool = False,
-    item_correlation: float = 0.0,
-    system_bias_sd: float = 0.0,
+    **known: Unpack[Circumstances],
 ) -> float:
     """Fewest items that give this confidence; infinite where its ceiling is not above it.
 
@@ -123,13 +127,13 @@ def required_n(
     Raises:
         ValueError: an argument is out of its range.
     """
-    source = population(scores, sd)
-    relation = Relation(item_correlation if paired else 0.0, system_bias_sd)
-    _checked(np.array([[r, 1.0, delta]]))
+    source, relation = _model(scores, **known)
+    _checked(np.array([[r, 1.0, delta]], dtype=np.float64))
     room = _room(delta, confidence, relation)
-    if room <= 0:
+    items = _spread(r, source, relation) / room if room > 0 else math.inf
+    if math.isinf(items):  # no number of items, or none that can be written down
         return math.inf
-    return float(max(1, math.ceil(_spread(r, source, relation) / room - 1e-9)))
+    return float(max(1, math.ceil(items - 1e-9)))
 
 
 def required_r(
@@ -137,11 +141,7 @@ def required_r(
     delta: float,
     confidence: float = 0.95,
     scores: ArrayLike | None = None,
-    *,
-    sd: float | None = None,
-    paired: bool = False,
-    item_correlation: float = 0.0,
-    system_bias_sd: float = 0.0,
+    **known: Unpack[Circumstances],
 ) -> float:
     """Least correlation that gives this confidence; infinite where even a perfect one does not.
 
@@ -150,9 +150,8 @@ def required_r(
     Raises:
         ValueError: an argument is out of its range.
     """
-    source = population(scores, sd)
-    relation = Relation(item_correlation if paired else 0.0, system_bias_sd)
-    _checked(np.array([[1.0, n, delta]]))
+    source, relation = _model(scores, **known)
+    _checked(np.array([[1.0, n, delta]], dtype=np.float64))
     room = _room(delta, confidence, relation)
     variance = n * room / (2 * (1 - relation.shared)) - source.kernel_sd**2
     if variance < source.sd**2 * (1 - 1e-12):
@@ -165,11 +164,7 @@ def minimum_delta(
     n: float,
     confidence: float = 0.95,
     scores: ArrayLike | None = None,
-    *,
-    sd: float | None = None,
-    paired: bool = False,
-    item_correlation: float = 0.0,
-    system_bias_sd: float = 0.0,
+    **known: Unpack[Circumstances],
 ) -> float:
     """Least difference of true means that is ranked right with this confidence.
 
@@ -178,9 +173,8 @@ def minimum_delta(
     Raises:
         ValueError: an argument is out of its range.
     """
-    source = population(scores, sd)
-    relation = Relation(item_correlation if paired else 0.0, system_bias_sd)
-    _checked(np.array([[r, n, 1.0]]))
+    source, relation = _model(scores, **known)
+    _checked(np.array([[r, n, 1.0]], dtype=np.float64))
     variance = _spread(r, source, relation) / n + 2 * relation.bias_sd**2
     return _quantile(confidence) * math.sqrt(variance)
 
@@ -204,6 +198,18 @@ def right_order(
         np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)
     )
     return np.asarray(ndtr(gap / np.sqrt(2 * v * (1 - c) / size + 2 * b**2)), dtype=np.float64)
+
+
+def _model(
+    scores: ArrayLike | None,
+    sd: float | None = None,
+    paired: bool = False,
+    item_correlation: float = 0.0,
+    system_bias_sd: float = 0.0,
+) -> tuple[Population, Relation]:
+    """What the arguments say of human scores, and of two systems' errors."""
+    relation = Relation(item_correlation, system_bias_sd)  # refused even where it does not count
+    return population(scores, sd), relation if paired else replace(relation, shared=0.0)
 
 
 def _closed(cells: Floats, source: Population, relation: Relation) -> Floats:

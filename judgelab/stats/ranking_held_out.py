@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from judgelab.stats.arrays import Floats
 from judgelab.stats.ranking_bootstrap import RankedPairs
 from judgelab.stats.ranking_confidence import right_order
-from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.system_bias import JudgeFit, fit_judge
+from judgelab.stats.system_gaps import system_moments
 
 Model = Literal["algorithm_1", "bias", "line"]
 MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from judgelab.stats.arrays import Floats, checked, divide, row_means
+from judgelab.stats.system_gaps import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class OrderedPairs:
 def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     """Student's t on the paired differences of every two systems; a tie is .5.
 
+    Where all differences are equal they show no spread, and t is not defined: then it is the sign
+    test, 1 - 2^-n for n items that all say the same.
+
     The metric's noise is part of the spread of the differences, so a correlation with people is
     not needed here; what the scores themselves cannot show is an error shared by all texts of a
     system, which adds 2 bias_sd^2 to the variance of a difference of means. All true differences
@@ -60,19 +64,22 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     left, right, apart, shared = left[usable], right[usable], apart[:, usable], shared[usable]
     gap = row_means(apart.T)
     variance = row_means(((apart - gap) ** 2).T) / (shared - 1)
-    turned = gap < 0
-    size = np.abs(gap)
+    # sums of equal scores differ in their last digits: neither a gap nor a spread
+    least = ROUNDING * np.abs(np.nan_to_num(values)).max(initial=0.0)
+    turned, size = gap < 0, np.where(np.abs(gap) > least, np.abs(gap), 0.0)
+    variance = np.where(variance > least**2, variance, 0.0)
+    sampled = _sure(size, variance, shared)
     return OrderedPairs(
         np.where(turned, right, left),
         np.where(turned, left, right),
         size,
         shared,
-        _sure(size, variance, shared),
-        _sure(size, variance + 2 * bias_sd**2, shared),
+        sampled,
+        np.minimum(sampled, _sure(size, variance + 2 * bias_sd**2, shared)),
     )
 
 
 def _sure(gap: Floats, variance: Floats, shared: NDArray[np.int64]) -> Floats:
     z = divide(gap, np.sqrt(variance))
-    certain = np.where(gap > 0, 1.0, 0.5)  # no spread at all: the order is what it is
-    return np.asarray(np.where(np.isnan(z), certain, student.cdf(z, shared - 1)), dtype=np.float64)
+    alike = np.where(gap > 0, 1 - 0.5**shared, 0.5)
+    return np.asarray(np.where(np.isnan(z), alike, student.cdf(z, shared - 1)), dtype=np.float64)

@@ -20,6 +20,9 @@ from judgelab.stats.ranking_population import Population, noise_sd
 CHUNK = 1 << 19
 """Scores held at a time, so that memory does not grow with N, M or the size of the grid."""
 
+MOST_ITEMS = 10**15
+"""N that can be simulated: beyond it sums of scores are no longer exact in 64 bits."""
+
 SLOWER = 8
 """What a count of a value costs, in scores drawn and looked up."""
 
@@ -95,8 +98,10 @@ def simulate(
         draws, nor below half a draw.
 
     Raises:
-        ValueError: a correlation is not above 0 and at most 1.
+        ValueError: a correlation is not above 0 and at most 1, or N is above MOST_ITEMS.
     """
+    if (cells[:, 1] > MOST_ITEMS).any():
+        raise ValueError(f"At most {MOST_ITEMS:.0e} items can be simulated: use the closed form.")
     share, error = np.empty(len(cells)), np.empty(len(cells))
     noise = noise_sd(cells[:, 0], source.sd)
     tally = None if source.scores is None else _tally(source.scores)

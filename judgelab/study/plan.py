@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +85,7 @@ class Plan:
             raise ConfigError(
                 "study.systems and pairs must be at least 2, evaluations and tokens at least 1."
             )
-        if price is not None and (model is not None or price < 0):
+        if price is not None and (model is not None or not 0 <= price < math.inf):
             raise ConfigError(
                 "study.price is what one rated text costs, 0 or more; it excludes study.model."
             )
@@ -96,6 +98,9 @@ class Plan:
         self.price, self.model, self.prices = price, model, prices
         self.tokens, self.draws = (input_tokens, output_tokens), (pairs, evaluations)
 
+    def ask(self, lab: Lab) -> None:
+        """See Study: nothing is asked."""
+
     def run(self, lab: Lab) -> Result:
         """Compute; the lab gives the seed and nothing else.
 
@@ -104,7 +109,7 @@ class Plan:
         """
         question, bill = self._question(), self._bill()
         items, ceiling = question.items(self.r), float(question.sure(self.r, 1).ceiling)
-        rs = [self.r, *(round(one, 6) for one in self.better if one != self.r)]
+        rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in self.better)]))
         main = plan_table(question, self.r, bill, Draws(*self.draws, lab.seed))
         summary: dict[str, Value] = {
             "study": "plan",
@@ -115,6 +120,7 @@ class Plan:
             "required_items": items,
             "ceiling": ceiling,
             "cost": bill.cost(items),
+            "currency": bill.currency or None,
         }
         return Result(
             summary=summary,
@@ -136,18 +142,13 @@ class Plan:
             return asked
         table = read_table(path, "study.scores.path")
         need(table, [column], path, "study.scores.column")
+        human = numbers(table, column, path)
         try:
-            source = population(numbers(table, column, path))
+            source = population(human)
         except ValueError as cause:
             raise DataError(f"study.scores.path={path!r}, column {column!r}: {cause}") from cause
-        return Question(
-            asked.delta,
-            asked.target,
-            source.sd,
-            source.scores,
-            asked.item_correlation,
-            asked.system_bias_sd,
-        )
+        empty = sum(map(math.isnan, human))
+        return replace(asked, sd=source.sd, scores=source.scores, empty=empty)
 
     def _bill(self) -> Bill:
         if self.model is None:
@@ -161,13 +162,23 @@ class Plan:
             )
         return Bill(self.systems, listed.cost(*self.tokens), listed.currency)
 
+    def _each(self, bill: Bill) -> str:
+        """Where the price of a text comes from."""
+        if self.model is None:
+            return f"{bill.each:g} a text, as you say"
+        return (
+            f"{bill.each:.3g} {bill.currency} a text of {self.tokens[0]:,} + {self.tokens[1]:,} "
+            f"tokens by {self.model} (study.input_tokens, output_tokens, prices)"
+        )
+
     def _notes(
         self, question: Question, bill: Bill, items: float, ceiling: float, best: float
     ) -> Iterator[str]:
         spread = (
             f"an sd of {question.sd:.3g} of human scores"
             if question.scores is None
-            else f"the sd of your {len(question.scores):,} human scores, {question.sd:.3g}"
+            else f"the sd of your {len(question.scores):,} human scores ({question.empty:,} cells "
+            f"are empty), {question.sd:.3g}"
         )
         wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
         if not np.isfinite(items):
@@ -177,16 +188,17 @@ class Plan:
             )
         else:
             yield f"A judge of r = {self.r:g} needs {items:,.0f} items to rank {wanted}."
-            fewer = question.items(best)
+            fewer, cost = question.items(best), bill.cost(items)
             if best > self.r:
+                less = bill.cost(items - fewer)
+                saved = "" if less is None else f" (at the same price {bill.said(less)} less)"
                 yield (
-                    f"One of r = {best:g} would need {fewer:,.0f}, so it may cost up to "
+                    f"One of r = {best:g} would need {fewer:,.0f}{saved}, so it may cost up to "
                     f"{items / fewer:.1f} times as much a text."
                 )
-            cost = bill.cost(items)
             texts = f"{bill.texts(items):,.0f} texts ({bill.systems} systems)"
             if cost is not None:
-                yield f"Rating {texts} costs about {bill.said(cost)}."
+                yield f"Rating {texts} costs about {bill.said(cost)}: {self._each(bill)}."
             else:
                 yield f"{texts} are to be rated: study.price or study.model says what it costs."
         yield f"Rests on {spread}; items grow with (sd / (r delta))^2."

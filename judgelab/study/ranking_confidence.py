@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,10 +15,10 @@ from judgelab.stats.ranking_simulation import Draws
 from judgelab.study.lab import Lab
 from judgelab.study.ranking import curves
 from judgelab.study.ranking.empirical import Empirical, empirical
-from judgelab.study.ranking.judge import Assumed, Judge, judge_of, judge_table
+from judgelab.study.ranking.judge import Assumed, Judge, judge_of, judge_table, unused
 from judgelab.study.ranking.notes import notes
-from judgelab.study.ranking.order import order, order_table, systems_table
-from judgelab.study.ranking.scored import Scored, measure, read_run
+from judgelab.study.ranking.order import bias_known, order, order_table, systems_table
+from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
 IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 
@@ -71,7 +72,7 @@ class RankingConfidence:
             raise ConfigError("study.sizes and study.items must be at least 1.")
         if not correlations or not all(0 < one <= 1 for one in correlations):
             raise ConfigError("study.correlations must be above 0 and at most 1.")
-        if deltas is not None and not (deltas and all(delta > 0 for delta in deltas)):
+        if deltas is not None and not (deltas and all(0 < delta < math.inf for delta in deltas)):
             raise ConfigError("study.deltas must be above 0.")
         if pairs < 2 or min(evaluations, bootstrap) < 1:
             raise ConfigError("study.pairs must be at least 2, evaluations and bootstrap 1.")
@@ -80,6 +81,11 @@ class RankingConfidence:
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
 
+    def ask(self, lab: Lab) -> None:
+        """See Study: a finished run is read, so nobody is asked."""
+        if self.folder is None:
+            ask(lab)
+
     def run(self, lab: Lab) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.
 
@@ -87,7 +93,7 @@ class RankingConfidence:
             ConfigError: what the scores or the run cannot be used for.
             DataError: nothing was scored, or fewer than two systems.
         """
-        scored = measure(lab) if self.folder is None else read_run(self.folder)
+        scored = measure(lab) if self.folder is None else read_run(self.folder, lab.limit)
         _enough(scored)
         judge = judge_of(scored, self.assumed, self.bootstrap, lab.seed)
         size = self.items or len(scored.metric)
@@ -107,7 +113,7 @@ class RankingConfidence:
             primary="ranking/agreement" if seen is not None else "ranking/mean_confidence",
             tables=made,
             figures=_figures(judge, seen),
-            notes=notes(scored, judge, seen, pairs, size),
+            notes=notes(scored, judge, seen, pairs, size, unused(judge, self.assumed)),
             provenance=scored.provenance,
         )
 
@@ -133,7 +139,7 @@ class RankingConfidence:
         summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
         summary |= _flat("judge/r", judge.r)
         summary["judge/sd"] = judge.sd
-        summary["judge/system_bias_sd"] = judge.bias_sd
+        summary |= _flat("judge/system_bias_sd", judge.bias)
         summary["judge/item_correlation"] = judge.item_correlation
         if seen is not None:
             agreement = seen.agreement()
@@ -142,7 +148,9 @@ class RankingConfidence:
             for model, error in seen.error().items():
                 summary |= _flat(f"calibration/error_{model}", error)
         summary["ranking/mean_confidence"] = _mean(pairs.agreed)
+        summary["ranking/order_of"] = "people" if bias_known(judge) else "the same metric"
         summary["ranking/pairs"] = len(pairs.gap)
+        summary["ranking/pairs_unscored"] = math.comb(len(scored.systems), 2) - len(pairs.gap)
         summary["ranking/sure_pairs"] = int((pairs.agreed >= self.confidence).sum())
         return summary
 

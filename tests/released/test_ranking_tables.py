@@ -219,6 +219,48 @@ def test_other_tables_of_the_folder_take_part(
     assert "Of 4 claims Algorithm 1 gives 0" in capsys.readouterr().out
 
 
+def test_own_tables_are_refused_or_left_out_aloud(
+    annotations: Path, tmp_path: Path, capsys: CaptureFixture[str]
+) -> None:
+    (tmp_path / "rose").mkdir()
+    (source,) = (annotations / "rose").glob("*systems*.parquet")
+    rose = pd.read_parquet(source)
+    rose.to_parquet(tmp_path / "rose" / "systems.parquet")
+    command = ["--data", str(tmp_path), "--out", str(tmp_path / "t.json"), "--draws", "20"]
+    own = pd.DataFrame(
+        [(f"i{i}", f"s{s}", (i * s) % 7, (i + s) % 5) for i in range(9) for s in range(5)],
+        columns=["item", "system", "human", "mine"],
+    )
+    own.rename(columns={"human": "Human"}).to_csv(tmp_path / "typo.csv", index=False)
+    own[own["system"] == "s1"].to_csv(tmp_path / "alone.csv", index=False)
+    own.assign(mine=1).to_csv(tmp_path / "constant.csv", index=False)
+    assert main(command) == 0
+    said = capsys.readouterr().err
+    assert "typo.csv is left out: it lacks columns human" in said
+    assert "alone.csv, mine, is left out" in said and "constant.csv, mine, is left out" in said
+    own.astype({"mine": object}).replace({"mine": {4: "four"}}).to_csv(
+        tmp_path / "words.csv", index=False
+    )
+    assert main(command) == 1
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "'four' is no number" in said and "'mine'" in said
+    (tmp_path / "words.csv").unlink()
+    rose.drop(columns="normalized_acu").to_parquet(tmp_path / "rose" / "systems.parquet")
+    assert main(command) == 1
+    assert "has no column 'normalized_acu'" in capsys.readouterr().err
+
+
+def test_every_share_has_its_interval(rows: Rows) -> None:
+    for row in of(rows, "judges") + of(rows, "headline"):
+        for name in ("paired", "unpaired") if row.get("systems", 12) > 2 else ():
+            assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+    for row in of(rows, "rankings", difference="all"):
+        assert row["right_low"] < row["ranked_right"] < row["right_high"]
+        assert row["systems"] == (12 if row["set"] == "CNNDM" else 8)
+    assert {row["unscored"] for row in of(rows, "judges", data="RoSE")} == {0}
+    assert {row["unscored"] for row in of(rows, "table2")} == {0}
+
+
 def test_a_folder_without_data_is_one_sentence(tmp_path: Path, capsys: CaptureFixture[str]) -> None:
     assert main(["--data", str(tmp_path), "--out", str(tmp_path / "t.json")]) == 1
     said = capsys.readouterr().err.strip()

@@ -1,63 +1,29 @@
-"""Salience in content units: what is asked, and what counts as a grade."""
+"""Salience in content units, through the seam of ratings: what is asked, and what comes of it."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra import compose, initialize_config_dir
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import Reply
-from judgelab.mechanism.acu_rating import AcuRating, read_grade
+from judgelab.config import build, resolved
+from judgelab.mechanism.rating import Rating
 from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
-from tests.scripted import NOBODY, ScriptedChat
+from tests.scripted import ScriptedChat
 
-PROMPT = Prompt("acu_rating.txt")
-
-
-@pytest.mark.parametrize(
-    ("text", "grade"),
-    [
-        ("4", 4.0),
-        (" 3.5 \n", 3.5),
-        ("4/5", 4.0),
-        ("2 out of 5.", 2.0),
-        ("**5**", 5.0),
-        ("- ACU Salience: 4", 4.0),
-        ("ACU Salience (1-5): 3", 3.0),
-        ("Salience of content units (1–5): **2**", 2.0),
-        ("The summary covers most units.\n\nGrade: 4", 4.0),
-        ("Grade: 4\nGrade: 4", 4.0),
-        ("1", 1.0),
-    ],
-)
-def test_a_grade_is_read(text: str, grade: float) -> None:
-    assert read_grade(Reply(text)) == grade
+CONF = Path(__file__).resolve().parents[2] / "conf"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "0",
-        "6",
-        "45",
-        "-3 ",
-        "four",
-        "1-5",
-        "I would say 4 because 3 of 5 units are there.",
-        "3\n4",
-        "The document has 12 units.",
-        "on a scale of 1 to 5",
-        "4 units",
-        None,
-    ],
-)
-def test_what_is_no_grade_is_unscored(text: str | None) -> None:
-    found = read_grade(Reply(text) if text is not None else Reply(None, "refused"))
-    assert math.isnan(found)
+@pytest.fixture
+def mechanism() -> Rating:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = resolved(compose("config", overrides=["mechanism=acu_rating"]))
+    found = build(config["mechanism"], "mechanism")
+    assert isinstance(found, Rating)
+    return found
 
 
 def panel() -> Panel:
@@ -66,34 +32,30 @@ def panel() -> Panel:
     return Panel(items, (Agent("a"), Agent("b")), texts)
 
 
-def test_every_text_is_asked_once_with_its_source_and_nothing_else() -> None:
-    lm = ScriptedChat(lambda request: "4" if "drei" in request.messages[0].content else None)
-    mechanism = AcuRating(PROMPT)
+def test_every_text_is_asked_once_with_its_source_and_nothing_else(mechanism: Rating) -> None:
+    replies = {"eins": "4", "zwei": "Salience: 2/5", "drei": "between 3 and 4"}
+    lm = ScriptedChat(
+        lambda request: next(r for t, r in replies.items() if t in request.messages[0].content)
+    )
     data = mechanism.measure(panel(), lm, seed=0)
-    assert [request.key[1:] for request in lm.seen] == [("i", "a"), ("i", "b"), ("j", "a")]
+    assert mechanism.name == "acu_rating" == lm.seen[0].key[0]
+    assert [request.key[1:3] for request in lm.seen] == [("i", "a"), ("i", "b"), ("j", "a")]
     first = lm.seen[0].messages[0].content
     assert "A long source." in first and "eins" in first and "zwei" not in first
     assert all(r.temperature == 0 and r.max_tokens == 10 for r in lm.seen)
-    expected = [[math.nan, math.nan], [4.0, math.nan], [math.nan, math.nan]]
-    np.testing.assert_array_equal(data["value"].values, expected)
-    scores = mechanism.score(data)
-    np.testing.assert_array_equal(scores.agent.values, expected)
-    assert "acu_rating.txt sha256:" in data.attrs["prompt"]
+    expected = [[4.0, 2.0], [math.nan, math.nan], [math.nan, math.nan]]
+    np.testing.assert_array_equal(mechanism.score(data).agent.values, expected)
+    assert "rating.txt sha256:" in data.attrs["prompt"]
+    assert "content_units.yaml sha256:" in data.attrs["criteria"]
 
 
-def test_the_prompt_says_what_the_paper_specifies() -> None:
+def test_the_prompt_says_what_the_paper_specifies(mechanism: Rating) -> None:
     """Criterion, steps in their order, scale, source before summary, the grade alone."""
-    text = PROMPT.text(source="SOURCE", text="SUMMARY")
-    order = ["1. Write", "2. Match", "3. Grade", "SOURCE", "SUMMARY", "grade alone", "(1-5):"]
+    lm = ScriptedChat(lambda request: "3")
+    mechanism.measure(panel(), lm, seed=0)
+    text = lm.seen[0].messages[0].content
+    order = ["content unit is", "1. Write", "2. Match", "3. Choose the grade", "1: very few"]
+    order += ["5: every important", "A long source.", "eins", "alone"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
-    assert "important" in text and "leaves out" in text and text.endswith("(1-5):")
-
-
-def test_nothing_to_ask_and_bad_settings() -> None:
-    empty = Panel((Item("i", "source"),), (Agent("a"),), ((None,),))
-    data = AcuRating(PROMPT).measure(empty, NOBODY, seed=0)
-    assert np.isnan(data["value"].values).all()
-    for given in ({"max_tokens": 0}, {"temperature": -1.0}):
-        with pytest.raises(ConfigError, match=r"mechanism\."):
-            AcuRating(PROMPT, **given)  # type: ignore[arg-type]
+    assert "important" in text and "leaves out" in text

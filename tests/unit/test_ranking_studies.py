@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 from hydra import compose, initialize_config_dir
 from scipy.stats import ttest_rel
 
-from judgelab.config import WRITER, resolved
+from judgelab.config import WRITER, build, resolved
 from judgelab.errors import ConfigError, DataError
+from judgelab.panel import Panel
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
 from judgelab.result import Result
@@ -26,8 +28,22 @@ from judgelab.study.lab import Lab, build_parts
 from judgelab.study.plan import Plan
 from judgelab.study.ranking_confidence import RankingConfidence
 from judgelab.study.run import execute
+from tests.scripted import ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A dataset that is a panel."""
+
+    panel: Panel
+
+    def load(self, limit: int | None = None) -> Panel:
+        """It."""
+        return self.panel
+
+
 SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
 
 
@@ -46,6 +62,13 @@ def outcome(folder: Path, *overrides: str) -> Result:
         Lab(**parts, evaluation_lm=lm, run_dir=RunDir(folder / "run"), seed=0, limit=None)
     )
     return result
+
+
+def lab_of(folder: Path, limit: int | None = None) -> Lab:
+    """A lab of the default parts, for studies that measure nothing."""
+    parts = build_parts(resolved(compose("config", overrides=["study=plan"])))
+    _, lm, _ = (parts.pop(key) for key in ("study", "evaluation_lm", WRITER))
+    return Lab(**parts, evaluation_lm=lm, run_dir=RunDir(folder), seed=0, limit=limit)
 
 
 def tables(result: Result) -> dict[str, pd.DataFrame]:
@@ -240,6 +263,8 @@ def test_a_run_that_exists_is_ranked(
         assert result.summary[key] == pytest.approx(value, nan_ok=True), key
     assert any("finished run (recorded_scores on scores)" in note for note in result.notes)
     assert not (tmp_path / "b" / "run" / "records").exists(), "nothing was measured"
+    few = RankingConfidence(run=str(run.path), bootstrap=50, pairs=5, evaluations=5)
+    assert few.run(lab_of(tmp_path / "c", limit=20)).summary["items"] == 20
 
 
 def test_runs_that_cannot_be_ranked(tmp_path: Path) -> None:
@@ -256,6 +281,113 @@ def test_runs_that_cannot_be_ranked(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text('{"summary": {}}')
     with pytest.raises(DataError, match="lacks one of the columns"):
         outcome(tmp_path, *study)
+    row = {"item": "i", "agent": "a", "reference": False, "score": 1.0, "human": None}
+    records = pd.DataFrame([row, row])
+    records.to_parquet(tmp_path / "records" / "clean_scores.parquet")
+    with pytest.raises(DataError, match="one for each text"):
+        outcome(tmp_path, *study)
+
+
+def test_settings_that_cannot_count_are_named(tmp_path: Path) -> None:
+    path, _ = scores(tmp_path)
+    result = outcome(tmp_path, *table_study(path, "study.r=0.9", "study.sd=3"))
+    assert result.summary["judge/r"] != 0.9
+    assert any("have human scores: study.r, study.sd" in note for note in result.notes)
+    more = ("dataset.human=null", "study.system_bias_sd=0.2")
+    result = outcome(tmp_path, *table_study(path, *more))
+    assert any("without study.r: study.system_bias_sd" in note for note in result.notes)
+    assert result.summary["ranking/order_of"] == "the same metric"
+
+
+def test_what_is_not_known_is_not_nought(tmp_path: Path) -> None:
+    """Neither a bias of 0 nor a correlation of 0 where nothing can be said of them."""
+    path, _ = scores(tmp_path)
+    result = outcome(tmp_path, *table_study(path, "dataset.human=null", "study.r=0.4"))
+    found = tables(result)
+    assert "items_with_bias" not in found["trade_off"]
+    assert "not known" in caption("ranking_trade_off", found)
+    assert draw("ranking_trade_off", found).axes
+    table = pd.read_csv(path)
+    table["item"] = table["item"] + table["system"]  # no two systems answer the same item
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path / "b", *table_study(path))
+    assert math.isnan(result.summary["judge/item_correlation"])  # type: ignore[arg-type]
+    assert math.isnan(result.summary["judge/system_bias_sd"])  # type: ignore[arg-type]
+    assert result.summary["ranking/pairs"] == 0
+    assert result.summary["ranking/pairs_unscored"] == 21
+    assert any("21 pairs of systems share fewer" in note for note in result.notes)
+    RunDir(tmp_path / "c").write_json("result.json", result.to_json())
+
+
+def test_a_system_without_scores_is_listed(tmp_path: Path) -> None:
+    path, table = scores(tmp_path)
+    table.loc[table["system"] == "s6", "metric"] = np.nan
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path, *table_study(path))
+    last = tables(result)["systems"].iloc[-1]
+    assert last["system"] == "s6" and math.isnan(last["rank"]) and math.isnan(last["value"])
+    assert (last["n"], last["unscored"]) == (0, 60)
+    drawn = draw("ranking_systems", tables(result))
+    assert any(text.get_text() == "unscored" for text in drawn.axes[0].texts)
+
+
+def test_the_bias_has_an_interval(annotated: tuple[Result, pd.DataFrame]) -> None:
+    result, _ = annotated
+    row = tables(result)["judge"].set_index("quantity").loc["bias between systems (sd)"]
+    assert row["low"] < row["value"] < row["high"] and row["n"] == 7
+    assert result.summary["judge/system_bias_sd_high"] == row["high"]
+    assert any("interval over 7 systems" in note for note in result.notes)
+
+
+def test_a_bias_term_that_does_not_pay_says_why(tmp_path: Path) -> None:
+    """Means of systems three times as steep as texts: Algorithm 1 is too careful throughout."""
+    path, table = scores(tmp_path, systems=9)
+    quality = table["system"].str[1:].astype(float)
+    table["metric"] = table["metric"] + 3 * (quality - 4)
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path, *table_study(path))
+    plain, bias = (result.summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias"))
+    assert bias > plain  # type: ignore[operator]
+    said = " ".join(result.notes)
+    assert "not smaller" in said and "too careful" in said and "only lower a confidence" in said
+
+
+@pytest.mark.parametrize("column", ["human", "metric"])
+def test_scores_that_do_not_vary(tmp_path: Path, column: str) -> None:
+    path, _ = scores(tmp_path, **{column: 0.1})
+    result = outcome(tmp_path, *table_study(path, "study.r=0.4"))
+    assert any("do not vary: r = 0.4" in note for note in result.notes)
+    order = tables(result)["ranking"]
+    assert len(order) == 21
+    if column == "metric":
+        assert (order["same_metric"] == 0.5).all() and "people" not in order
+
+
+def test_a_judge_that_is_people(tmp_path: Path) -> None:
+    path, table = scores(tmp_path)
+    table["metric"] = 2 * table["human"] + 1
+    table.to_csv(path, index=False)
+    summary = outcome(tmp_path, *table_study(path)).summary
+    assert summary["judge/r"] == pytest.approx(1) and summary["judge/system_bias_sd"] == 0
+
+
+def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
+    """A plan asks nobody, and a finished run is read; else one question for every text."""
+    lm = ScriptedChat(lambda request: "3")
+    mechanism = resolved(compose("config", overrides=["mechanism=acu_rating"]))["mechanism"]
+    texts = [["one text", "another"], ["a third", None]]
+    asking = replace(
+        lab_of(tmp_path),
+        dataset=Loaded(panel_of(texts)),
+        agents=build({"_target_": "judgelab.agents.recorded.Recorded"}, "agents"),
+        mechanism=build(mechanism, "mechanism"),
+        evaluation_lm=lm,
+    )
+    Plan(scores={}).ask(asking)
+    RankingConfidence(run="anywhere").ask(asking)
+    assert not lm.seen
+    RankingConfidence().ask(asking)
+    assert len(lm.seen) == 3 and not (tmp_path / "records").exists()
 
 
 def test_one_system_is_no_ranking(tmp_path: Path) -> None:
@@ -271,6 +403,9 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
         {"sizes": [0]},
         {"correlations": [0.0]},
         {"deltas": []},
+        {"deltas": [math.inf]},
+        {"sd": math.inf},
+        {"system_bias_sd": math.inf},
         {"pairs": 1},
         {"r": 0.0},
         {"sd": 0.0},
@@ -286,10 +421,7 @@ def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        parts = build_parts(resolved(compose("config", overrides=["study=plan"])))
-    _, lm, _ = (parts.pop(key) for key in ("study", "evaluation_lm", WRITER))
-    run_dir = RunDir(tmp_path_factory.mktemp("plan"))
-    return Lab(**parts, evaluation_lm=lm, run_dir=run_dir, seed=0, limit=None)
+        return lab_of(tmp_path_factory.mktemp("plan"))
 
 
 def plan(lab: Lab, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
@@ -303,13 +435,15 @@ def test_the_plan_of_the_issue(lab: Lab) -> None:
     assert summary["required_items"] == items == 1504
     assert summary["cost"] == pytest.approx(2 * items * 0.01)
     assert {"mechanism", "dataset", "evaluation_lm"}.isdisjoint(summary)
-    assert "needs 1,504 items" in said and "upper bound" in said and "30.08" in said
+    assert "needs 1,504 items" in said and "upper bound" in said and "30.08: 0.01 a text" in said
+    assert "would need 376 (at the same price 22.56 less)" in said
     row = found["plan"].iloc[0]
     assert abs(row["simulated"] - 0.95) < 4 * row["standard_error"]
     judges = found["judges"].set_index("r")
     assert list(judges.index) == pytest.approx([0.3, 0.4, 0.5, 0.6])
     assert judges["items"].iloc[-1] == required_n(0.6, 0.05, 0.95, sd=0.25)
     assert judges["saved"].iloc[-1] == pytest.approx(0.75, abs=0.001)
+    assert judges["saved_at_this_price"].iloc[-1] == pytest.approx(2 * (1504 - 376) * 0.01)
     assert judges["worth_up_to"].iloc[-1] == pytest.approx(4, abs=0.02)
     sizes = found["sizes"].set_index("items")
     assert sizes.loc[1504, "smallest_difference"] == pytest.approx(0.05, rel=1e-3)
@@ -329,13 +463,22 @@ def test_a_plan_that_no_number_of_items_fulfils(lab: Lab) -> None:
     assert draw("ranking_plan", found).axes
 
 
+def test_a_difference_too_small_to_plan_for(lab: Lab) -> None:
+    """More items than a machine can draw: the closed form still answers."""
+    summary, found, said = plan(lab, delta=1e-10, price=1e-6)
+    assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
+    assert "simulated" not in found["plan"]
+    assert draw("ranking_plan", found).axes and caption("ranking_plan", found)
+    assert "items" in said
+
+
 def test_prices_come_from_a_list_or_are_refused(lab: Lab, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("currency: EUR\nmodels:\n  mine: {input: 1.0, output: 100.0}\n")
     options: dict[str, Any] = {"input_tokens": 2000, "output_tokens": 20, "prices": str(prices)}
     summary, _, said = plan(lab, model="mine", **options)
     assert summary["cost"] == pytest.approx(summary["required_items"] * 2 * 0.004)
-    assert "EUR" in said
+    assert "EUR" in said and "0.004 EUR a text of 2,000 + 20 tokens by mine" in said
     with pytest.raises(DataError, match="no price of 'other'"):
         plan(lab, model="other", **options)
     listed, _, _ = plan(lab, model="gpt-4o")
@@ -351,7 +494,10 @@ def test_human_scores_replace_the_sd(lab: Lab, tmp_path: Path) -> None:
     assert summary["sd"] == pytest.approx(table["human"].std(ddof=0))
     human = table["human"].to_numpy()
     assert summary["required_items"] == required_n(0.3, 0.1, 0.95, human)
-    assert "your 420 human scores" in said
+    assert "your 420 human scores (0 cells are empty)" in said
+    table.loc[:2, "human"] = np.nan
+    table.to_csv(path, index=False)
+    assert "your 417 human scores (3 cells are empty)" in plan(lab, **given)[2]
     with pytest.raises(DataError, match=r"study\.scores\.column"):
         plan(lab, delta=0.1, scores={"path": path, "column": "people"})
     scores(tmp_path, human=1.0)
@@ -372,6 +518,11 @@ def test_human_scores_replace_the_sd(lab: Lab, tmp_path: Path) -> None:
         ({"better": [1.5]}, r"study\.better"),
         ({"price": 1.0, "model": "m"}, r"study\.price"),
         ({"price": -1.0}, r"study\.price"),
+        ({"price": math.nan}, r"study\.price"),
+        ({"delta": math.inf}, r"study\.delta"),
+        ({"delta": -0.05}, r"study\.delta"),
+        ({"sd": math.inf}, r"study\.sd"),
+        ({"system_bias_sd": math.inf}, r"study\.system_bias_sd"),
         ({"scores": {"file": "x"}}, r"study\.scores\.file"),
     ],
 )

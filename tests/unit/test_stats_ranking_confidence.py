@@ -210,6 +210,25 @@ def test_too_few_items_for_any_judge() -> None:
     assert required_n(1.0, 10.0, sd=S) == 1
 
 
+def test_differences_that_no_number_of_items_tells() -> None:
+    assert required_n(0.3, 1e-160) == math.inf, "more items than a number can say"
+    items = required_n(0.3, 1e-10)
+    assert 1e21 < items < 1e22
+    assert float(confidence(0.3, items, 1e-10, method="closed_form").value) >= 0.95
+    with pytest.raises(ValueError, match="use the closed form"):
+        confidence(0.3, items, 1e-10)
+
+
+def test_a_perfect_judge_still_needs_items() -> None:
+    items = required_n(1.0, 0.1, sd=S)
+    assert items == math.ceil(2 * (1.6448536 * S / 0.1) ** 2)
+    assert required_r(items, 0.1, sd=S) == pytest.approx(1.0, abs=0.02)
+    assert required_r(items - 1, 0.1, sd=S) == math.inf
+    drawn = confidence(1.0, items, 0.1, sd=S, draws=SMOOTH)
+    exact = confidence(1.0, items, 0.1, sd=S, method="closed_form")
+    assert abs(drawn.value - exact.value) < 4 * drawn.standard_error
+
+
 def test_the_seed_decides_and_cells_do_not_disturb_each_other(
     scores: NDArray[np.float64],
 ) -> None:
@@ -247,6 +266,8 @@ def test_counting_scores_is_drawing_them() -> None:
         (lambda: confidence(0.3, 10, 0.1, [0.5, math.nan]), "two finite"),
         (lambda: confidence(0.3, 10, 0.1, [0.5, math.inf]), "two finite"),
         (lambda: confidence(0.3, 10, 0.1, paired=True, item_correlation=1.0), "below 1"),
+        (lambda: confidence(0.3, 10, 0.1, item_correlation=1.5), "below 1"),
+        (lambda: required_n(0.3, 0.1, item_correlation=-0.1), "0 or more"),
         (lambda: confidence(0.3, 10, 0.1, system_bias_sd=-0.1), "negative"),
         (lambda: confidence(0.3, 10, 0.1, method="guess"), "method"),  # type: ignore[arg-type]
         (lambda: required_n(0.3, 0.1, 0.5), "above .5"),

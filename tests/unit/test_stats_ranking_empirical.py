@@ -7,14 +7,21 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import ttest_rel
+from scipy.stats import chi2, ttest_rel
 
-from judgelab.stats.calibration import EDGES, Outcomes, calibration_bins, calibration_error
+from judgelab.stats.calibration import (
+    EDGES,
+    Outcomes,
+    calibration_bins,
+    calibration_error,
+    pair_means,
+)
 from judgelab.stats.ranking_bootstrap import ranked_pairs
 from judgelab.stats.ranking_confidence import confidence
 from judgelab.stats.ranking_held_out import MODELS, predict_pairs, predicted
 from judgelab.stats.ranking_observed import ordered_pairs
-from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.system_bias import JudgeFit, bias_estimate, fit_judge
+from judgelab.stats.system_gaps import system_moments
 
 Array = NDArray[np.float64]
 
@@ -108,6 +115,49 @@ def test_what_the_data_cannot_tell_is_nan() -> None:
     assert math.isnan(nobody.r) and nobody.texts == 0
 
 
+def test_a_metric_without_any_correlation_is_no_fault() -> None:
+    fit = fit_judge(system_moments([[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]))
+    assert fit.r == 0 and math.isnan(fit.bias_sd) and math.isnan(fit.system_slope)
+
+
+def test_scores_that_differ_by_rounding_are_constant() -> None:
+    human = np.full((20, 4), 0.3)
+    human[::2] = 0.1 + 0.2  # 0.30000000000000004
+    _, metric = annotated(4, items=20, systems=4)
+    assert math.isnan(fit_judge(system_moments(human, metric)).r)
+    assert math.isnan(fit_judge(system_moments(metric, human)).r)
+
+
+def test_a_perfect_judge_has_no_bias() -> None:
+    human, _ = annotated(10, items=30, systems=6)
+    fit = fit_judge(system_moments(human, 2 * human + 1))
+    assert fit.r == pytest.approx(1) and fit.slope == pytest.approx(2)
+    assert fit.bias_sd == fit.line_bias_sd == 0
+
+
+def test_the_interval_of_the_bias_holds_it() -> None:
+    """For complete data: the F test's chi-square of means, less what items add."""
+    held = []
+    for seed in range(200):
+        human, metric = annotated(3000 + seed, items=40, systems=10, bias=0.4, item=0.7)
+        found = bias_estimate(system_moments(human, metric))
+        assert found.n == 10 and found.low <= found.value <= found.high
+        held.append(found.low <= 0.4 <= found.high)
+    assert 0.9 <= np.mean(held) <= 0.99
+    errors = metric / fit_judge(system_moments(human, metric)).slope - human
+    means = errors.mean(axis=0)
+    rest = errors - errors.mean(axis=1, keepdims=True) - means + errors.mean()
+    inside = (rest**2).sum() / (39 * 9) / 40
+    for end, share in ((found.low, 0.975), (found.high, 0.025)):
+        assert end**2 == pytest.approx(max(means.var(ddof=1) * 9 / chi2.ppf(share, 9) - inside, 0))
+
+
+def test_a_bias_that_is_unknown_has_no_interval() -> None:
+    human, metric = annotated(4, items=20, systems=4)
+    wrong = bias_estimate(system_moments(human, -metric))
+    assert math.isnan(wrong.value) and math.isnan(wrong.low) and wrong.n == 4
+
+
 def test_bootstrap_is_what_a_loop_gives() -> None:
     human, metric = annotated(5, items=15, systems=3, noise=3.0)
     metric[4, 1] = np.nan
@@ -139,6 +189,25 @@ def test_ties_are_halves_and_equal_systems_no_pair() -> None:
     assert found.observed.tolist() == [0.5, 0.0]
     absent = np.full_like(metric, np.nan)
     assert len(ranked_pairs(human, absent, draws=5).delta) == 0
+
+
+def test_rounding_is_no_difference() -> None:
+    """Equal means whose sums differ in the last digit: no pair for people, a tie for a metric."""
+    human = np.array([[0.3, 0.1 + 0.2, 1.0]] * 3)
+    found = ranked_pairs(human, human, draws=20)
+    assert list(zip(found.first, found.second, strict=True)) == [(2, 0), (2, 1)]
+    other = np.array([[1.0, 0.0, 2.0]] * 3)
+    found = ranked_pairs(other, human, draws=20)
+    assert found.observed.tolist() == [0.5, 1.0, 1.0]
+    assert found.paired[0] == found.unpaired[0] == 0.5
+
+
+def test_many_items_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, metric = annotated(11, items=30, systems=4)
+    whole = ranked_pairs(human, metric, items=70, draws=200, seed=3)
+    monkeypatch.setattr("judgelab.stats.ranking_bootstrap.CHUNK", 1000)
+    parts = ranked_pairs(human, metric, items=70, draws=200, seed=3)
+    assert (whole.paired == parts.paired).all() and (whole.unpaired == parts.unpaired).all()
 
 
 def test_pairs_are_predicted_from_the_other_systems_alone() -> None:
@@ -252,6 +321,14 @@ def test_intervals_over_systems_are_wider_than_over_pairs() -> None:
     assert found.observed.half_width > 1.5 * pairwise
 
 
+def test_two_systems_have_no_interval() -> None:
+    """Two judges of one pair: every resample that holds it says the same, which is no certainty."""
+    one, other = np.array([0, 0]), np.array([1, 1])
+    found = pair_means(np.array([1.0, 0.8]), np.zeros(2, dtype=np.int64), one, other, draws=50)[0]
+    assert found.value == 0.9 and (found.n, found.clusters) == (2, 2)
+    assert math.isnan(found.low) and math.isnan(found.high)
+
+
 def test_nothing_predicted_is_not_calibrated() -> None:
     nothing = Outcomes(np.full(3, math.nan), np.ones(3), np.array([0, 0, 1]), np.array([1, 2, 2]))
     error, _ = calibration_error(nothing, draws=20)
@@ -271,10 +348,20 @@ def test_an_observed_order_is_as_sure_as_the_paired_t_test_says() -> None:
         assert found.agreed[k] == found.sampled[k]
     doubted = ordered_pairs(metric, bias_sd=1.0)
     assert (doubted.sampled == found.sampled).all() and (doubted.agreed < found.sampled).all()
-    sure = ordered_pairs(np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]]))
-    assert sure.sampled.tolist() == [1.0, 1.0, 0.5]
     with pytest.raises(ValueError, match="negative"):
         ordered_pairs(metric, bias_sd=-1.0)
+
+
+def test_items_that_all_say_the_same_are_a_sign_test() -> None:
+    """Two grades of 4 against two of 3 show no spread, and prove little."""
+    for bias in (0.0, 0.01):
+        found = ordered_pairs(np.array([[4.0, 3.0, 3.0], [4.0, 3.0, 3.0]]), bias)
+        assert found.sampled.tolist() == [0.75, 0.75, 0.5]
+        assert (found.agreed <= found.sampled).all() and found.agreed[2] == 0.5
+    many = ordered_pairs(np.array([[4.0, 3.0]] * 10))
+    assert many.sampled[0] == 1 - 0.5**10
+    tied = ordered_pairs(np.array([[0.3, 0.1 + 0.2]] * 10))
+    assert tied.sampled[0] == 0.5 and tied.gap[0] == 0
 
 
 def test_the_confidence_of_an_order_holds_under_the_model() -> None:

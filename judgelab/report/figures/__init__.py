@@ -16,6 +16,7 @@ from judgelab.report.figures import (
     position,
     qualification,
     ranking,
+    ranking_curves,
     sweeps,
     training,
     validation,
@@ -80,16 +81,22 @@ DRAWINGS = {
         "Calibration on held-out pairs", ranking.calibration, ranking.calibration_caption
     ),
     "ranking_by_items": Drawing(
-        "Confidence by number of items", ranking.by_items, ranking.by_items_caption
+        "Confidence by number of items", ranking_curves.by_items, ranking_curves.by_items_caption
     ),
     "ranking_by_correlation": Drawing(
-        "Confidence by correlation", ranking.by_correlation, ranking.by_correlation_caption
+        "Confidence by correlation",
+        ranking_curves.by_correlation,
+        ranking_curves.by_correlation_caption,
     ),
     "ranking_trade_off": Drawing(
-        "Items against correlation", ranking.trade_off, ranking.trade_off_caption
+        "Items against correlation", ranking_curves.trade_off, ranking_curves.trade_off_caption
     ),
-    "ranking_noise": Drawing("Noise and correlation", ranking.noise, ranking.noise_caption),
-    "ranking_plan": Drawing("Confidence by number of items", ranking.plan, ranking.plan_caption),
+    "ranking_noise": Drawing(
+        "Noise and correlation", ranking_curves.noise, ranking_curves.noise_caption
+    ),
+    "ranking_plan": Drawing(
+        "Confidence by number of items", ranking_curves.plan, ranking_curves.plan_caption
+    ),
 }
 
 

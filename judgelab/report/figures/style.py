@@ -159,6 +159,13 @@ def key(mark: Mark, label: str) -> Any:
     )
 
 
+def line(colour: str, dashes: str, label: str) -> Any:
+    """A legend entry for a line."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, ls=dashes, lw=1.6, label=label)
+
+
 def legend(figure: Figure, entries: list[Any]) -> None:
     """A legend above the axes, in as few rows as the width allows."""
     longest = max(len(str(entry.get_label())) for entry in entries)

@@ -59,16 +59,20 @@ def _curves(
 def trade_off(judge: Judge, deltas: Sequence[float], target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
-    bias = 0.0 if np.isnan(judge.bias_sd) else judge.bias_sd
+    bias, known = judge.bias_sd, not np.isnan(judge.bias_sd)
     for delta in deltas:
         for r in R_GRID:
             row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
             row["items"] = required_n(r, delta, target, sd=judge.sd)
-            row["items_with_bias"] = required_n(r, delta, target, sd=judge.sd, system_bias_sd=bias)
+            if known:
+                row["items_with_bias"] = required_n(
+                    r, delta, target, sd=judge.sd, system_bias_sd=bias
+                )
             rows.append(row)
-    note = (
-        "Closed form; grows with 1/r^2 and 1/delta^2. With the judge's bias between systems no "
-        "number of items may be enough (empty)."
+    note = "Closed form; grows with 1/r^2 and 1/delta^2. " + (
+        "With the judge's bias between systems no number of items may be enough (empty)."
+        if known
+        else "The judge's bias between systems is not known: these are the fewest."
     )
     return Table("trade_off", f"Items for a confidence of {target:g}", rows, note)
 

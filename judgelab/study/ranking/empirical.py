@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Empirical:
             for model in MODELS
         }
 
+    def lean(self, model: Model) -> float:
+        """By how much a model predicts more than is observed, mean over unpaired pairs."""
+        data = self._outcomes(model, False)
+        return float(np.nanmean(data.predicted - data.observed))
+
     def tables(self) -> list[Table]:
         """Calibration and its error, the buckets of figure 5, and every pair."""
         return [self._errors(), self._buckets(), self._calibration(), self._pairs()]
@@ -73,11 +78,12 @@ class Empirical:
     def _errors(self) -> Table:
         rows: list[Row] = []
         for paired in (False, True):
-            base: Floats | None = None
+            plain = self._outcomes("algorithm_1", paired)
             for model in MODELS:
                 data = self._outcomes(model, paired)
                 error, samples = calibration_error(data, self.draws, self.seed)
-                base = samples if base is None else base
+                both = np.where(np.isnan(data.predicted), np.nan, plain.predicted)
+                _, base = calibration_error(replace(plain, predicted=both), self.draws, self.seed)
                 low, high = percentile_interval(samples - base)
                 row: dict[str, Value] = {"items": "the same" if paired else "each its own"}
                 row["model"] = NAMES[model]

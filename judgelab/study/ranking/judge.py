@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from judgelab.result import Row, Table
 from judgelab.stats.arrays import Floats
 from judgelab.stats.correlation import clustered_correlation
 from judgelab.stats.estimate import Estimate
-from judgelab.stats.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.system_bias import JudgeFit, bias_estimate, fit_judge
+from judgelab.stats.system_gaps import system_moments
 from judgelab.study.ranking.scored import Scored
 
 
@@ -33,10 +35,12 @@ class Assumed:
     def __post_init__(self) -> None:
         if self.r is not None and not 0 < self.r <= 1:
             raise ConfigError(f"study.r={self.r} must be above 0 and at most 1.")
-        if self.sd is not None and not self.sd > 0:
-            raise ConfigError(f"study.sd={self.sd} must be above 0.")
-        if self.system_bias_sd is not None and not self.system_bias_sd >= 0:
-            raise ConfigError(f"study.system_bias_sd={self.system_bias_sd} must not be negative.")
+        if self.sd is not None and not 0 < self.sd < math.inf:
+            raise ConfigError(f"study.sd={self.sd} must be above 0, and finite.")
+        if self.system_bias_sd is not None and not 0 <= self.system_bias_sd < math.inf:
+            raise ConfigError(
+                f"study.system_bias_sd={self.system_bias_sd} must not be negative, and finite."
+            )
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,9 @@ class Judge:
         r: correlation with people, and its interval over items; NaN where unknown.
         sd: of human scores.
         slope: metric units per human unit; NaN where unknown.
-        bias_sd: of the errors per system, human units; NaN where unknown.
-        item_correlation: of two systems' scores on an item; 0 where unknown.
+        bias: sd of the errors per system, human units, and its interval over systems; NaN where
+            unknown.
+        item_correlation: of two systems' scores on an item; NaN where unknown.
         scores: the human scores behind it, None where ``sd`` is only said.
         fit: on all systems; None without annotations.
     """
@@ -56,10 +61,15 @@ class Judge:
     r: Estimate
     sd: float
     slope: float
-    bias_sd: float
+    bias: Estimate
     item_correlation: float
     scores: Floats | None
     fit: JudgeFit | None
+
+    @property
+    def bias_sd(self) -> float:
+        """The value of ``bias``."""
+        return self.bias.value
 
     @property
     def usable(self) -> bool:
@@ -68,35 +78,46 @@ class Judge:
 
 
 def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Judge:
-    """From annotations where there are any; what the user says stands in for what is missing."""
+    """From annotations where there are any; else what the user says."""
+    nothing = float("nan")
+    said = assumed.system_bias_sd
+    bias = None if said is None else Estimate(said, nothing, nothing, 0)
     moments = system_moments(scored.human, scored.metric)
     fit = fit_judge(moments)
     if scored.annotated and not np.isnan(fit.r):
-        r = clustered_correlation(scored.metric, scored.human, "pearson", draws, seed)
         known = ~np.isnan(scored.human)
         return Judge(
-            r,
+            clustered_correlation(scored.metric, scored.human, "pearson", draws, seed),
             float(scored.human[known].std()),
             fit.slope,
-            fit.bias_sd if assumed.system_bias_sd is None else assumed.system_bias_sd,
-            0.0 if np.isnan(fit.item_correlation) else fit.item_correlation,
+            bias_estimate(moments) if bias is None else bias,
+            fit.item_correlation,
             scored.human[known],
             fit,
         )
-    nothing, sd = float("nan"), assumed.sd or 1.0
-    r_said = nothing if assumed.r is None else assumed.r
+    r, sd = nothing if assumed.r is None else assumed.r, assumed.sd or 1.0
     known = ~np.isnan(scored.metric)
     spread = float(scored.metric[known].std()) if known.any() else nothing
-    pairs = fit_judge(system_moments(scored.metric, scored.metric)).item_correlation
     return Judge(
-        Estimate(r_said, nothing, nothing, 0),
+        Estimate(r, nothing, nothing, 0),
         sd,
-        r_said * spread / sd,
-        nothing if assumed.system_bias_sd is None else assumed.system_bias_sd,
-        0.0 if np.isnan(pairs) else pairs,
+        r * spread / sd,
+        Estimate(nothing, nothing, nothing, 0) if bias is None else bias,
+        fit_judge(system_moments(scored.metric, scored.metric)).item_correlation,
         None,
         None,
     )
+
+
+def unused(judge: Judge, assumed: Assumed) -> list[str]:
+    """Settings that the user gave and that cannot count here."""
+    if judge.fit is not None:
+        given = {"study.r": assumed.r, "study.sd": assumed.sd}
+    elif assumed.r is None:
+        given = {"study.sd": assumed.sd, "study.system_bias_sd": assumed.system_bias_sd}
+    else:
+        given = {}
+    return [name for name, value in given.items() if value is not None]
 
 
 def judge_table(judge: Judge, metric_sd: float) -> Table:
@@ -105,9 +126,11 @@ def judge_table(judge: Judge, metric_sd: float) -> Table:
         {"quantity": "correlation with people, r", **judge.r.as_dict()},
         {"quantity": "sd of the metric's scores", "value": metric_sd},
     ]
+    rows.append({"quantity": "bias between systems (sd)", **judge.bias.as_dict()})
     rows += [{"quantity": name, "value": value} for name, value in _numbers(judge)]
     note = (
-        "r is over single texts of all systems; its interval resamples items. Bias, in human "
+        "r is over single texts of all systems; its interval resamples items, n counts items. "
+        "The interval of the bias is over systems, n counts systems. Bias, in human "
         "units: what is left of the differences between system means once people's differences "
         "and sampled items are taken out; about the systems' line: with the slope of the system "
         "means in place of that of single texts."
@@ -117,7 +140,6 @@ def judge_table(judge: Judge, metric_sd: float) -> Table:
 
 def _numbers(judge: Judge) -> Iterator[tuple[str, float]]:
     yield "sd of human scores", judge.sd
-    yield "bias between systems (sd)", judge.bias_sd
     if judge.fit is not None:
         yield "bias about the systems' line", judge.fit.line_bias_sd
         yield "slope: system means / texts", judge.fit.system_slope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,14 +14,20 @@ from judgelab.study.ranking.scored import Scored
 
 
 def notes(
-    scored: Scored, judge: Judge, seen: Empirical | None, pairs: OrderedPairs, items: int
+    scored: Scored,
+    judge: Judge,
+    seen: Empirical | None,
+    pairs: OrderedPairs,
+    items: int,
+    ignored: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Where scores come from, what the judge is, and what limits the confidence."""
     return (
         *scored.said,
         *_judge(scored, judge),
+        *_ignored(judge, ignored),
         *_bias(judge),
-        *_calibration(seen),
+        *_calibration(judge, seen),
         *_limits(scored, judge, seen, pairs, items),
     )
 
@@ -35,15 +41,22 @@ def _judge(scored: Scored, judge: Judge) -> Iterator[str]:
         )
         if not judge.usable:
             yield "r is not above 0: Algorithm 1 has no noise level for such a judge."
-    elif judge.usable:
-        yield f"No human scores: r = {judge.r.value:g} and sd = {judge.sd:g} are as you say."
-    elif not scored.annotated:
-        yield (
-            "No human scores and no study.r: the confidence is that of the metric's own order, "
-            "and says nothing about people."
-        )
+        return
+    lacking = "Human or metric scores do not vary" if scored.annotated else "No human scores"
+    if judge.usable:
+        yield f"{lacking}: r = {judge.r.value:g} and sd = {judge.sd:g} are as you say."
     else:
-        yield "Human or metric scores do not vary, so they have no correlation."
+        yield (
+            f"{lacking}, and no study.r: the confidence is that of the metric's own order, and "
+            "says nothing about people."
+        )
+
+
+def _ignored(judge: Judge, names: Sequence[str]) -> Iterator[str]:
+    if names and judge.fit is not None:
+        yield f"Not used, as these data have human scores: {', '.join(names)}."
+    elif names:
+        yield f"Not used, as human units mean nothing here without study.r: {', '.join(names)}."
 
 
 def _bias(judge: Judge) -> Iterator[str]:
@@ -53,25 +66,45 @@ def _bias(judge: Judge) -> Iterator[str]:
             "upper bound of people's (annotated data, or study.r with study.system_bias_sd)."
         )
     elif judge.bias_sd > 0 and judge.usable:
+        low, high, systems = judge.bias.low, judge.bias.high, judge.bias.n
+        sure = (
+            ""
+            if np.isnan(low)
+            else f", 95 % interval over {systems} systems {low:.2g} to {high:.2g}"
+        )
         yield (
-            f"Errors that a system's texts share have sd {judge.bias_sd:.3g} (human scores: "
+            f"Errors that a system's texts share have sd {judge.bias_sd:.3g}{sure} (human scores: "
             f"{judge.sd:.3g}). They do not average out: two systems that differ by that much are "
             "ranked right with at most .76 confidence, however many items there are."
         )
 
 
-def _calibration(seen: Empirical | None) -> Iterator[str]:
-    if seen is None:
+def _calibration(judge: Judge, seen: Empirical | None) -> Iterator[str]:
+    if seen is None or judge.fit is None:
         return
     error = seen.error()
     plain, bias = error["algorithm_1"], error["bias"]
-    if np.isnan(plain.value) or np.isnan(bias.value):
+    if np.isnan(plain.value):
+        yield "The judge does not correlate with people on the other systems: no pair is predicted."
+    if np.isnan(bias.value):
         return
-    better = "smaller" if bias.value < plain.value else "not smaller"
+    smaller = bias.value < plain.value
     yield (
-        f"Calibration error on held-out pairs: Algorithm 1 {plain.value:.3f}, with the bias "
-        f"between systems {bias.value:.3f}: {better}."
+        f"Calibration error on held-out pairs ({bias.n}; {bias.unscored} not predicted): Algorithm "
+        f"1 {plain.value:.3f}, with the bias between systems {bias.value:.3f}: "
+        f"{'smaller' if smaller else 'not smaller'}."
     )
+    if not smaller:
+        yield (
+            f"Why: on average Algorithm 1 is {_leaning(seen.lean('algorithm_1'))}, with the bias "
+            f"{_leaning(seen.lean('bias'))}: the term can only lower a confidence. The means of "
+            f"systems differ {judge.fit.system_slope:.2f} times as steeply as single texts "
+            f"suggest; about that line the bias is {judge.fit.line_bias_sd:.3g}."
+        )
+
+
+def _leaning(by: float) -> str:
+    return f"too {'sure' if by > 0 else 'careful'} by {abs(by):.3f}"
 
 
 def _limits(
@@ -88,5 +121,7 @@ def _limits(
         yield f"Only {len(scored.metric)} items: intervals are too narrow below {FEW_ITEMS}."
     if items > len(scored.metric):
         yield f"Curves and bootstrap are for {items} items; {len(scored.metric)} were scored."
-    if not len(pairs.gap):
-        yield "No two systems share items, so none can be compared."
+    systems = int((~np.isnan(scored.metric)).any(axis=0).sum())
+    apart = systems * (systems - 1) // 2 - len(pairs.gap)
+    if apart:
+        yield f"{apart} pairs of systems share fewer than two scored items: they are not compared."

@@ -26,11 +26,15 @@ def order(scored: Scored, judge: Judge) -> OrderedPairs:
 def systems_table(
     scored: Scored, judge: Judge, pairs: OrderedPairs, draws: int, seed: int
 ) -> Table:
-    """Mean score of each system, best first, and how sure it is above the next (figure 1)."""
+    """Mean score of each system, best first, and how sure it is above the next (figure 1).
+
+    Systems without a score come last and have no rank.
+    """
     means = [bootstrap_mean(scored.metric[:, k], draws, seed) for k in range(len(scored.systems))]
     human = row_means(scored.human.T)
     known = [k for k, mean in enumerate(means) if mean.n]
     ranked = sorted(known, key=lambda k: -means[k].value)
+    absent = [k for k, mean in enumerate(means) if not mean.n]
     sure = _lookup(pairs)
     rows: list[Row] = []
     for place, k in enumerate(ranked):
@@ -43,6 +47,7 @@ def systems_table(
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
         rows.append({**row, **means[k].as_dict()})
+    rows += [{"rank": None, "system": scored.systems[k], **means[k].as_dict()} for k in absent]
     note = (
         "Mean metric score with its interval over items, and confidence that a system is above the "
         "next one: for the same metric on more items, and (where its bias is known) for people."

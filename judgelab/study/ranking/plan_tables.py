@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from judgelab.result import Row, Table, Value
-from judgelab.stats.ranking_simulation import Draws
+from judgelab.stats.ranking_simulation import MOST_ITEMS, Draws
 from judgelab.study.ranking.question import Question
 
 POINTS = 60  # of a curve
@@ -35,7 +36,7 @@ class Bill:
 
     def cost(self, items: float) -> float | None:
         """Of so many items; None where nobody said, or there is no end of them."""
-        known = self.each is not None and np.isfinite(items)
+        known = self.each is not None and math.isfinite(items)
         return self.texts(items) * self.each if known and self.each is not None else None
 
     def said(self, amount: float) -> str:
@@ -54,16 +55,18 @@ def plan_table(question: Question, r: float, bill: Bill, draws: Draws) -> Table:
         "ceiling": float(question.sure(r, 1).ceiling),
         "items": items,
         "rated_texts": bill.texts(items),
+        "price": bill.each,
         "cost": bill.cost(items),
+        "currency": bill.currency or None,
     }
-    if np.isfinite(items):
+    if items <= MOST_ITEMS:
         drawn = question.sure(r, items, "monte_carlo", draws)
         row["simulated"] = float(drawn.value)
         row["standard_error"] = float(drawn.standard_error)
     note = (
         f"Items in closed form; simulated: Algorithm 1 with so many items, {draws.pairs} pairs of "
         f"systems x {draws.evaluations} evaluations. Every item is answered by {bill.systems} "
-        "systems."
+        "systems; price: of rating one text."
     )
     return Table("plan", "The plan", [row], note)
 
@@ -81,10 +84,12 @@ def judges_table(question: Question, r: float, others: Sequence[float], bill: Bi
         cost = bill.cost(needed)
         if cost is not None:
             row["cost_at_this_price"] = cost
+            whole = bill.cost(items)
+            row["saved_at_this_price"] = None if whole is None else whole - cost
         rows.append(row)
     note = (
-        "worth_up_to: a judge of that correlation may cost so many times as much a text before it "
-        "costs more in all."
+        "saved: share of the items. worth_up_to: a judge of that correlation may cost so many "
+        "times as much a text before it costs more in all."
     )
     return Table("judges", "What a better judge would save", rows, note)
 
@@ -92,7 +97,7 @@ def judges_table(question: Question, r: float, others: Sequence[float], bill: Bi
 def sizes_table(question: Question, r: float, bill: Bill) -> Table:
     """What given numbers of items can do."""
     items = question.items(r)
-    sizes = sorted({*SIZES, int(items)} if np.isfinite(items) else SIZES)
+    sizes = sorted({*SIZES, int(items)} if items <= MOST_ITEMS else SIZES)
     rows: list[Row] = []
     for n in sizes:
         row: dict[str, Value] = {"items": n, "confidence": float(question.sure(r, n).value)}
@@ -112,8 +117,9 @@ def curve_table(question: Question, rs: Sequence[float], items: float) -> Table:
     end = max(1000.0, 20 * items if np.isfinite(items) else 1e6)
     n = np.unique(np.round(np.geomspace(10, end, POINTS)))
     value = question.sure(np.array(rs)[:, None], n).value
+    whole = int if end <= MOST_ITEMS else float  # beyond, tables hold no integers
     rows: list[Row] = [
-        {"r": r, "n": int(size), "confidence": float(value[k, j])}
+        {"r": r, "n": whole(size), "confidence": float(value[k, j])}
         for k, r in enumerate(rs)
         for j, size in enumerate(n)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from judgelab.errors import ConfigError
 from judgelab.stats.arrays import Floats
 from judgelab.stats.ranking_confidence import (
+    Circumstances,
     Confidence,
     Method,
     confidence,
@@ -30,6 +32,7 @@ class Question:
         scores: human scores in place of ``sd``.
         item_correlation: of the two systems' metric scores on an item; both answer the same.
         system_bias_sd: of the judge between systems, human units.
+        empty: cells of the human scores' column that hold none.
     """
 
     delta: float
@@ -38,77 +41,47 @@ class Question:
     scores: Floats | None = None
     item_correlation: float = 0.0
     system_bias_sd: float = 0.0
+    empty: int = 0
 
     def __post_init__(self) -> None:
-        if not self.delta > 0:
-            raise ConfigError(f"study.delta={self.delta} must be above 0.")
+        if not 0 < self.delta < math.inf:
+            raise ConfigError(f"study.delta={self.delta} must be above 0, and finite.")
         if not 0.5 < self.target < 1:
             raise ConfigError(f"study.confidence={self.target} must be above .5 and below 1.")
-        if not self.sd > 0:
-            raise ConfigError(f"study.sd={self.sd} must be above 0.")
+        if not 0 < self.sd < math.inf:
+            raise ConfigError(f"study.sd={self.sd} must be above 0, and finite.")
         if not 0 <= self.item_correlation < 1:
             raise ConfigError(
                 f"study.item_correlation={self.item_correlation} must be 0 or more and below 1."
             )
-        if not self.system_bias_sd >= 0:
-            raise ConfigError(f"study.system_bias_sd={self.system_bias_sd} must not be negative.")
+        if not 0 <= self.system_bias_sd < math.inf:
+            raise ConfigError(
+                f"study.system_bias_sd={self.system_bias_sd} must not be negative, and finite."
+            )
 
     def items(self, r: float) -> float:
         """Fewest items; infinite where no number is enough."""
-        return required_n(
-            r,
-            self.delta,
-            self.target,
-            self.scores,
-            sd=self._sd,
-            paired=True,
-            item_correlation=self.item_correlation,
-            system_bias_sd=self.system_bias_sd,
-        )
+        return required_n(r, self.delta, self.target, self.scores, **self._known)
 
     def correlation(self, n: float) -> float:
         """Least correlation; infinite where none is enough."""
-        return required_r(
-            n,
-            self.delta,
-            self.target,
-            self.scores,
-            sd=self._sd,
-            paired=True,
-            item_correlation=self.item_correlation,
-            system_bias_sd=self.system_bias_sd,
-        )
+        return required_r(n, self.delta, self.target, self.scores, **self._known)
 
     def difference(self, r: float, n: float) -> float:
         """Least difference."""
-        return minimum_delta(
-            r,
-            n,
-            self.target,
-            self.scores,
-            sd=self._sd,
-            paired=True,
-            item_correlation=self.item_correlation,
-            system_bias_sd=self.system_bias_sd,
-        )
+        return minimum_delta(r, n, self.target, self.scores, **self._known)
 
     def sure(
         self, r: ArrayLike, n: ArrayLike, method: Method = "closed_form", draws: Draws | None = None
     ) -> Confidence:
         """Confidence with these items."""
-        return confidence(
-            r,
-            n,
-            self.delta,
-            self.scores,
-            sd=self._sd,
-            method=method,
-            paired=True,
-            item_correlation=self.item_correlation,
-            system_bias_sd=self.system_bias_sd,
-            draws=draws,
-        )
+        return confidence(r, n, self.delta, self.scores, method=method, draws=draws, **self._known)
 
     @property
-    def _sd(self) -> float | None:
-        return self.sd if self.scores is None else None
+    def _known(self) -> Circumstances:
+        return {
+            "sd": self.sd if self.scores is None else None,
+            "paired": True,
+            "item_correlation": self.item_correlation,
+            "system_bias_sd": self.system_bias_sd,
+        }

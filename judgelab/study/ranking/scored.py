@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.errors import ConfigError, DataError, JudgelabError
+from judgelab.errors import DataError, JudgelabError
 from judgelab.panel import Panel
 from judgelab.result import Value
 from judgelab.scores import Scores
 from judgelab.stats.arrays import Floats
 from judgelab.store.run_dir import RunDir
 from judgelab.study.lab import Lab
+from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, score_records, text_records
 
 RECORDS = "records/clean_scores.parquet"
@@ -50,15 +50,18 @@ class Scored:
         return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
 
 
+def ask(lab: Lab) -> None:
+    """Put the questions of ``measure``, and keep nothing."""
+    lab.measure(_clean(lab))
+
+
 def measure(lab: Lab) -> Scored:
     """Measure the lab's panel and keep the records, as every study does.
 
     Raises:
         ConfigError: there is an attack: systems are ranked by the texts that they wrote.
     """
-    if lab.attack.name != "none":
-        raise ConfigError("study=ranking_confidence ranks texts as they came: use attack=none.")
-    panel = lab.panels()["clean"]
+    panel = _clean(lab)
     measured = lab.measure(panel)
     scores = lab.mechanism.score(measured)
     write = lab.run_dir.write_table
@@ -66,6 +69,11 @@ def measure(lab: Lab) -> Scored:
     write("records/clean_measurements.parquet", measurement_records(measured))
     write("records/clean_texts.parquet", text_records(panel))
     return _of_panel(lab, panel, measured, scores)
+
+
+def _clean(lab: Lab) -> Panel:
+    lab.no_attack("ranking_confidence")
+    return lab.panels()["clean"]
 
 
 def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
@@ -85,19 +93,22 @@ def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> S
     if asks:
         about["evaluation_lm"] = lab.evaluation_lm.identity
         said.append(f"Evaluation LM: {lab.evaluation_lm.identity}.")
-    made = {**origin, "digest": panel.digest, **measured.attrs}
     return Scored(
         systems,
         scores.agent.values[:, kept].astype(np.float64),
         np.array(human, dtype=np.float64).reshape(len(panel.items), len(systems)),
         about,
         tuple(said),
-        {"clean": json.loads(json.dumps(made, default=str))},
+        {"clean": origin_of(panel, measured.attrs)},
     )
 
 
-def read_run(folder: str) -> Scored:
+def read_run(folder: str, limit: int | None = None) -> Scored:
     """The clean scores of a finished run of judgelab.
+
+    Args:
+        folder: the run's.
+        limit: the first so many items; None for all.
 
     Raises:
         DataError: the folder is no finished run, or holds no scores of single texts.
@@ -116,13 +127,16 @@ def read_run(folder: str) -> Scored:
         raise DataError(f"{file} lacks one of the columns {', '.join(COLUMNS)}.")
     table = table[~table["reference"].astype(bool)]
     systems = tuple(dict.fromkeys(table["agent"]))
-    items = list(dict.fromkeys(table["item"]))
-    wide = {
-        name: table.pivot(index="item", columns="agent", values=name)
-        .reindex(index=items, columns=list(systems))
-        .to_numpy(dtype=np.float64)
-        for name in ("score", "human")
-    }
+    items = list(dict.fromkeys(table["item"]))[:limit]
+    try:
+        wide = {
+            name: table.pivot(index="item", columns="agent", values=name)
+            .reindex(index=items, columns=list(systems))
+            .to_numpy(dtype=np.float64)
+            for name in ("score", "human")
+        }
+    except (ValueError, TypeError) as cause:
+        raise DataError(f"{file} is no table of scores, one for each text: {cause}.") from cause
     keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
     about = {key: summary[key] for key in keys if key in summary}
     made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
