@@ -96,6 +96,9 @@ class Plan:
         self.price, self.model, self.prices = price, model, prices
         self.tokens, self.draws = (input_tokens, output_tokens), (pairs, evaluations)
 
+    def ask(self, lab: Lab) -> None:
+        """See Study: nothing is asked."""
+
     def run(self, lab: Lab) -> Result:
         """Compute; the lab gives the seed and nothing else.
 

@@ -80,6 +80,12 @@ class RankingConfidence:
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
 
+    def ask(self, lab: Lab) -> None:
+        """See Study; a finished run is asked nothing."""
+        if self.folder is None:
+            lab.no_attack("ranking_confidence")
+            lab.measure(lab.panels()["clean"])
+
     def run(self, lab: Lab) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.
 
