@@ -105,7 +105,10 @@ def sweeps() -> list[Sweep]:
 def _option(axis: str, path: Path) -> Option:
     said = head(path)
     what = said[""] or _documented(path)
-    command = " ".join(["python run.py", f"{axis}={path.stem}", *said.get("Try", "").split()])
+    words = said.get("Try", "").split()
+    if not any(word.startswith(f"{axis}=") for word in words):  # some work only within a study
+        words = [f"{axis}={path.stem}", *words]
+    command = " ".join(["python run.py", *words])
     return Option(axis, path.stem, _sentence(what), command)
 
 

@@ -12,8 +12,23 @@ from hydra import compose, initialize_config_dir
 
 from experiments import catalogue
 from judgelab.config import frame, resolved
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.store.cache import CallCache
 from judgelab.study.lab import build_parts
+from judgelab.study.run import execute
 
+RUN = [  # some of every axis that need no more than seconds
+    "study=symmetry",
+    "mechanism=acu_rating",
+    "mechanism=rating",
+    "mechanism=recorded_scores",
+    "attack=random_replacement",
+    "attack=sentence_deletion",
+    "attack=wrong_ending",
+    "evaluation_lm=llama33_70b",
+]
+SHORT = ["limit=4", "tracker=none", "study.bootstrap=50"]
 OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]
 
 
@@ -38,12 +53,40 @@ def test_every_option_is_in_the_table_once() -> None:
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
-def test_a_command_composes_and_builds(option: catalogue.Option) -> None:
+def test_a_command_composes_and_builds(option: catalogue.Option, tmp_path: Path) -> None:
     words = shlex.split(option.command)
-    assert words[:3] == ["python", "run.py", f"{option.axis}={option.name}"]
+    assert words[:2] == ["python", "run.py"]
+    assert f"{option.axis}={option.name}" in words or option.name in words[-1], "it shows it"
     config = resolved(compose("config", overrides=words[2:]))
     frame(config)
+    if option.name == "cache_replay":  # looks into its file at once
+        words.append(f"evaluation_lm.path={recorded(tmp_path)}")
+        config = resolved(compose("config", overrides=words[2:]))
     build_parts(config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", RUN)
+def test_a_command_runs(
+    choice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    [option] = [one for one in OPTIONS if f"{one.axis}={one.name}" == choice]
+    words = [*shlex.split(option.command)[2:], *SHORT, f"paths.root={tmp_path}"]
+    execute(compose("config", overrides=words))
+    said = capsys.readouterr().out
+    dry = "dry_run=true" in words
+    assert ("nothing was asked" in said) == dry
+    assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)
+
+
+def recorded(folder: Path) -> Path:
+    """A call cache in which an LM gave one log-probability."""
+    file = folder / "calls.sqlite"
+    cached = Cached(Compression(workers=1), CallCache(file))
+    cached.logprob(["a"], ["b"], [(0, 0)])
+    cached.close()
+    return file
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
