@@ -18,7 +18,8 @@ OFFLINE = {s.name: s.offline.split()[2:] for s in SWEEPS if s.offline is not Non
 
 def hydra_config(overrides: list[str]) -> DictConfig:
     """The config of the sweep itself; needs an initialised Hydra."""
-    return compose("config", overrides=overrides, return_hydra_config=True).hydra
+    hydra: DictConfig = compose("config", overrides=overrides, return_hydra_config=True).hydra
+    return hydra
 
 
 def axes(overrides: list[str]) -> list[list[str]]:

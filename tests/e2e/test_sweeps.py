@@ -39,8 +39,18 @@ def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("sweep", "folder", "more", "jobs"),
     [
-        ("tvd_mi_figure_2_released", "peer_prediction", ["dataset.domain=xsum"], 3),
-        ("auto_pre_figure_3", "auto_pre", [], 6),
+        (
+            "tvd_mi_figure_2_released",
+            "peer_prediction",
+            ["dataset.domain=xsum", "mechanism=mi,tvd_mi"],
+            2,
+        ),
+        (
+            "auto_pre_figure_3",
+            "auto_pre",
+            ["study.recorded=[gpt-4,chatEval],[gpt-4,chatgpt_gp]"],
+            2,
+        ),
     ],
 )
 def test_a_sweep_of_released_scores(
