@@ -1,0 +1,119 @@
+"""The READMEs' tables of options and figures are those of the configs; their commands compose."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from experiments import catalogue
+from judgelab.config import frame, resolved
+from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.store.cache import CallCache
+from judgelab.study.lab import build_parts
+from judgelab.study.run import execute
+
+RUN = [  # some of every axis that need no more than seconds
+    "study=symmetry",
+    "mechanism=acu_rating",
+    "mechanism=rating",
+    "mechanism=recorded_scores",
+    "attack=random_replacement",
+    "attack=sentence_deletion",
+    "attack=wrong_ending",
+    "evaluation_lm=llama33_70b",
+]
+SHORT = ["limit=4", "tracker=none", "study.bootstrap=50"]
+OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]
+
+
+@pytest.fixture(autouse=True)
+def _composer() -> Iterator[None]:
+    with initialize_config_dir(str(catalogue.CONF), version_base="1.3"):
+        yield
+
+
+@pytest.mark.parametrize("page", catalogue.pages(), ids=lambda path: str(path.parent.name))
+def test_a_page_is_what_the_configs_say(page: Path) -> None:
+    said = page.read_text(encoding="utf-8")
+    assert said == catalogue.pages()[page], f"stale: {catalogue.REFRESH}"
+
+
+def test_every_option_is_in_the_table_once() -> None:
+    readme = (catalogue.ROOT / "README.md").read_text(encoding="utf-8")
+    for axis in catalogue.AXES:
+        table = readme.split(f"<code>{axis}</code>")[1].split("</details>")[0]
+        listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+        assert listed == sorted(path.stem for path in (catalogue.CONF / axis).glob("*.yaml"))
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
+def test_a_command_composes_and_builds(option: catalogue.Option, tmp_path: Path) -> None:
+    words = shlex.split(option.command)
+    assert words[:2] == ["python", "run.py"]
+    assert f"{option.axis}={option.name}" in words or option.name in words[-1], "it shows it"
+    config = resolved(compose("config", overrides=words[2:]))
+    frame(config)
+    if option.name == "cache_replay":  # looks into its file at once
+        words.append(f"evaluation_lm.path={recorded(tmp_path)}")
+        config = resolved(compose("config", overrides=words[2:]))
+    build_parts(config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", RUN)
+def test_a_command_runs(
+    choice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    [option] = [one for one in OPTIONS if f"{one.axis}={one.name}" == choice]
+    words = [*shlex.split(option.command)[2:], *SHORT, f"paths.root={tmp_path}"]
+    execute(compose("config", overrides=words))
+    said = capsys.readouterr().out
+    dry = "dry_run=true" in words
+    assert ("nothing was asked" in said) == dry
+    assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)
+
+
+def recorded(folder: Path) -> Path:
+    """A call cache in which an LM gave one log-probability."""
+    file = folder / "calls.sqlite"
+    cached = Cached(Compression(workers=1), CallCache(file))
+    cached.logprob(["a"], ["b"], [(0, 0)])
+    cached.close()
+    return file
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
+def test_the_line_is_one_short_sentence(option: catalogue.Option) -> None:
+    assert 10 <= len(option.what) <= 150
+    assert not option.what.endswith(".")
+
+
+def test_a_yaml_without_a_comment_is_described_by_its_class(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.yaml"
+    bare.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: Y\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue, "CONF", tmp_path.parent)
+        [made] = catalogue.options(tmp_path.name)
+    assert made.what.startswith("Appends a space")
+    assert made.command == f"python run.py {tmp_path.name}=bare"
+
+
+def test_a_stale_page_is_named_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text(f"above\n{catalogue.BEGIN}\nold\n{catalogue.END}\nbelow\n")
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    monkeypatch.setattr(catalogue, "SWEEPS", tmp_path)
+    assert catalogue.main([]) == 1
+    assert catalogue.REFRESH in capsys.readouterr().err
+    assert catalogue.main(["--write"]) == 0
+    written = (tmp_path / "README.md").read_text()
+    assert written.startswith("above") and written.endswith("below\n") and "old" not in written
+    assert catalogue.main([]) == 0

@@ -1,0 +1,106 @@
+"""Sweeps of experiments/sweeps run to their comparison table; W&B's agent runs its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from experiments.catalogue import SWEEPS
+from tests.e2e.conftest import ROOT, Command, environment
+
+SHORT = ["limit=4", "tracker=none", "study.bootstrap=50"]
+QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
+    "tvd_mi_figure_2 offline=tvd_mi": (["dataset=xsum", "mechanism=mi,gppm"], 2),
+    "gem_figure_4 offline=gem": (["mechanism=gem,gem_s"], 2),
+    "dhp_figure_6 offline=dhp": (["study.replicates=20"], 1),
+    "auto_pre_figure_5 offline=auto_pre": ([], 1),
+    "ranking_confidence_figures_3_4_7_8 offline=ranking_confidence": (
+        ["study.pairs=2", "study.evaluations=5"],
+        1,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sweep", QUICK)
+def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) -> None:
+    more, jobs = QUICK[sweep]
+    done = judgelab(*f"sweep={sweep}".split(), *SHORT, *more)
+    assert done.returncode == 0, done.stderr
+    assert f"Comparison of {jobs} runs" in done.stdout
+    assert compared(tmp_path, jobs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sweep", "folder", "more", "jobs"),
+    [
+        (
+            "tvd_mi_figure_2_released",
+            "peer_prediction",
+            ["dataset.domain=xsum", "mechanism=mi,tvd_mi"],
+            2,
+        ),
+        (
+            "auto_pre_figure_3",
+            "auto_pre",
+            ["study.recorded=[gpt-4,chatEval],[gpt-4,chatgpt_gp]"],
+            2,
+        ),
+    ],
+)
+def test_a_sweep_of_released_scores(
+    sweep: str,
+    folder: str,
+    more: list[str],
+    jobs: int,
+    shared_data: Path,
+    judgelab: Command,
+    tmp_path: Path,
+) -> None:
+    path = f"dataset.path={shared_data / folder}"
+    done = judgelab(f"sweep={sweep}", path, "limit=8", *SHORT[1:], *more)
+    assert done.returncode == 0, done.stderr
+    assert compared(tmp_path, jobs)
+
+
+def compared(root: Path, jobs: int) -> bool:
+    """Whether the sweep's one table has its jobs, each with a result."""
+    [table] = root.glob("sweeps/*/comparison.json")
+    rows: list[dict[str, Any]] = json.loads(table.read_text(encoding="utf-8"))
+    report = table.parent / "report.html"
+    return len(rows) == jobs and all(row["summary"] for row in rows) and report.is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # W&B's agent leaves its process to the OS
+def test_the_agent_of_weights_and_biases_runs_our_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wandb.wandb_agent import Agent
+
+    file = yaml.safe_load((SWEEPS / "wandb.yaml").read_text(encoding="utf-8"))
+    params = file["parameters"]
+    drawn = {name: one.get("values", [one.get("value")])[-1] for name, one in params.items()}
+    assert drawn["mechanism"] == "length"
+    for key, value in environment(tmp_path).items():
+        monkeypatch.setenv(key, value)
+    for key, value in {"MODE": "offline", "DIR": str(tmp_path), "SWEEP_ID": "s1"}.items():
+        monkeypatch.setenv(f"WANDB_{key}", value)
+    for key in ("RUN_ID", "SWEEP_PARAM_PATH"):  # set by the agent: gone with this test
+        monkeypatch.setenv(f"WANDB_{key}", "")
+    monkeypatch.chdir(ROOT)
+    agent = Agent(api=None, queue=None, sweep_id="s1")
+    agent._sweep_command = list(file["command"])
+    args = {name: {"value": value} for name, value in {**drawn, "limit": 4}.items()}
+    agent._command_run({"run_id": "r1", "program": file["program"], "args": args})
+    assert agent._run_processes["r1"].wait(timeout=120) == 0
+    [result] = tmp_path.glob(f"runs/length-xsum-{drawn['attack']}-*/result.json")
+    summary = json.loads(result.read_text(encoding="utf-8"))["summary"]
+    assert isinstance(summary[file["metric"]["name"]], float)
+    [mirror] = tmp_path.glob("wandb/offline-run-*-r1/*.wandb")
+    assert file["metric"]["name"].encode() in mirror.read_bytes()
