@@ -1,0 +1,129 @@
+"""The notebooks run as they stand, and what is committed is what they print."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import ROOT, environment
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+RENEW = "if the new outputs are right: python -m tests.notebooks"
+LARGEST = 100_000  # bytes
+FINGERPRINT = re.compile(r"-[0-9a-f]{12}\b")  # of a run: changes with any line of judgelab
+PRIVATE = re.compile(
+    r"(?<![\w.])/(?:home|root|tmp|var|usr|opt|work|mnt|Users)/|\b[A-Z]:\\"  # a machine's folders
+    r"|\b0x[0-9a-f]{6,}|\b[0-9a-f]{8}-[0-9a-f]{4}-"  # addresses and random ids
+    r"|\b20\d\d-\d\d-\d\d[T_ ]\d\d"  # times
+)
+
+Notebook = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Notebook]:
+    """Every notebook from a fresh kernel; in a process of its own, as its sockets warn."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    before = _tree()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.notebooks", "--into", str(folder)],
+        cwd=ROOT,
+        env=environment(folder) | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert _tree() == before, "a notebook leaves nothing in the checkout"
+    return {path.name: json.loads((folder / path.name).read_text()) for path in NOTEBOOKS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_committed_outputs_are_those_of_a_fresh_kernel(
+    path: Path, executed: dict[str, Notebook]
+) -> None:
+    committed = json.loads(path.read_text(encoding="utf-8"))
+    fresh = executed[path.name]
+    for old, new in zip(committed["cells"], fresh["cells"], strict=True):
+        assert _said(old) == _said(new), f"{path.name}: {RENEW}"
+
+
+@pytest.mark.slow
+def test_a_tour_shows_the_tables_and_a_figure_of_the_report(executed: dict[str, Notebook]) -> None:
+    said = _all(executed["01_tour.ipynb"])
+    assert "8 items x 30 agents" in said
+    assert re.search(r"attacked +AUC +0\.\d+ \[0\.\d+, 0\.\d+\] +8 ", said), "value, interval, n"
+    assert "records/attacked_scores.parquet" in said
+    assert _figures(executed["01_tour.ipynb"]) == 1
+
+
+@pytest.mark.slow
+def test_two_files_outside_the_package_are_a_mechanism(executed: dict[str, Notebook]) -> None:
+    said = _all(executed["02_add_a_mechanism.ipynb"])
+    assert re.search(r"silent +NaN", said), "unscored is NaN"
+    assert re.search(r"source_gain +8 +\d+\.\d+ +0\.\d+ ", said), "a row of the comparison: d, AUC"
+    assert "needs an evaluation LM that can do logprob" in said
+
+
+@pytest.mark.slow
+def test_a_sweep_has_a_figure_per_question_and_wandb_says_the_same(
+    executed: dict[str, Notebook],
+) -> None:
+    book = executed["03_read_a_sweep.ipynb"]
+    assert _figures(book) == 3
+    said = _all(book)
+    assert "Comparison of 4 runs" in said
+    assert "1920 scores, 0 of them unscored" in said
+    assert re.search(r"[1-9]\d+ numbers, equal on disk and in W&B", said)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_committed_notebooks_are_small_and_hold_nothing_of_a_machine(path: Path) -> None:
+    assert path.stat().st_size < LARGEST
+    book = json.loads(path.read_text(encoding="utf-8"))
+    assert 10 <= len(book["cells"]) <= 25
+    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert not any(cell["metadata"] for cell in book["cells"])
+    assert PRIVATE.search(_all(book)) is None
+
+
+def _said(cell: Notebook) -> list[Any]:
+    """What a cell shows as text; of pictures only that they are there."""
+    shown = []
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "stream":
+            shown.append(_plain(output["text"]))
+        else:
+            data = output["data"]
+            shown.append({k: "image" if k == "image/png" else _plain(v) for k, v in data.items()})
+    return [cell["source"], shown]
+
+
+def _plain(text: str | list[str]) -> str:
+    return FINGERPRINT.sub("-FINGERPRINT", "".join(text))
+
+
+def _all(book: Notebook) -> str:
+    outputs = [output for cell in book["cells"] for output in _said(cell)[1]]
+    texts = [[one] if isinstance(one, str) else one.values() for one in outputs]
+    return "\n".join(text for part in texts for text in part)
+
+
+def _figures(book: Notebook) -> int:
+    outputs = [output for cell in book["cells"] for output in cell.get("outputs", [])]
+    return sum("image/png" in output.get("data", {}) for output in outputs)
+
+
+def _tree() -> list[Path]:
+    """What lies open at the top of the checkout and in notebooks/."""
+    top = [path for path in ROOT.iterdir() if not path.name.startswith(".")]
+    return sorted([*top, *(ROOT / "notebooks").rglob("*")])
