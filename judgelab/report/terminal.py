@@ -74,6 +74,7 @@ def _console(width: int, colour: bool) -> Console:
         file=io.StringIO(),
         width=width,
         force_terminal=colour,
+        force_jupyter=False,  # inside a notebook too, what is printed is text
         color_system="standard" if colour else None,
         no_color=not colour,
         legacy_windows=False,

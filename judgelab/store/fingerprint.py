@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -27,13 +28,15 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     """Twelve hex digits that change whenever a number of the run could change.
 
     Values of FILE_KEYS that name a file count by its content
-    (a folder by its files' names, sizes and times). The code and the packages that score count too:
-    a run made by older ones is not taken for the present one's.
+    (a folder by its files' names, sizes and times). The code and the packages that score count too,
+    and the source of every class that the user brings along: a run made by older ones is not taken
+    for the present one's.
     """
     kept = {k: v for k, v in config.items() if k not in VOLATILE}
     parts = {
         "config": _without(kept, NEUTRAL),
         "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(kept)))},
+        "own": {name: _digest(source) for name, source in _own_sources(kept)},
         "code": code_digest(),
         "packages": {name: metadata.version(name) for name in SCORING},
     }
@@ -69,6 +72,21 @@ def _files(node: Any) -> Iterator[str]:
                 yield value
             else:
                 yield from _files(value)
+
+
+def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:
+    """(class, its module's file) of every ``_target_`` that is not ours."""
+    if isinstance(node, Mapping):
+        target = node.get("_target_")
+        if isinstance(target, str) and not target.startswith("judgelab."):
+            try:
+                spec = importlib.util.find_spec(target.rpartition(".")[0])
+            except (ImportError, ValueError):  # building it says what is wrong
+                spec = None
+            if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
+                yield target, Path(spec.origin)
+        for value in node.values():
+            yield from _own_sources(value)
 
 
 def _digest(path: Path) -> str:

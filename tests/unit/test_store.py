@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,20 @@ def test_what_cannot_change_a_number_does_not_change_the_fingerprint() -> None:
     workers = {**CONFIG, "mechanism": {**CONFIG["mechanism"], "workers": 7}}  # type: ignore[dict-item]
     assert fingerprint(same) == fingerprint(workers) == base
     assert fingerprint({**CONFIG, "seed": 1}) != base
+
+
+def test_the_source_of_a_class_of_ones_own_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    source = tmp_path / "my_idea_of_novelty.py"
+    own = {**CONFIG, "mechanism": {"_target_": "my_idea_of_novelty.Novelty"}}
+    absent = fingerprint(own)
+    source.write_text("class Novelty: ...\n")
+    importlib.invalidate_caches()
+    before = fingerprint(own)
+    source.write_text("class Novelty: better = True\n")
+    assert len({absent, before, fingerprint(own)}) == 3
 
 
 def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:
