@@ -16,7 +16,7 @@ demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-M
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
 
 test: check ## everything CI runs: lint, types, all tests with coverage
-	$(BIN)/python -m pytest -n 2 --durations=20 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20 --cov --cov-report=term
 
 check: $(DEV) ## lint and types
 	$(BIN)/ruff check .

@@ -26,9 +26,15 @@ def test_the_readme_names_its_commands() -> None:
     assert "python run.py mechanism=tvd_mi dataset=xsum attack=case_flip" in COMMANDS
 
 
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder of runs and one call cache for all commands, as a reader would have them."""
+    return tmp_path_factory.mktemp("readme")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ELSEWHERE])
-def test_command(command: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     if "path/to/release" in command:
         release = request.getfixturevalue("shared_data") / "peer_prediction"
         command = command.replace("path/to/release", str(release))
@@ -41,7 +47,7 @@ def test_command(command: str, tmp_path: Path, request: pytest.FixtureRequest) -
     done = subprocess.run(
         shlex.split(command),
         cwd=ROOT,
-        env=environment(tmp_path),
+        env=environment(root),
         capture_output=True,
         text=True,
         timeout=900,

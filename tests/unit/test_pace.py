@@ -12,7 +12,8 @@ from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.protocol import ChatRequest, Message
 from judgelab.study import dry_run
-from judgelab.study.pace import MOST, TRIAL, pace
+from judgelab.study import pace as pacing
+from judgelab.study.pace import pace
 from tests.scripted import ScriptedChat
 
 WAIT = 0.02
@@ -27,7 +28,8 @@ def slowly(request: ChatRequest) -> str:
     return "one"
 
 
-def test_the_pace_is_that_of_a_few_calls() -> None:
+def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "TRIAL", 0.5)
     lm = ScriptedChat(slowly)
     counted = Counted(lm)
     counted.begin("judging")
@@ -36,7 +38,7 @@ def test_the_pace_is_that_of_a_few_calls() -> None:
     per_pair, per_chat = pace(counted)
     assert per_pair is None
     assert per_chat is not None and WAIT <= per_chat < 3 * WAIT
-    assert 3 < len(lm.seen) <= min(MOST, TRIAL / WAIT) + 2
+    assert 3 < len(lm.seen) <= 0.5 / WAIT + 2
     tally = counted.stages["judging"]
     assert (tally.calls, tally.chats) == (10_000, 10_000)
     minutes = dry_run.minutes_here(tally, per_pair, per_chat)

@@ -199,14 +199,19 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
 
 def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
     """The tables of the discernment study, one perturbation of them without a score."""
-    known = {"level": "word", "d": 0.5, "threshold": 1.1, "seen": "no", **estimate}
-    unknown = dict.fromkeys(["value", "low", "high", "d", "threshold"], float("nan"))
+    bars = {"threshold": 1.1, "d_threshold": 0.9}
+    known = {"level": "word", "d": 0.5, **bars, "seen": "no", **estimate}
+    unknown = dict.fromkeys(["value", "low", "high", "d", *bars], float("nan"))
     idle = {**known, **unknown, "seen": "nothing changed"}
     bins = [{"from": 1.0, "to": 2.0, "items": 3}, {"from": 2.0, "to": 3.0, "items": 0}]
     names = ("typos_minor", "reordering_minor")
     rows = [{"perturbation": n, **row} for n, row in zip(names, (known, idle), strict=True)]
     style = [{"variant": variant, **one} for variant in ("original", *names) for one in bins]
+    judge = {"judge": "length", "dataset": "summeval", "average_ew_threshold": 0.9}
+    judge |= {f"average_ew{p}": estimate[k] for p, k in (("", "value"), ("_low", "low"))}
+    judge |= {"average_ew_high": estimate["high"], "n": 12, "unscored": 1}
     return {
+        "judges": DataFrame([judge]),
         "discernment": DataFrame(rows),
         "averages": DataFrame([{"statistic": "average_ew", "threshold": 0.9, **estimate}]),
         "response_style": DataFrame(style),
