@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+LOW = -1e3  # a first logit below it, as of a masked token, would cost the difference its precision
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -89,10 +91,10 @@ class Head:
         total: Tensor | None = None
         for start in range(0, len(self._weight), self.columns):
             logits = self._block(block, start)
-            if logits.is_cuda:
+            first = logits[:, 0].clone()
+            if logits.is_cuda or not first.min() > LOW:  # also where it is no number
                 part = logits.logsumexp(-1)
             else:
-                first = logits[:, 0].clone()
                 part = first - torch.log_softmax(logits, -1, out=logits)[:, 0]
             total = part if total is None else torch.logaddexp(total, part)
         assert total is not None  # a vocabulary is not empty

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import torch
@@ -21,18 +20,19 @@ def one_pass_norms(model: Any) -> Iterator[None]:
     """
     replaced = [module for module in model.modules() if _is_plain(module)]
     for module in replaced:
-        epsilon = module.variance_epsilon
-        module.forward = partial(
-            torch.nn.functional.rms_norm,
-            normalized_shape=tuple(module.weight.shape),
-            weight=module.weight,
-            eps=epsilon,
-        )
+        module.forward = _one_pass(module.weight, module.variance_epsilon)
     try:
         yield
     finally:
         for module in replaced:
-            del module.forward
+            vars(module).pop("forward", None)
+
+
+def _one_pass(weight: torch.Tensor, epsilon: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    def forward(hidden_states: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.rms_norm(hidden_states, tuple(weight.shape), weight, epsilon)
+
+    return forward
 
 
 def _is_plain(module: Any) -> bool:
@@ -45,6 +45,6 @@ def _is_plain(module: Any) -> bool:
     if weight.device.type != "cpu" or weight.dtype != torch.float32 or weight.ndim != 1:
         return False
     states = torch.linspace(-3, 5, 2 * len(weight)).view(2, -1)
-    wanted = module(states)
-    found = torch.nn.functional.rms_norm(states, tuple(weight.shape), weight, epsilon)
+    wanted = module.forward(states)  # not its hooks
+    found = _one_pass(weight, epsilon)(states)
     return bool(torch.allclose(found, wanted, rtol=SAME, atol=1e-6))

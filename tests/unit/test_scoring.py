@@ -198,6 +198,18 @@ def test_no_probability_of_a_model_in_halves_exceeds_one(kind: Any, biased: bool
     torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("masked", [-torch.inf, torch.finfo(torch.float32).min, -65504.0])
+def test_masked_tokens_take_nothing_from_the_others(masked: float) -> None:
+    torch.manual_seed(3)
+    weight, hidden, bias = torch.randn(300, 32), torch.randn(8, 32), torch.zeros(300)
+    bias[[0, 128, *range(256, 300)]] = masked  # first of a block of columns, and a whole block
+    expected = (hidden @ weight.T + bias).double().log_softmax(-1)[:, 7]
+    rows = torch.arange(8)
+    asked = Asked(rows, rows, torch.full((8,), 7), rows)
+    found = Head(weight, bias, 4, 128).logprobs(hidden, asked)
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
 TEXTS = st.one_of(
     st.text(max_size=40),
     st.sampled_from(
