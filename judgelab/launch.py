@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hydra.errors import (
@@ -16,13 +16,14 @@ from hydra.errors import (
 )
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.errors import JudgelabError, did_you_mean
+from judgelab.errors import ConfigError, JudgelabError, did_you_mean
 
 
 def guarded(main: Callable[[], Any]) -> None:
     """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
+        check_sweep(sys.argv[1:])
         main()
     except KeyboardInterrupt:
         print("Interrupted: the same command continues where this run stopped.", file=sys.stderr)
@@ -32,6 +33,24 @@ def guarded(main: Callable[[], Any]) -> None:
             raise
         print(f"error: {sentence(cause)}", file=sys.stderr)
         sys.exit(1)
+
+
+def check_sweep(arguments: Sequence[str]) -> None:
+    """Refuse what Hydra would take and then ignore: a sweep's axes are read once, from one file.
+
+    Raises:
+        ConfigError: several sweeps at once, or a stand-in without the sweep it is for.
+    """
+    given = dict(re.findall(r"^\+?(sweep|offline)=(.+)$", "\n".join(arguments), re.MULTILINE))
+    for key, value in given.items():
+        if "," in value:
+            raise ConfigError(f"{key}={value}: one at a time, as every sweep has axes of its own.")
+    stand_in, sweep = given.get("offline", "null"), given.get("sweep", "null")
+    if stand_in != "null" and not sweep.startswith(f"{stand_in}_"):
+        raise ConfigError(
+            f"offline={stand_in} stands in for what sweep={stand_in}_figure_... needs, and sweep "
+            f"is {sweep}: choose a sweep of that paper, or leave offline away."
+        )
 
 
 def sentence(cause: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,11 +43,17 @@ def removals(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def written(value: Any) -> str:
-    """A value as Hydra reads it back: the same value, of the same type."""
+    """A value as Hydra reads it back, of the same type.
+
+    Within a mapping Hydra's grammar has limits: a key that looks like a number or a truth value is
+    read as one, and a key with other signs than letters, digits and spaces may not be read at all.
+    """
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{_key(k)}:{written(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(written(part) for part in value) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # inf, -inf, nan
     if not isinstance(value, str):
         return json.dumps(value)
     if _PLAIN.fullmatch(value) and value.lower() not in _NOT_STRINGS:

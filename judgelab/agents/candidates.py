@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -44,6 +44,12 @@ class Candidates:
                 "'+evaluation_lm@agents.models.NAME=OPTION'."
             )
         for name, lm in self.models.items():
+            if isinstance(lm, Mapping):
+                raise ConfigError(
+                    f"agents.models.{name} names no LM to build: add one with "
+                    f"'+evaluation_lm@agents.models.{name}=OPTION', or take the candidate out with "
+                    f"'~agents.models.{name}'."
+                )
             if Capability.CHAT not in lm.capabilities:
                 raise CapabilityError(
                     f"agents.models.{name} cannot chat, so it cannot write: choose a chat LM."

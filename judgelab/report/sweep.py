@@ -31,6 +31,8 @@ class Comparison(Callback):
         from judgelab.launch import sentence
         from judgelab.report import comparison
 
+        if config.get("dry_run") is True:  # every job has said what it would ask
+            return
         try:
             failed = comparison.conclude(Path(config.hydra.sweep.dir))
         except Exception as cause:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from hydra.utils import get_object
 
 ROOT = Path(__file__).resolve().parents[2]
 VOLATILE = frozenset(
@@ -75,18 +77,28 @@ def _files(node: Any) -> Iterator[str]:
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:
-    """(class, its module's file) of every ``_target_`` that is not ours."""
+    """(class, the file it is written in) of every ``_target_`` that is not ours."""
+    if isinstance(node, list):
+        for value in node:
+            yield from _own_sources(value)
     if isinstance(node, Mapping):
         target = node.get("_target_")
         if isinstance(target, str) and not target.startswith("judgelab."):
-            try:
-                spec = importlib.util.find_spec(target.rpartition(".")[0])
-            except (ImportError, ValueError):  # building it says what is wrong
-                spec = None
-            if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
-                yield target, Path(spec.origin)
+            source = _source(target)
+            if source is not None:
+                yield target, source
         for value in node.values():
             yield from _own_sources(value)
+
+
+def _source(target: str) -> Path | None:
+    """Where a class, or what makes one, is written; None where it cannot be known."""
+    try:
+        found = get_object(target)
+        file = inspect.getsourcefile(getattr(found, "__self__", found))
+    except (ImportError, AttributeError, TypeError, ValueError):  # building it says what is wrong
+        return None
+    return Path(file) if file is not None and Path(file).is_file() else None
 
 
 def _digest(path: Path) -> str:

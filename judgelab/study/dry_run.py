@@ -11,9 +11,11 @@ from judgelab.agents.candidates import Candidates
 from judgelab.config import WRITER, Frame
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
+from judgelab.errors import JudgelabError
 from judgelab.evaluation_lm.counted import NOT_ASKED, Counted, Tally
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
+from judgelab.evaluation_lm.replay import Replay
 from judgelab.report import terminal
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
@@ -29,6 +31,9 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
 
     An LM that runs here is tried on a few calls, for the time; nothing is kept.
     """
+    if isinstance(parts["evaluation_lm"], Replay):
+        terminal.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
+        return
     file = Path(settings.paths.cache)
     counting: list[Counted] = []
 
@@ -87,7 +92,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
-    paces = pace(counted)
+    paces, untried = _tried(counted)
     rows = [
         _paid_row(name, tally, price, limits)
         if isinstance(lm, Remote)
@@ -97,6 +102,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     asked = "nothing was asked" if paces == (None, None) else "a few calls were tried for the time"
     lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
     lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
+    lines += untried
     if isinstance(lm, Remote):
         lines.append(
             "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
@@ -105,6 +111,14 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
         if price is None:
             lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
     return lines
+
+
+def _tried(counted: Counted) -> tuple[tuple[float | None, float | None], list[str]]:
+    """The pace of a few calls; or none, and the sentence that says why."""
+    try:
+        return pace(counted), []
+    except JudgelabError as cause:
+        return (None, None), [f"How long it takes is unknown, as a trial failed: {cause}"]
 
 
 def _row(stage: str, tally: Tally) -> dict[str, Any]:

@@ -1,15 +1,22 @@
 """How long the calls of a dry run will take on this machine: a few of them are tried.
 
-Only for LMs that run here, where asking costs nothing but time. A paid endpoint is never asked.
+Only for LMs that run here, where asking costs nothing but time, and whose weights are at hand. A
+paid endpoint is never asked.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.evaluation_lm.vllm import VLLM
 
 TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
 MOST = 256  # calls of a trial
@@ -22,7 +29,7 @@ def pace(counted: Counted) -> tuple[float | None, float | None]:
     first call, which loads the model, is left out.
     """
     lm = counted.lm
-    if isinstance(lm, Remote):
+    if isinstance(lm, Remote | Replay | CacheReplay | VLLM) or _elsewhere(lm):
         return None, None
     per_pair = per_chat = None
     if counted.pairs is not None:
@@ -32,6 +39,11 @@ def pace(counted: Counted) -> tuple[float | None, float | None]:
         requests = counted.requests
         per_chat = _seconds(lambda n: lm.chat(requests[:n]), len(requests))
     return per_pair, per_chat
+
+
+def _elsewhere(lm: EvaluationLM) -> bool:
+    """Whether a trial would have to fetch the weights first."""
+    return isinstance(lm, Transformers) and not Path(lm.model or "").is_dir()
 
 
 def _seconds(ask: Callable[[int], object], most: int) -> float:

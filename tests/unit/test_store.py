@@ -32,8 +32,13 @@ def test_the_source_of_a_class_of_ones_own_counts(
     source.write_text("class Novelty: ...\n")
     importlib.invalidate_caches()
     before = fingerprint(own)
+    listing = {**CONFIG, "mechanism": {"parts": [{"_target_": "again.Novelty"}]}}
+    unknown = fingerprint(listing)
+    (tmp_path / "again.py").write_text("from my_idea_of_novelty import Novelty as Novelty\n")
     source.write_text("class Novelty: better = True\n")
     assert len({absent, before, fingerprint(own)}) == 3
+    importlib.invalidate_caches()
+    assert fingerprint(listing) != unknown, "in a list, and by another name"
 
 
 def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""What is refused before Hydra starts, because Hydra would take it and then ignore it."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgelab.errors import ConfigError
+from judgelab.launch import check_sweep
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-m", "sweep=gem_figure_4,gem_figure_5"], "one at a time"),
+        (["sweep=gem_figure_4", "offline=gem,dhp"], "one at a time"),
+        (["offline=dhp"], "sweep is null"),
+        (["sweep=gem_figure_4", "offline=tvd_mi"], "sweep=tvd_mi_figure_"),
+        (["sweep=tvd_mi_figure_2", "offline=tvdmi"], "offline=tvdmi"),
+    ],
+)
+def test_sweeps_that_would_be_ignored_are_refused(arguments: list[str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        check_sweep(arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["sweep=gem_figure_4", "offline=gem", "mechanism=gem,gem_s"],
+        ["-m", "sweep=ranking_confidence_figures_2_5_6", "offline=ranking_confidence"],
+        ["dataset.path=sweep=a,b"],
+        ["sweep=null", "offline=null"],
+    ],
+)
+def test_others_pass(arguments: list[str]) -> None:
+    check_sweep(arguments)
