@@ -12,6 +12,7 @@ from judgelab.config import WRITER, Frame
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.errors import JudgelabError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.counted import NOT_ASKED, Counted, Tally
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
@@ -92,7 +93,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
-    paces, untried = _tried(counted)
+    paces, untried = _tried(counted, total.calls - total.hits)
     rows = [
         _paid_row(name, tally, price, limits)
         if isinstance(lm, Remote)
@@ -113,12 +114,15 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     return lines
 
 
-def _tried(counted: Counted) -> tuple[tuple[float | None, float | None], list[str]]:
-    """The pace of a few calls; or none, and the sentence that says why."""
+def _tried(counted: Counted, to_ask: int) -> tuple[tuple[float | None, float | None], list[str]]:
+    """The pace of a few calls; where there is none and one is wanted, the sentence that says why."""
     try:
-        return pace(counted), []
+        found = pace(counted)
     except JudgelabError as cause:
-        return (None, None), [f"How long it takes is unknown, as a trial failed: {cause}"]
+        return (None, None), [f"Minutes are unknown, as a trial failed: {cause}"]
+    if found != (None, None) or not to_ask or isinstance(counted.lm, Remote | CacheReplay):
+        return found, []
+    return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 
 
 def _row(stage: str, tally: Tally) -> dict[str, Any]:
