@@ -115,7 +115,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
 
 
 def _tried(counted: Counted, to_ask: int) -> tuple[tuple[float | None, float | None], list[str]]:
-    """The pace of a few calls; where there is none and one is wanted, the sentence that says why."""
+    """The pace of a few calls; where there is none, the sentence that says why."""
     try:
         found = pace(counted)
     except JudgelabError as cause:
