@@ -94,8 +94,9 @@ class Discernment:
         write("records/clean_measurements.parquet", measurement_records(measured))
         write("records/clean_texts.parquet", text_records(panel))
         metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
-        found = self._findings(degraded, ratings, metrics, weights, lab.seed)
-        bars = self._summary_bars(ratings, found, lab.seed)
+        telling = degraded.telling(ratings)
+        found = self._findings(degraded, telling, metrics, weights, lab.seed)
+        bars = self._summary_bars(telling, found, lab.seed)
         over = averages(found, bars)
         sentence = verdict(found, lab.mechanism.name)
         return Result(
@@ -104,7 +105,7 @@ class Discernment:
             tables=[
                 tables.findings_table(found, len(panel.items)),
                 tables.averages_table(over, len(panel.items)),
-                tables.metrics_table(found, metrics, ratings),
+                tables.metrics_table(found, metrics, telling),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
                 tables.style_table(degraded, ratings),
@@ -141,7 +142,7 @@ class Discernment:
         found = []
         for place, one in enumerate(degraded.suite.perturbations, start=1):
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            changed = degraded.changed(place)
+            changed = int(degraded.changed(place).sum())
             if not changed:
                 found.append(nothing_changed(one, len(metrics), own, self.bootstrap))
                 continue

@@ -26,7 +26,8 @@ class Finding:
 
     Attributes:
         perturbation: which.
-        changed: how many texts it changed; where it changed none, nothing else is known.
+        changed: how many texts it did not leave as they were, those among them that could not be
+            written; where it is 0, nothing else is known.
         d, d_ew: discernment without and with weights.
         p: [metrics].
         weights: [metrics], None for equal ones.

@@ -27,6 +27,7 @@ from judgelab.study.discernment import Discernment
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.discernment_lab import (
     QUICK,
+    TEXT,
     at_random,
     counts_typos,
     lab,
@@ -166,6 +167,40 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     assert "has no scores" in nothing.notes[0]
+
+
+def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:
+    """A writer that refuses: its perturbation stays in the average, which is then unknown."""
+    few = references().head(8)
+    writer = ScriptedChat(lambda request: "4" if TEXT.search(request.messages[0].content) else None)
+    study = Discernment(only=["entities_minor", "typos_minor"], by="lm", **QUICK)
+    result = study.run(lab(tmp_path, writer, panel=few))
+    found = rows(result, "discernment", "perturbation")["entities_minor"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8)
+    assert rows(result, "coverage", "variant")["entities_minor"]["absent_texts"] == 8
+    assert result.notes[0].endswith(" Unscored: entities_minor.")
+    assert not any("changed no text" in note for note in result.notes)
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert over["value"] != over["value"] and over["threshold"] != over["threshold"]
+    assert (over["perturbations"], over["n"], over["unscored"]) == (2, 0, 8)
+
+
+def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -> None:
+    """The judge refuses the two changed texts, and rates the unchanged ones as their originals."""
+    whole = [f"Only sentence {k}." for k in range(6)]
+    items = [Item(f"i{k}", "source", text) for k, text in enumerate([*whole, "A. Bee.", "B. Sea."])]
+    held = {item.reference for item in items}
+
+    def rule(request: ChatRequest) -> str | None:
+        return "4" if rated_text(request) in held else None
+
+    panel = Panel(tuple(items), provenance={"dataset": "summeval"})
+    study = Discernment(only=["reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
+    assert len(rows(result, "unchanged", "item")) == 6
+    found = rows(result, "discernment", "perturbation")["reordering_major"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
+    assert result.summary["not_seen_count"] == 0
 
 
 def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
