@@ -99,6 +99,8 @@ class Discernment:
         bars = self._summary_bars(telling, found, lab.seed)
         over = averages(found, bars)
         sentence = verdict(found, lab.mechanism.name)
+        styles = tables.style_table(degraded, ratings)
+        drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
         return Result(
             summary=self._summary(lab, degraded, ratings, found, over),
             primary="discernment/average_ew",
@@ -108,10 +110,10 @@ class Discernment:
                 tables.metrics_table(found, metrics, telling),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
-                tables.style_table(degraded, ratings),
+                styles,
                 *tables.diagnostics_table(scores),
             ],
-            figures=["discernment_radar", "discernment_bars", "response_styles"],
+            figures=["discernment_radar", "discernment_bars", *drawn],
             notes=notes(lab, degraded, self, weights, metrics, found, sentence),
             provenance={"clean": _origin(degraded, measured, weights)},
         )

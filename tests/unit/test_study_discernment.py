@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.protocol import ChatRequest
+from judgelab.mechanism.bertscore import BertScore
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.judge import Judge
@@ -18,14 +22,18 @@ from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
 from judgelab.study.discernment import Discernment
+from judgelab.study.run import execute
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.discernment_lab import (
+    CONF,
     QUICK,
     TEXT,
     at_random,
@@ -185,6 +193,21 @@ def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) 
     assert (over["perturbations"], over["n"], over["unscored"]) == (2, 0, 8)
 
 
+def test_a_judge_whose_replies_are_all_unreadable_ends_in_a_report(tmp_path: Path) -> None:
+    """There is no histogram of ratings to draw; everything else there is."""
+    settings = ["study=discernment", "dataset=summeval", "mechanism=rating", "tracker=none"]
+    settings += ["limit=3", "study.only=[typos_minor]", "study.bootstrap=20", "study.replicates=20"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        cfg = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
+    with open_dict(cfg):
+        cfg.evaluation_lm = {"_target_": "tests.scripted_judges.ScriptedJudge", "rule": "one"}
+    assert math.isnan(execute(cfg))
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "report.html").is_file()
+    drawn = {path.name for path in (run / "figures").glob("*.svg")}
+    assert drawn == {"discernment_radar.svg", "discernment_bars.svg"}
+
+
 def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -> None:
     """The judge refuses the two changed texts, and rates the unchanged ones as their originals."""
     whole = [f"Only sentence {k}." for k in range(6)]
@@ -219,6 +242,8 @@ PEERS: list[Mechanism] = [
     Judge(Prompt("judge.txt")),
     Pairwise(Prompt("pairwise.txt")),
     Bleu(),
+    Rouge(),
+    BertScore(model="of no use: the encoder is not loaded"),
 ]
 
 
@@ -228,12 +253,22 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
 ) -> None:
     """Perturbations as peers would pay a text for agreeing with damaged ones."""
     lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
-    study, few = Discernment(only=["typos_minor"], **QUICK), references().head(4)
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    few = references().head(4)
     for go in (study.run, study.ask):
-        if go.__name__ == "ask" and mechanism.measurement == "text":
-            continue  # nothing is asked
         with pytest.raises(ConfigError, match="against one another: choose rating"):
             go(lab(tmp_path, lm, mechanism, panel=few))
+
+
+def test_scores_that_came_with_the_data_are_refused_before_a_text_is_written(
+    tmp_path: Path,
+) -> None:
+    few = references().head(4)
+    scored = tuple(replace(item, scores={"own": {"original": 1.0}}) for item in few.items)
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    for panel, said in ((few, "no recorded scores"), (replace(few, items=scored), "as they came")):
+        with pytest.raises(ConfigError, match=said):
+            study.run(lab(tmp_path, NOBODY, RecordedScores(), panel=panel))
 
 
 def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:
