@@ -21,6 +21,7 @@ from judgelab.study.degraded import Degraded, degrade, originals
 from judgelab.study.discernment_notes import notes
 from judgelab.study.expert_weights import ExpertWeights, load_weights
 from judgelab.study.findings import (
+    MOST,
     NONE,
     Average,
     Finding,
@@ -52,7 +53,7 @@ class Discernment:
         zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
         method: null distribution: auto (exact up to 50 items), normal, exact (up to 200 items).
         calibrate: also compute what label-shuffled judges reach.
-        replicates: of the calibration.
+        replicates: of the calibration; of averages and minima at most 1000.
         bootstrap: resamples of the items.
     """
 
@@ -173,7 +174,7 @@ class Discernment:
         levels = [found[place].perturbation.level for place in places]
         own = [found[place].weights for place in places]
         return calibrate_summary(
-            rated, own, levels, self._how, replicates=min(self.replicates, 1000), seed=seed
+            rated, own, levels, self._how, replicates=min(self.replicates, MOST), seed=seed
         )
 
     @property
@@ -207,7 +208,7 @@ class Discernment:
             summary[key] = average.value
             summary |= {f"{key}_low": average.low, f"{key}_high": average.high}
             summary |= {f"{key}_threshold": average.threshold, f"{key}_n": average.n}
-            summary[f"{key}_unscored"] = len(panel.items) - average.n
+            summary[f"{key}_unscored"] = average.unscored(len(panel.items))
         for one in found:
             summary[f"d_ew/{one.perturbation.name}"] = one.d_ew
         summary["clean/unscored_texts"] = int(np.isnan(ratings).any(axis=2).sum())

@@ -85,6 +85,11 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
     assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
     assert any("no mean of p values" in note for note in result.notes)
+    assert any(
+        "D with expert weights is at most 11.0 on 60 items (8.5 where no two fall by the same "
+        "amount), and D without them 0.46 more: compare" in note
+        for note in result.notes
+    )
     weight = rows(result, "metrics", "metric")["fluency"]["weight"]
     assert weight == 0.85
 
@@ -158,6 +163,17 @@ def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Pat
     )
 
 
+def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: Path) -> None:
+    few = references().head(3)
+    said = "minima rest on 1000 shuffled judges, those of single perturbations on 1001"
+    for replicates, calibrate in ((1000, True), (1001, True), (1001, False)):
+        study = Discernment(
+            only=["typos_major"], replicates=replicates, bootstrap=10, calibrate=calibrate
+        )
+        notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
+        assert any(said in note for note in notes) == (calibrate and replicates > 1000)
+
+
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
     items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
     panel = Panel(items, provenance={"dataset": "summeval"})
@@ -174,7 +190,18 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
         assert draw(name, tables).axes
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
-    assert "has no scores" in nothing.notes[0]
+    assert nothing.notes[0] == (
+        "No text was changed, so nothing is known of what this judge (rating) sees. Left out, "
+        "because they changed no text: reordering_major."
+    )
+    for name in ("average_ew", "minimum_ew", "average", "minimum"):
+        key = f"discernment/{name}"
+        value, bar = nothing.summary[key], nothing.summary[f"{key}_threshold"]
+        assert value != value and bar != bar
+        assert (nothing.summary[f"{key}_n"], nothing.summary[f"{key}_unscored"]) == (0, 0)
+    tables = {t["name"]: frame(t) for t in nothing.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in nothing.figures:
+        assert draw(name, tables).axes
 
 
 def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:
