@@ -44,6 +44,8 @@ def _made_of(
     yield f"Metrics: {', '.join(metrics)}; weights: {weights.identity.split()[0]}."
     if left := weights.unrated(metrics):
         yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
+    if weights.others:
+        yield f"Survey answers for other tasks were left out: {', '.join(weights.others)}."
     if len(metrics) > 1 and (alike := weights.unlisted(degraded.suite.attacks)):
         listed = weights.identity.split()[0]
         yield f"All metrics weigh alike for {', '.join(alike)}, which {listed} does not list."
