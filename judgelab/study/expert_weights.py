@@ -179,7 +179,8 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             yield where, answer
     except csv.Error as cause:
         raise DataError(
-            f"{str(path)!r}, line {reader.line_num}: {cause}: close every quote, or leave them out."
+            f"{str(path)!r}, row from line {reader.line_num + 1} on: {cause}: close every quote, "
+            "or leave them out."
         ) from cause
 
 

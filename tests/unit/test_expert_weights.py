@@ -59,7 +59,10 @@ def test_weights_from_a_survey(tmp_path: Path) -> None:
         ("expert,issue\n", "lacks the column 'perturbation'"),
         ("perturbation,metric\n", "holds no answers"),
         ("perturbation,metric\ntypos\n", "line 2: an answer is incomplete"),
-        ('perturbation,metric\ntypos,"fluency\ntypos,relevance\n', "line 3: .* close every quote"),
+        (
+            'perturbation,metric\ntypos,"fluency\ntypos,relevance\n',
+            "line 2 on: .* close every quote",
+        ),
         ('perturbation,metric\ntypos,"fluency\ntypos,relevance"\n', "line 3: .* several lines"),
         ("perturbation,metric\ntypos,Fluency\ntypos,fluency\n", "'Fluency' and 'fluency' differ"),
         ("perturbation,metric\ntypos,fluency\nTypos,accuracy\n", "'typos' and 'Typos' differ"),
