@@ -96,7 +96,7 @@ def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
         write_run(run, found.to_json())
         write_job(folder, number, {"seed": number}, status="done", run=str(run))
     board = judges(jobs(folder))
-    assert list(board["judge"]) == ["seed=1", "seed=0"]
+    assert list(board["judge"]) == ["1", "0"]
     assert math.isnan(board["average_ew"][1])
     assert len(draw("discernment_judges", {"judges": board}).axes) == 1
 
