@@ -143,7 +143,8 @@ def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]
     made: list[Average] = []
     if not found:
         names = ("average_ew", "minimum_ew", "average", "minimum")
-        return [Average(name, *[float("nan")] * 4, n=0, perturbations=0) for name in names]
+        nan = float("nan")
+        return [Average(name, nan, nan, nan, nan, n=0, perturbations=0) for name in names]
     for suffix, values, draws in (
         ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
         ("", [one.d for one in found], [one.draws for one in found]),

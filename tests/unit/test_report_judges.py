@@ -94,7 +94,7 @@ def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
         found = study.run(lab(tmp_path / "lab", ScriptedChat(counts_typos), panel=panel))
         run = tmp_path / "runs" / str(number)
         write_run(run, found.to_json())
-        write_job(folder, number, {"seed": number}, status="done", run=str(run))
+        write_job(folder, number, {"seed": str(number)}, status="done", run=str(run))
     board = judges(jobs(folder))
     assert list(board["judge"]) == ["1", "0"]
     assert math.isnan(board["average_ew"][1])

@@ -266,7 +266,7 @@ def test_a_missing_rating_stays_where_it_is_in_a_shuffle() -> None:
         ratings[0, 10:] = np.nan
         bars = calibrate_summary(ratings, weights, levels, how, replicates=100, seed=seed)
         found = [discernment(ratings[0], one, method="normal").d for one in ratings[1:]]
-        passed.append([np.mean(found) > bars.average.d, min(found) > bars.minimum.d])
+        passed.append([sum(found) / 3 > bars.average.d, min(found) > bars.minimum.d])
     rates = np.mean(passed, axis=0)
     assert (rates >= 0.015).all() and (rates <= 0.1).all(), rates
 
