@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.errors import ConfigError
+from judgelab.panel import Panel
 from judgelab.result import Result, Value
 from judgelab.scores import Scores, mean_over
 from judgelab.stats.discernment import Combine
@@ -90,10 +91,7 @@ class Discernment:
         measured = lab.measure(panel)
         refuse_peer_scores(measured, lab.mechanism.name)
         scores = lab.mechanism.score(measured)
-        write = lab.run_dir.write_table
-        write("records/clean_scores.parquet", score_records(panel, scores))
-        write("records/clean_measurements.parquet", measurement_records(measured))
-        write("records/clean_texts.parquet", text_records(panel))
+        _record(lab, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
         telling = degraded.telling(ratings)
         found = self._findings(degraded, telling, metrics, weights, lab.seed)
@@ -225,6 +223,13 @@ def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[s
         return [mechanism], np.asarray(values, dtype=np.float64)
     mean = mean_over(data["rating"], "draw").transpose("agent", "item", "metric")
     return [str(name) for name in data["metric"].values], np.asarray(mean.values, dtype=np.float64)
+
+
+def _record(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> None:
+    write = lab.run_dir.write_table
+    write("records/clean_scores.parquet", score_records(panel, scores))
+    write("records/clean_measurements.parquet", measurement_records(measured))
+    write("records/clean_texts.parquet", text_records(panel))
 
 
 def _origin(degraded: Degraded, data: xr.Dataset, weights: ExpertWeights) -> dict[str, object]:
