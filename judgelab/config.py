@@ -139,7 +139,7 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
     cls = _locate(node["_target_"], path)
-    signature = inspect.signature(cls)
+    signature = _signature(cls, node["_target_"], path)
     given = {str(k): v for k, v in node.items() if k != "_target_"}
     _unknown_keys(path, given, list(signature.parameters))
     for name, parameter in signature.parameters.items():
@@ -163,6 +163,13 @@ def _locate(target: str, path: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as cause:
         raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+
+
+def _signature(cls: Any, target: str, path: str) -> inspect.Signature:
+    try:
+        return inspect.signature(cls)
+    except (TypeError, ValueError) as cause:  # not callable, or built in without a signature
+        raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.") from cause
 
 
 def _built(value: Any, path: str) -> Any:

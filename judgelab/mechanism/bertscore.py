@@ -61,11 +61,9 @@ class BertScore:
         """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no sentence.
 
         Raises:
-            ConfigError: the encoder is not to be had or cannot be loaded.
+            ConfigError: the encoder is not to be had or cannot be loaded; without any sentence
+                to embed it is not asked for.
         """
-        from judgelab.scoring.embed import Embedder
-
-        embedder = Embedder(self.model, self.revision, self.batch, owner="mechanism")
         judged = judged_pairs(panel)
         split = [[sentences(text) for text in row] for row in panel.texts]
         asked = {
@@ -76,7 +74,7 @@ class BertScore:
             for sentence in row[j]
         }
         place = {sentence: k for k, sentence in enumerate(sorted(asked))}
-        vectors = embedder.embed(list(place)) if place else np.zeros((0, 1))
+        vectors, attrs = self._embedded(list(place))
         shape = (len(panel.items), *judged.shape)
         precision, recall = np.full(shape, np.nan), np.full(shape, np.nan)
         for k, row in enumerate(split):
@@ -87,7 +85,16 @@ class BertScore:
                     precision[k, i, j], recall[k, i, j] = greedy(x, y)
         pair = ("item", "agent", "peer")
         data = measured(panel, precision=(pair, precision), recall=(pair, recall))
-        return data.assign_attrs(encoder=embedder.name)
+        return data.assign_attrs(attrs)
+
+    def _embedded(self, texts: list[str]) -> tuple[NDArray[np.float64], dict[str, str]]:
+        """Vectors, and the encoder's name; without a text no encoder is loaded."""
+        if not texts:
+            return np.zeros((0, 1)), {}
+        from judgelab.scoring.embed import Embedder
+
+        embedder = Embedder(self.model, self.revision, self.batch, owner="mechanism")
+        return embedder.embed(texts), {"encoder": embedder.name}
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition; f1 is NaN where precision + recall is not positive."""

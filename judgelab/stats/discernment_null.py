@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.arrays import Floats, checked, checked_pair
+from judgelab.stats.arrays import Floats, Mask, checked, checked_pair
 from judgelab.stats.bootstrap import item_draws
 from judgelab.stats.discernment import Combine, combined, level_balanced, metric_weights
 from judgelab.stats.wilcoxon import (
@@ -104,7 +104,9 @@ def calibrate_summary(
     """What averages and minima of judges reach that see nothing at all.
 
     The labels of all texts of an item, the original among them, are shuffled together: perturbed
-    texts share their original, which a shuffle of one pair at a time would not keep.
+    texts share their original, which a shuffle of one pair at a time would not keep. They are
+    shuffled among the texts that were scored on a metric; a missing score stays where it is, so
+    that thresholds rest on the items that the figures rest on.
 
     Args:
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
@@ -124,11 +126,12 @@ def calibrate_summary(
     shares = [metric_weights(metrics, own) for own in weights]
     rng = np.random.default_rng((seed, 3))
     block = max(1, BLOCK // max(given.size, 1))
+    scored = ~np.isnan(given)
     found: list[tuple[Floats, Floats]] = []
     for start in range(0, replicates, block):
         count = min(block, replicates - start)
-        order = np.argsort(rng.random((count, variants, items)), axis=1)
-        shuffled = given[order, np.arange(items)]  # [count, variants, items, metrics]
+        taken = _shuffles(rng.random((count, variants, items)), scored)
+        shuffled = np.take_along_axis(given[None], taken, axis=1)
         differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
         log_p = signed_rank_log_p(differences, how.zero_method, how.method)
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
@@ -170,6 +173,22 @@ def resampled(
         log_p = signed_rank_log_p(some, how.zero_method, how.method)
         parts.append(combined(log_p, share, how.combine))
     return np.concatenate([d for d, _ in parts]), np.concatenate([e for _, e in parts])
+
+
+def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
+    """Which variant's score stands where: [count, variants, items, metrics, or 1 for all alike].
+
+    Scored variants change places in the order of ``keys`` [count, variants, items], in the same
+    order for all metrics; the others of ``scored`` [variants, items, metrics] stay.
+    """
+    alike = bool((scored == scored[..., :1]).all())
+    made = []
+    for there in np.moveaxis(scored[..., :1] if alike else scored, -1, 0):
+        order = np.argsort(np.where(there, keys, np.inf), axis=1)
+        place = np.broadcast_to(np.maximum(np.cumsum(there, axis=0) - 1, 0), keys.shape)
+        own = np.arange(len(there))[:, None]
+        made.append(np.where(there, np.take_along_axis(order, place, axis=1), own))
+    return np.stack(made, axis=-1)
 
 
 def _reached(values: Floats, level: float) -> float:

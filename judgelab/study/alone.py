@@ -14,18 +14,22 @@ from judgelab.study.lab import Lab
 def refuse_peers(lab: Lab, panel: Panel) -> None:
     """Find out before anything is asked or paid for.
 
-    What asks no LM, or reads what was recorded, costs nothing: ``refuse_peer_scores`` sees it.
+    What reads recorded answers costs nothing: ``refuse_peer_scores`` sees it. What asks no LM is
+    shown two agents without texts, which is enough to tell and loads no encoder.
 
     Args:
         panel: one agent's texts.
 
     Raises:
-        ConfigError: the mechanism's measurements are of two texts of an item.
+        ConfigError: the mechanism's measurements are of two texts of an item, or of the texts as
+            they came only.
     """
-    if isinstance(lab.evaluation_lm, Replay) or lab.mechanism.measurement == "text":
+    by_text = lab.mechanism.measurement == "text"
+    if isinstance(lab.evaluation_lm, Replay) and not by_text:
         return
     agents = (panel.agents[0], Agent("another"))
-    pair = panel.with_agents(agents, tuple((row[0], row[0]) for row in panel.texts))
+    texts = tuple((None, None) if by_text else (row[0], row[0]) for row in panel.texts)
+    pair = panel.with_agents(agents, texts, **({"attack": "perturbations"} if by_text else {}))
     refuse_peer_scores(
         lab.mechanism.measure(pair, Counted(lab.evaluation_lm), seed=lab.seed), lab.mechanism.name
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.panel import Agent, Panel
 from judgelab.study.lab import Lab
@@ -26,11 +29,27 @@ class Degraded:
     unchanged: dict[str, list[str]]
     made: dict[str, dict[str, object]]
 
-    def changed(self, column: int) -> int:
-        """How many texts the perturbation of this agent changed."""
-        name = self.panel.agents[column].name
-        there = sum(row[column] is not None for row in self.panel.texts)
-        return there - len(self.unchanged[name])
+    def changed(self, column: int) -> NDArray[np.bool_]:
+        """[items] whose text the perturbation of this agent did not leave as it was.
+
+        Texts that could not be written are among them: they are missing, not unchanged.
+        """
+        left = set(self.unchanged[self.panel.agents[column].name])
+        return np.array([item.id not in left for item in self.panel.items], dtype=np.bool_)
+
+    def telling(self, ratings: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Ratings [variant, item, metric] that say something of the judge, the others NaN.
+
+        Where no changed text of a perturbation was rated on a metric, before and after, nothing
+        but unchanged texts is left, which are rated as their originals are: D would be 0, as if
+        the judge had looked at changed ones and seen nothing.
+        """
+        told = ratings.copy()
+        for column in range(1, len(ratings)):
+            changed, known = self.changed(column), ~np.isnan(ratings[0] - ratings[column])
+            if changed.any():
+                told[column][:, ~known[changed].any(axis=0)] = np.nan
+        return told
 
 
 def degrade(lab: Lab, base: Panel, suite: Suite) -> Degraded:

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.errors import ConfigError
+from judgelab.panel import Panel
 from judgelab.result import Result, Value
 from judgelab.scores import Scores, mean_over
 from judgelab.stats.discernment import Combine
@@ -21,6 +22,7 @@ from judgelab.study.degraded import Degraded, degrade, originals
 from judgelab.study.discernment_notes import notes
 from judgelab.study.expert_weights import ExpertWeights, load_weights
 from judgelab.study.findings import (
+    MOST,
     NONE,
     Average,
     Finding,
@@ -52,7 +54,7 @@ class Discernment:
         zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
         method: null distribution: auto (exact up to 50 items), normal, exact (up to 200 items).
         calibrate: also compute what label-shuffled judges reach.
-        replicates: of the calibration.
+        replicates: of the calibration; of averages and minima at most 1000.
         bootstrap: resamples of the items.
     """
 
@@ -89,28 +91,28 @@ class Discernment:
         measured = lab.measure(panel)
         refuse_peer_scores(measured, lab.mechanism.name)
         scores = lab.mechanism.score(measured)
-        write = lab.run_dir.write_table
-        write("records/clean_scores.parquet", score_records(panel, scores))
-        write("records/clean_measurements.parquet", measurement_records(measured))
-        write("records/clean_texts.parquet", text_records(panel))
+        _record(lab, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
-        found = self._findings(degraded, ratings, metrics, weights, lab.seed)
-        bars = self._summary_bars(ratings, found, lab.seed)
+        telling = degraded.telling(ratings)
+        found = self._findings(degraded, telling, metrics, weights, lab.seed)
+        bars = self._summary_bars(telling, found, lab.seed)
         over = averages(found, bars)
         sentence = verdict(found, lab.mechanism.name)
+        styles = tables.style_table(degraded, ratings)
+        drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
         return Result(
             summary=self._summary(lab, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
                 tables.findings_table(found, len(panel.items)),
                 tables.averages_table(over, len(panel.items)),
-                tables.metrics_table(found, metrics, ratings),
+                tables.metrics_table(found, metrics, telling),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
-                tables.style_table(degraded, ratings),
+                styles,
                 *tables.diagnostics_table(scores),
             ],
-            figures=["discernment_radar", "discernment_bars", "response_styles"],
+            figures=["discernment_radar", "discernment_bars", *drawn],
             notes=notes(lab, degraded, self, weights, metrics, found, sentence),
             provenance={"clean": _origin(degraded, measured, weights)},
         )
@@ -141,7 +143,7 @@ class Discernment:
         found = []
         for place, one in enumerate(degraded.suite.perturbations, start=1):
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            changed = degraded.changed(place)
+            changed = int(degraded.changed(place).sum())
             if not changed:
                 found.append(nothing_changed(one, len(metrics), own, self.bootstrap))
                 continue
@@ -170,7 +172,7 @@ class Discernment:
         levels = [found[place].perturbation.level for place in places]
         own = [found[place].weights for place in places]
         return calibrate_summary(
-            rated, own, levels, self._how, replicates=min(self.replicates, 1000), seed=seed
+            rated, own, levels, self._how, replicates=min(self.replicates, MOST), seed=seed
         )
 
     @property
@@ -204,7 +206,7 @@ class Discernment:
             summary[key] = average.value
             summary |= {f"{key}_low": average.low, f"{key}_high": average.high}
             summary |= {f"{key}_threshold": average.threshold, f"{key}_n": average.n}
-            summary[f"{key}_unscored"] = len(panel.items) - average.n
+            summary[f"{key}_unscored"] = average.unscored(len(panel.items))
         for one in found:
             summary[f"d_ew/{one.perturbation.name}"] = one.d_ew
         summary["clean/unscored_texts"] = int(np.isnan(ratings).any(axis=2).sum())
@@ -221,6 +223,13 @@ def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[s
         return [mechanism], np.asarray(values, dtype=np.float64)
     mean = mean_over(data["rating"], "draw").transpose("agent", "item", "metric")
     return [str(name) for name in data["metric"].values], np.asarray(mean.values, dtype=np.float64)
+
+
+def _record(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> None:
+    write = lab.run_dir.write_table
+    write("records/clean_scores.parquet", score_records(panel, scores))
+    write("records/clean_measurements.parquet", measurement_records(measured))
+    write("records/clean_texts.parquet", text_records(panel))
 
 
 def _origin(degraded: Degraded, data: xr.Dataset, weights: ExpertWeights) -> dict[str, object]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from judgelab.stats.discernment import ceilings
+from judgelab.stats.discernment import UNIT, ceilings
 from judgelab.study.expert_weights import ExpertWeights
-from judgelab.study.findings import Finding
+from judgelab.study.findings import MOST, Finding
 from judgelab.study.lab import Lab
 from judgelab.study.origins import FEW_ITEMS
 
@@ -27,7 +28,7 @@ def notes(
 ) -> tuple[str, ...]:
     """The verdict, how texts were made, and whatever limits what the numbers mean."""
     made = _made_of(lab, degraded, weights, metrics)
-    return (sentence, *made, *_limits(degraded, study), *_tests(study, found))
+    return (sentence, *made, *_limits(degraded, study), *_tests(study, found, len(metrics)))
 
 
 def _made_of(
@@ -43,6 +44,8 @@ def _made_of(
     yield f"Metrics: {', '.join(metrics)}; weights: {weights.identity.split()[0]}."
     if left := weights.unrated(metrics):
         yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
+    if weights.others:
+        yield f"Survey answers for other tasks were left out: {', '.join(weights.others)}."
     if len(metrics) > 1 and (alike := weights.unlisted(degraded.suite.attacks)):
         listed = weights.identity.split()[0]
         yield f"All metrics weigh alike for {', '.join(alike)}, which {listed} does not list."
@@ -78,7 +81,7 @@ def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
         )
 
 
-def _tests(study: Discernment, found: Sequence[Finding]) -> Iterator[str]:
+def _tests(study: Discernment, found: Sequence[Finding], metrics: int) -> Iterator[str]:
     """How many tests there are, and how far D can go."""
     made = [one for one in found if one.seen is not None]
     if len(made) > 1:
@@ -88,4 +91,15 @@ def _tests(study: Discernment, found: Sequence[Finding]) -> Iterator[str]:
     if items:
         alike, own = ceilings(items, study.method)
         rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
-        yield f"D is at most {alike:.1f} on {items} items{rest}: compare judges on equally many."
+        more = math.log(metrics) / UNIT if study.combine == "printed" else 0.0
+        which = "D with expert weights" if more else "D"
+        above = f", and D without them {more:.2f} more" if more else ""
+        yield (
+            f"{which} is at most {alike:.1f} on {items} items{rest}{above}: compare judges on "
+            "equally many."
+        )
+    if study.calibrate and study.replicates > MOST:
+        yield (
+            f"Thresholds of averages and minima rest on {MOST} shuffled judges, those of single "
+            f"perturbations on {study.replicates}."
+        )

@@ -72,7 +72,7 @@ def averages_table(over: Sequence[Average], items: int) -> Table:
             "low": average.low,
             "high": average.high,
             "n": average.n,
-            "unscored": items - average.n,
+            "unscored": average.unscored(items),
             "perturbations": average.perturbations,
             "threshold": average.threshold,
         }

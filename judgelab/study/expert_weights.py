@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from judgelab.errors import ConfigError, DataError, did_you_mean
 
 FOLDER = Path(__file__).resolve().parents[2] / "conf" / "expert_weights"
 COLUMNS = ("perturbation", "metric")
+MORE = ("task", "expert")  # columns that may be absent
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,12 @@ class ExpertWeights:
         table: perturbation (or attack) -> metric -> weight, each adding up to 1; empty where all
             metrics weigh alike.
         identity: file name and hash, for the record.
+        others: tasks of survey answers that were left out, as they are spelt there.
     """
 
     table: Mapping[str, Mapping[str, float]]
     identity: str
+    others: tuple[str, ...] = ()
 
     def of(self, names: Sequence[str], metrics: Sequence[str]) -> list[float] | None:
         """Weights of the metrics, in order, for the first of ``names`` that is listed.
@@ -86,7 +89,8 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
 
     Raises:
         ConfigError: there is no such file or name, or it has weights, but none of this task.
-        DataError: the file is not of its kind, or weights do not add up to 1.
+        DataError: the file is not of its kind, weights do not add up to 1, or two names differ in
+            capitals only.
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml", ".csv"):
@@ -101,8 +105,15 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         raise ConfigError(f"study.weights: there is no file {str(path)!r}.") from cause
     except UnicodeDecodeError as cause:
         raise DataError(f"{str(path)!r} is not valid UTF-8: save the file as UTF-8.") from cause
-    table = _survey(text, task, path) if path.suffix == ".csv" else _yaml(text, task, path)
-    return ExpertWeights(table, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}")
+    others: set[str] = set()
+    if path.suffix == ".csv":
+        table, others = _survey(text, task, path)
+    else:
+        table = _yaml(text, task, path)
+    _refuse_twins(table, f"{str(path)!r}")
+    _refuse_twins({metric: () for own in table.values() for metric in own}, f"{str(path)!r}")
+    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
+    return ExpertWeights(table, identity, tuple(sorted(others)))
 
 
 def _yaml(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
@@ -112,14 +123,15 @@ def _yaml(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
         raise DataError(f"{str(path)!r} is not readable YAML: {cause}.") from cause
     if not isinstance(content, Mapping):
         raise DataError(f"{str(path)!r} must map tasks to perturbations to weights of metrics.")
+    _refuse_twins(dict.fromkeys((task, *map(str, content))), f"{str(path)!r}")
     for name, weighed in content.items():
         if weighed is not None and not isinstance(weighed, Mapping):
             raise DataError(
                 f"{str(path)!r}, {name}: perturbations must be mapped to weights of metrics, not "
                 f"{type(weighed).__name__}."
             )
-    if task not in content and any(content.values()):
-        raise _of_other_tasks(task, content, path)
+    if content.get(task) is None and any(content.values()):  # {} is meant: all metrics alike
+        raise _of_other_tasks(task, [name for name, own in content.items() if own], path)
     return {
         str(name): _checked(weights, f"{str(path)!r}, {task}, {name}")
         for name, weights in (content.get(task) or {}).items()
@@ -143,20 +155,44 @@ def _checked(weights: Any, where: str) -> dict[str, float]:
     return {str(metric): float(weight) for metric, weight in weights.items()}
 
 
-def _survey(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-    missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-    if missing:
-        raise DataError(f"{str(path)!r} lacks the column {missing[0]!r} in its header line.")
+def _refuse_twins(names: Iterable[str], where: str) -> None:
+    first: dict[str, str] = {}
+    for name in names:
+        if (other := first.setdefault(name.casefold(), name)) != name:
+            raise DataError(
+                f"{where}: {other!r} and {name!r} differ in capitals only: spell them alike."
+            )
+
+
+def _rows(text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Where each row of a CSV stands, and what is in it."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    try:
+        missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
+        if missing:
+            raise DataError(f"{str(path)!r} lacks the column {missing[0]!r} in its header line.")
+        for row in reader:
+            where = f"{str(path)!r}, line {reader.line_num}"
+            answer = {column: str(row.get(column) or "").strip() for column in (*COLUMNS, *MORE)}
+            if any("\n" in value or "\r" in value for value in answer.values()):
+                raise DataError(f"{where}: an answer goes over several lines: close its quote.")
+            yield where, answer
+    except csv.Error as cause:
+        raise DataError(
+            f"{str(path)!r}, row from line {reader.line_num + 1} on: {cause}: close every quote, "
+            "or leave them out."
+        ) from cause
+
+
+def _survey(text: str, task: str, path: Path) -> tuple[dict[str, dict[str, float]], set[str]]:
+    """Weights, and the tasks whose answers were left out."""
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     others: set[str] = set()
     seen: set[tuple[str, str]] = set()
-    for row in reader:
-        where = f"{str(path)!r}, line {reader.line_num}"
-        name, metric, of, expert = (
-            str(row.get(column) or "").strip() for column in (*COLUMNS, "task", "expert")
-        )
+    for where, answer in _rows(text, path):
+        name, metric, of, expert = answer.values()
         if of not in ("", task):
+            _refuse_twins((task, of), where)
             others.add(of)
             continue
         if not name or not metric:
@@ -169,7 +205,8 @@ def _survey(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
         if others:
             raise _of_other_tasks(task, others, path)
         raise DataError(f"{str(path)!r} holds no answers: give one a line, below the header.")
-    return {
+    shares = {
         name: {metric: n / sum(counts.values()) for metric, n in counts.items()}
         for name, counts in answers.items()
     }
+    return shares, others

@@ -19,6 +19,9 @@ Counts = NDArray[np.int64]
 NONE = Threshold(float("nan"), float("nan"))
 """No calibration was asked for."""
 
+MOST = 1000
+"""Shuffled judges behind thresholds of averages and minima: each is tested on everything."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -26,7 +29,8 @@ class Finding:
 
     Attributes:
         perturbation: which.
-        changed: how many texts it changed; where it changed none, nothing else is known.
+        changed: how many texts it did not leave as they were, those among them that could not be
+            written; where it is 0, nothing else is known.
         d, d_ew: discernment without and with weights.
         p: [metrics].
         weights: [metrics], None for equal ones.
@@ -71,7 +75,7 @@ class Average:
 
     Attributes:
         n: items of the metric and perturbation that has the fewest of them.
-        perturbations: over how many it goes.
+        perturbations: over how many it goes; without any nothing is known.
     """
 
     name: str
@@ -81,6 +85,10 @@ class Average:
     threshold: float
     n: int
     perturbations: int
+
+    def unscored(self, items: int) -> int:
+        """How many of all items it does not rest on; none where there was nothing to score."""
+        return items - self.n if self.perturbations else 0
 
 
 def nothing_changed(
@@ -128,13 +136,15 @@ def _counts(original: Floats, perturbed: Floats, zero_method: ZeroMethod) -> tup
 def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]:
     """Level-balanced averages and minima, each without and with weights.
 
-    Over the perturbations that changed any text; none where there is none.
+    Over the perturbations that changed any text; NaN where none did.
     """
     found = [one for one in found if one.changed]
     levels = [one.perturbation.level for one in found]
     made: list[Average] = []
     if not found:
-        return made
+        names = ("average_ew", "minimum_ew", "average", "minimum")
+        nan = float("nan")
+        return [Average(name, nan, nan, nan, nan, n=0, perturbations=0) for name in names]
     for suffix, values, draws in (
         ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
         ("", [one.d for one in found], [one.draws for one in found]),
@@ -165,7 +175,9 @@ def verdict(found: Sequence[Finding], mechanism: str) -> str:
         said = f"This judge ({mechanism}) does not see: {blind}."
     elif any(one.seen for one in found):
         said = f"This judge ({mechanism}) sees every perturbation that was scored."
-    else:
+    elif unknown:
         said = f"This judge ({mechanism}) has no scores, so nothing is known of what it sees."
+    else:
+        said = f"No text was changed, so nothing is known of what this judge ({mechanism}) sees."
     said += f" Unscored: {unknown}." if unknown else ""
     return f"{said} Left out, because they changed no text: {idle}." if idle else said

@@ -53,6 +53,7 @@ def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
         ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
         ({"rate": "fast"}, "x.rate='fast' has the wrong type"),
         ({"label": 3}, "x.label=3 has the wrong type"),

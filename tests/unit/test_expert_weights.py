@@ -12,7 +12,7 @@ from judgelab.errors import ConfigError, DataError
 from judgelab.study.discernment import Discernment
 from judgelab.study.expert_weights import FOLDER, load_weights
 from tests.scripted import NOBODY, ScriptedChat
-from tests.unit.discernment_lab import QUICK, counts_typos, lab, rows
+from tests.unit.discernment_lab import QUICK, counts_typos, lab, references, rows
 
 TASKS = ("summarization", "story_completion", "question_answering", "translation")
 
@@ -59,6 +59,17 @@ def test_weights_from_a_survey(tmp_path: Path) -> None:
         ("expert,issue\n", "lacks the column 'perturbation'"),
         ("perturbation,metric\n", "holds no answers"),
         ("perturbation,metric\ntypos\n", "line 2: an answer is incomplete"),
+        (
+            'perturbation,metric\ntypos,"fluency\ntypos,relevance\n',
+            "line 2 on: .* close every quote",
+        ),
+        ('perturbation,metric\ntypos,"fluency\ntypos,relevance"\n', "line 3: .* several lines"),
+        ("perturbation,metric\ntypos,Fluency\ntypos,fluency\n", "'Fluency' and 'fluency' differ"),
+        ("perturbation,metric\ntypos,fluency\nTypos,accuracy\n", "'typos' and 'Typos' differ"),
+        (
+            "perturbation,metric,task\na,b,summarization\na,b,Summarization\n",
+            "line 3: 'summarization' and 'Summarization' differ in capitals only",
+        ),
     ],
 )
 def test_faults_of_a_survey_are_named(tmp_path: Path, text: str, said: str) -> None:
@@ -76,6 +87,8 @@ def test_faults_of_a_survey_are_named(tmp_path: Path, text: str, said: str) -> N
         ("summarization: [typos]", "summarization: perturbations must be mapped .* not list"),
         ("translation: 3\nsummarization: {}", "translation: perturbations must be mapped"),
         ("[typos]", "must map tasks"),
+        ("summarization: {typos: {Fluency: 0.5, fluency: 0.5}}", "'Fluency' and 'fluency' differ"),
+        ("Summarization: {}\nsummarization: {}", "'summarization' and 'Summarization' differ"),
     ],
 )
 def test_faults_of_a_yaml_are_named(tmp_path: Path, text: str, said: str) -> None:
@@ -93,6 +106,11 @@ def test_weights_of_other_tasks_are_refused(tmp_path: Path) -> None:
     for file in (own, survey):
         with pytest.raises(ConfigError, match=said):
             load_weights(str(file), "summarization")
+    own.write_text("summarization:\ntranslation: {typos: {fluency: 1}}\n")
+    with pytest.raises(ConfigError, match=said):
+        load_weights(str(own), "summarization")
+    own.write_text("summarization: {}\ntranslation: {typos: {fluency: 1}}\n")
+    assert load_weights(str(own), "summarization").table == {}, "said in so many words"
     with pytest.raises(ConfigError, match="none for the task 'peer_review'"):
         load_weights("judgelab", "peer_review")
     with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
@@ -108,6 +126,18 @@ def test_weights_that_fit_no_perturbation_are_refused_before_anything_is_asked(
     said = r"own\.yaml has weights for typo, and none of them is tested \(deletions_minor, typos_mi"
     with pytest.raises(ConfigError, match=said):
         study.run(lab(tmp_path, NOBODY))
+
+
+def test_a_result_names_the_tasks_whose_answers_were_left_out(tmp_path: Path) -> None:
+    survey = tmp_path / "answers.csv"
+    survey.write_text(
+        "task,perturbation,metric\nsummarization,typos,fluency\n"
+        "sumarization,typos,coherence\ntranslation,typos,accuracy\n"
+    )
+    study = Discernment(only=["typos_minor"], weights=str(survey), calibrate=False, bootstrap=10)
+    few = references().head(3)
+    notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
+    assert "Survey answers for other tasks were left out: sumarization, translation." in notes
 
 
 def test_a_result_names_the_perturbations_that_weigh_all_metrics_alike(tmp_path: Path) -> None:

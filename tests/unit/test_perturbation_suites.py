@@ -142,3 +142,13 @@ def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> No
     own.write_text(text)
     with pytest.raises(DataError, match=said):
         load_suite(str(own), "", "")
+
+
+def test_an_attack_that_is_no_class_is_named(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    target = "{_target_: judgelab.study.perturbations.LEVELS}"
+    own.write_text(f"more: {{level: word, severity: null, attack: {target}}}")
+    with pytest.raises(
+        ConfigError, match=r"more: attack\._target_=.* cannot be built: name a class"
+    ):
+        load_suite(str(own), "", "")

@@ -10,11 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgelab.panel import Item, Panel
 from judgelab.report import comparison, terminal
 from judgelab.report.figures import caption, draw
 from judgelab.report.jobs import jobs
 from judgelab.report.judges import cells, judges, listed, shown
 from judgelab.report.matrix import table
+from judgelab.study.discernment import Discernment
+from tests.scripted import ScriptedChat
+from tests.unit.discernment_lab import counts_typos, lab
 from tests.unit.report_results import write_job, write_run
 
 PERTURBATIONS = ("typos_minor", "reordering_minor")
@@ -78,6 +82,23 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> No
     assert [column.key for column in shown(board)][:2] == ["judge", "dataset"]
     assert len(draw("discernment_judges", {"judges": board}).axes) == 2
     assert not len(judges(jobs(folder)[:1]))
+
+
+def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
+    """No text was changed for it: what the study leaves of it is unscored, and named."""
+    folder = tmp_path / "sweeps" / "s"
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(4))
+    panel = Panel(items, provenance={"dataset": "summeval"})
+    for number, only in enumerate((["reordering_major"], ["typos_major"])):
+        study = Discernment(only=only, replicates=20, bootstrap=10)
+        found = study.run(lab(tmp_path / "lab", ScriptedChat(counts_typos), panel=panel))
+        run = tmp_path / "runs" / str(number)
+        write_run(run, found.to_json())
+        write_job(folder, number, {"seed": str(number)}, status="done", run=str(run))
+    board = judges(jobs(folder))
+    assert list(board["judge"]) == ["1", "0"]
+    assert math.isnan(board["average_ew"][1])
+    assert len(draw("discernment_judges", {"judges": board}).axes) == 1
 
 
 def test_the_sweep_ends_in_it_on_every_surface(sweep: Path) -> None:

@@ -17,7 +17,13 @@ from judgelab.stats.discernment import (
     level_balanced,
     metric_weights,
 )
-from judgelab.stats.discernment_null import How, calibrate, calibrate_summary, resampled
+from judgelab.stats.discernment_null import (
+    How,
+    _shuffles,
+    calibrate,
+    calibrate_summary,
+    resampled,
+)
 from judgelab.stats.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
 
 LN20 = math.log(20)
@@ -239,6 +245,43 @@ def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
             passed.append([level_balanced(values, levels) > average, min(values) > least])
     rates = np.reshape(passed, (150, 4)).mean(axis=0)
     assert (rates >= 0.015).all() and (rates <= 0.09).all(), rates
+
+
+def test_a_missing_rating_stays_where_it_is_in_a_shuffle() -> None:
+    """Thresholds are those of the ten items that are there, and chance passes them in 5 %."""
+    rng = np.random.default_rng(14)
+    levels, weights = ["character", "word", "sentence"], [None] * 3
+    full = likert(rng, 4, 60, 2)
+    holed = full.copy()
+    holed[0, 10:] = np.nan
+    some, few = (
+        calibrate_summary(one, weights, levels, replicates=600) for one in (holed, full[:, :10])
+    )
+    for name in ("average", "minimum"):
+        pair = getattr(some, name).d_ew, getattr(few, name).d_ew
+        assert pair[0] == pytest.approx(pair[1], abs=0.12), name
+    passed, how = [], How(method="normal")  # in a third of the time
+    for seed in range(150):
+        ratings = likert(rng, 4, 60, 1)
+        ratings[0, 10:] = np.nan
+        bars = calibrate_summary(ratings, weights, levels, how, replicates=100, seed=seed)
+        found = [discernment(ratings[0], one, method="normal").d for one in ratings[1:]]
+        passed.append([sum(found) / 3 > bars.average.d, min(found) > bars.minimum.d])
+    rates = np.mean(passed, axis=0)
+    assert (rates >= 0.015).all() and (rates <= 0.1).all(), rates
+
+
+def test_metrics_that_miss_different_ratings_are_shuffled_each_within_its_own() -> None:
+    rng = np.random.default_rng(15)
+    ratings = likert(rng, 3, 40, 2, rho=0.9)
+    ratings[1, :30, 0] = ratings[0, 35:, 1] = np.nan
+    taken = _shuffles(rng.random((5, 3, 40)), ~np.isnan(ratings))
+    shuffled = np.take_along_axis(ratings[None], taken, axis=1)
+    np.testing.assert_array_equal(np.isnan(shuffled), np.isnan(ratings)[None].repeat(5, axis=0))
+    for one in shuffled:
+        np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(ratings, axis=0))
+    assert (taken[:, :, 30:35, 0] == taken[:, :, 30:35, 1]).all(), "whole items move together"
+    assert not (taken[:, :, 30:35, 0] == np.arange(3)[:, None]).all()
 
 
 def test_resamples_are_shared_between_perturbations_and_hold_the_score() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.protocol import ChatRequest
+from judgelab.mechanism.bertscore import BertScore
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.judge import Judge
@@ -18,15 +22,19 @@ from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
 from judgelab.study.discernment import Discernment
+from judgelab.study.run import execute
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.discernment_lab import (
+    CONF,
     QUICK,
+    TEXT,
     at_random,
     counts_typos,
     lab,
@@ -76,6 +84,11 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
     assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
     assert any("no mean of p values" in note for note in result.notes)
+    assert any(
+        "D with expert weights is at most 11.0 on 60 items (8.5 where no two fall by the same "
+        "amount), and D without them 0.46 more: compare" in note
+        for note in result.notes
+    )
     weight = rows(result, "metrics", "metric")["fluency"]["weight"]
     assert weight == 0.85
 
@@ -149,6 +162,17 @@ def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Pat
     )
 
 
+def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: Path) -> None:
+    few = references().head(3)
+    said = "minima rest on 1000 shuffled judges, those of single perturbations on 1001"
+    for replicates, calibrate in ((1000, True), (1001, True), (1001, False)):
+        study = Discernment(
+            only=["typos_major"], replicates=replicates, bootstrap=10, calibrate=calibrate
+        )
+        notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
+        assert any(said in note for note in notes) == (calibrate and replicates > 1000)
+
+
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
     items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
     panel = Panel(items, provenance={"dataset": "summeval"})
@@ -165,7 +189,70 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
         assert draw(name, tables).axes
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
-    assert "has no scores" in nothing.notes[0]
+    assert nothing.notes[0] == (
+        "No text was changed, so nothing is known of what this judge (rating) sees. Left out, "
+        "because they changed no text: reordering_major."
+    )
+    for name in ("average_ew", "minimum_ew", "average", "minimum"):
+        key = f"discernment/{name}"
+        value, bar = nothing.summary[key], nothing.summary[f"{key}_threshold"]
+        assert value != value and bar != bar
+        assert (nothing.summary[f"{key}_n"], nothing.summary[f"{key}_unscored"]) == (0, 0)
+    tables = {t["name"]: frame(t) for t in nothing.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in nothing.figures:
+        assert draw(name, tables).axes
+
+
+def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:
+    """A writer that refuses: its perturbation stays in the average, which is then unknown."""
+    few = references().head(8)
+    writer = ScriptedChat(lambda request: "4" if TEXT.search(request.messages[0].content) else None)
+    study = Discernment(only=["entities_minor", "typos_minor"], by="lm", **QUICK)
+    result = study.run(lab(tmp_path, writer, panel=few))
+    found = rows(result, "discernment", "perturbation")["entities_minor"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8)
+    assert rows(result, "coverage", "variant")["entities_minor"]["absent_texts"] == 8
+    assert result.notes[0].endswith(" Unscored: entities_minor.")
+    assert not any("changed no text" in note for note in result.notes)
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert over["value"] != over["value"] and over["threshold"] != over["threshold"]
+    assert (over["perturbations"], over["n"], over["unscored"]) == (2, 0, 8)
+
+
+def test_a_judge_whose_replies_are_all_unreadable_ends_in_a_report(tmp_path: Path) -> None:
+    """There is no histogram of ratings to draw; everything else there is."""
+    settings = ["study=discernment", "dataset=summeval", "mechanism=rating", "tracker=none"]
+    settings += ["limit=3", "study.only=[typos_minor]", "study.bootstrap=20", "study.replicates=20"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        cfg = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
+    with open_dict(cfg):
+        cfg.evaluation_lm = {"_target_": "tests.scripted_judges.ScriptedJudge", "rule": "one"}
+    assert math.isnan(execute(cfg))
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "report.html").is_file()
+    drawn = {path.name for path in (run / "figures").glob("*.svg")}
+    assert drawn == {"discernment_radar.svg", "discernment_bars.svg"}
+
+
+def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -> None:
+    """The judge refuses the two changed texts, and rates the unchanged ones as their originals."""
+    whole = [f"Only sentence {k}." for k in range(6)]
+    items = [
+        Item(f"i{k}", "source", text)
+        for k, text in enumerate([*whole, "First one. Second one.", "Some sea. Some land."])
+    ]
+    held = {item.reference for item in items}
+
+    def rule(request: ChatRequest) -> str | None:
+        return "4" if rated_text(request) in held else None
+
+    panel = Panel(tuple(items), provenance={"dataset": "summeval"})
+    study = Discernment(only=["reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
+    assert len(rows(result, "unchanged", "item")) == 6
+    found = rows(result, "discernment", "perturbation")["reordering_major"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
+    assert result.summary["not_seen_count"] == 0
 
 
 def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
@@ -184,6 +271,7 @@ PEERS: list[Mechanism] = [
     Judge(Prompt("judge.txt")),
     Pairwise(Prompt("pairwise.txt")),
     Bleu(),
+    BertScore(model="of no use: the encoder is not loaded"),
 ]
 
 
@@ -193,12 +281,22 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
 ) -> None:
     """Perturbations as peers would pay a text for agreeing with damaged ones."""
     lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
-    study, few = Discernment(only=["typos_minor"], **QUICK), references().head(4)
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    few = references().head(4)
     for go in (study.run, study.ask):
-        if go.__name__ == "ask" and mechanism.measurement == "text":
-            continue  # nothing is asked
         with pytest.raises(ConfigError, match="against one another: choose rating"):
             go(lab(tmp_path, lm, mechanism, panel=few))
+
+
+def test_scores_that_came_with_the_data_are_refused_before_a_text_is_written(
+    tmp_path: Path,
+) -> None:
+    few = references().head(4)
+    scored = tuple(replace(item, scores={"own": {"original": 1.0}}) for item in few.items)
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    for panel in (few, replace(few, items=scored)):
+        with pytest.raises(ConfigError, match="as they came: .* a mechanism that reads texts"):
+            study.run(lab(tmp_path, NOBODY, RecordedScores(), panel=panel))
 
 
 def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:
