@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from judgelab.errors import CapabilityError, ConfigError
+from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
@@ -18,7 +18,7 @@ from judgelab.study import qualification_records as records
 from judgelab.study import qualification_tables as tables
 from judgelab.study.annotation import all_pairs, grades_of, preferences_of
 from judgelab.study.hearing import Hearing, ask
-from judgelab.study.judge_prices import read_prices
+from judgelab.study.judge_prices import JudgePrices, read_prices
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
@@ -111,16 +111,19 @@ class Qualification(Panelled):
         """Hear the judges, mark the exams, pool, and compare.
 
         Raises:
-            ConfigError: no judges, no pair of answers, or an exam that does not fit the panel.
+            ConfigError: no judges, no pair of answers, an exam that does not fit the panel, an
+                unknown agent in the family, or price lists in two currencies.
+            DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
         panel = self._panel(lab)
+        prices = self._settled(panel)
         hearing = self._hear(lab, panel)
         write = lab.run_dir.write_table
         write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(lab, panel, hearing)
+        case = self._case(lab, panel, hearing, prices)
         write("records/clean_decisions.parquet", records.decision_records(panel, case))
         made = tables.all_tables(case)
         return Result(
@@ -134,11 +137,25 @@ class Qualification(Panelled):
 
     def ask(self, lab: Lab) -> None:
         """See Study."""
-        self._hear(lab, self._panel(lab))
+        panel = self._panel(lab)
+        self._settled(panel)
+        self._hear(lab, panel)
 
     def _panel(self, lab: Lab) -> Panel:
         lab.no_attack("qualification")
         return lab.panels()["clean"]
+
+    def _settled(self, panel: Panel) -> JudgePrices:
+        """The prices; what is only needed when all have answered is checked before they do."""
+        names = [agent.name for agent in panel.agents]
+        for name in self.family:
+            if name not in names:
+                raise ConfigError(
+                    f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
+                )
+        prices = read_prices(self.prices)
+        prices.check((self.judges or {}).values(), self.model_prices)
+        return prices
 
     def _hear(self, lab: Lab, panel: Panel) -> Hearing:
         pairs = all_pairs(panel)
@@ -175,7 +192,7 @@ class Qualification(Panelled):
                 )
         return ask(lab, panel, pairs, self.judges, exams)
 
-    def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> Case:
+    def _case(self, lab: Lab, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
         gold = preferences_of(panel, hearing.pairs)
         marks: dict[str, Marks] = {}
         for name, answers in hearing.exams.items():
@@ -191,7 +208,6 @@ class Qualification(Panelled):
             )
         elif bool((abs(gold) == 1).any()):
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
-        prices = read_prices(self.prices)
         return Case(
             hearing=hearing,
             agents=[agent.name for agent in panel.agents],
@@ -200,7 +216,7 @@ class Qualification(Panelled):
             pools=pools,
             gold=gold,
             human=grades_of(panel),
-            family=self._family(panel),
+            family=tuple(self.family),
             cost=prices.cost(hearing, self.judges, self.model_prices),
             currency=prices.currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
@@ -215,10 +231,3 @@ class Qualification(Panelled):
             return Threshold(self.threshold, (self.bars or {}).get(exam))
         except ValueError as cause:
             raise ConfigError(f"study.bars.{exam}: {cause}") from cause
-
-    def _family(self, panel: Panel) -> tuple[str, ...]:
-        names = [agent.name for agent in panel.agents]
-        for name in self.family:
-            if name not in names:
-                raise ConfigError(f"study.family: no agent is called {name!r}.")
-        return tuple(self.family)

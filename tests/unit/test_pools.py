@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from judgelab.endpoint.limits import Limits
 from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
 from judgelab.mechanism.chat_eval import ChatEval
@@ -137,8 +138,10 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
     assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    with pytest.raises(ConfigError, match="both in one currency"):
-        prices.cost(hearing, asked, str(own))
+    for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
+        with pytest.raises(ConfigError, match="both in one currency"):
+            prices.check([asked["j1"], lm], str(own))
+    prices.check([asked["j1"]], str(own))
     unlisted = replace(prices, judges={})
     own.write_text("currency: USD\nmodels: {}\n")
     assert np.isnan(unlisted.cost(hearing, asked, str(own))[0])

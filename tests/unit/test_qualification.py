@@ -30,7 +30,7 @@ from judgelab.report.tables import frame
 from judgelab.study.annotation import all_pairs, preferences_of
 from judgelab.study.run import execute
 from tests.scripted import ScriptedChat, panel_of
-from tests.scripted_judges import overrides, write_panel
+from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -269,6 +269,24 @@ def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
 def test_what_does_not_fit_is_one_sentence(run: Run, more: list[str], message: str) -> None:
     with pytest.raises(JudgelabError, match=message):
         run(*more, items=6)
+
+
+@pytest.mark.parametrize("dry", ["true", "false"])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("study.family=[breif]", r"study\.family: .* Did you mean 'brief'"),
+        ("study.prices=nowhere.yaml", "cannot be read"),
+    ],
+)
+def test_nobody_is_asked_before_the_settings_are_sound(
+    run: Run, monkeypatch: pytest.MonkeyPatch, setting: str, message: str, dry: str
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ScriptedJudge, "chat", lambda _, requests: asked.extend(requests))
+    with pytest.raises(JudgelabError, match=message):
+        run(setting, f"dry_run={dry}", items=2)
+    assert not asked
 
 
 def test_labels_are_whole_words() -> None:
