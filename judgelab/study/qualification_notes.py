@@ -58,6 +58,12 @@ def _exams(case: Case) -> list[str]:
         if mute.any():
             named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
             said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
+        said += [
+            f"Only {judge} has a number in {exam}, and compared with nobody it could not exceed "
+            "the bar: it is excused. study.threshold=fixed holds it to a number."
+            for judge, alone in zip(case.hearing.judges, marks.alone, strict=True)
+            if alone
+        ]
         if exam == "consistency":
             said += _tied(case)
         doubtful = [

@@ -146,4 +146,5 @@ def orders_table(case: Case) -> Table:
 def _passed(case: Case, exam: str, judge: int) -> bool | str:
     if not case.hearing.sat[exam][judge]:
         return "excused" if case.rules.excused else False
-    return bool(case.marks[exam].passed[judge])
+    marks = case.marks[exam]
+    return "excused" if marks.alone[judge] else bool(marks.passed[judge])

@@ -63,6 +63,17 @@ def test_nobody_above_the_mean_passes_by_rounding() -> None:
     assert not marks.passed.any() and not marks.passes.any()
 
 
+@pytest.mark.parametrize("bar", [Threshold(), Threshold("quantile", 0.5)])
+def test_who_alone_sat_an_exam_is_not_measured_against_itself(bar: Threshold) -> None:
+    answers = np.array([[[1.0]] * 9 + [[0.0]], [[NAN]] * 10])
+    marks = mark(shares(answers), bar, draws=20)
+    assert marks.alone.tolist() == marks.passed.tolist() == [True, False]
+    assert marks.passes[:, 0].all() and not marks.passes[:, 1].any()
+    assert np.isnan(marks.bar) and np.isnan(marks.p_pass).all() and marks.value[0] == 0.9
+    held = mark(shares(answers), Threshold("fixed", 0.95), draws=20)
+    assert not held.alone.any() and not held.passed.any()
+
+
 def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
     rng = np.random.default_rng(3)
     answers = (rng.random((3, 200)) < np.array([0.95, 0.5, 0.5])[:, None]).astype(float)
