@@ -29,6 +29,8 @@ from judgelab.study.recalled import recall
 from judgelab.study.records import text_records
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
+FIXED = {"consistency": 0.55, "pertinence": 0.5}
+"""Bars of the exams that have one: PRE's for P_c, and chance."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Qualification(Panelled):
         self_confidence: exam P_s.
         threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
             ``quantile``.
-        bars: exam -> number or quantile, for these two.
+        bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
+            are fixed. Refused where the mean is the bar.
         absent: a judge of whom an exam is not known is ``excused`` from it or has ``failed``.
         weights: of the judges in a pool: equal, score, logit or mean (stats.pooling).
         orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
@@ -75,7 +78,7 @@ class Qualification(Panelled):
     self_confidence: Any = None
     recorded: Sequence[str] | None = None
     threshold: ThresholdRule = "mean"
-    bars: Mapping[str, float] | None = None
+    bars: Mapping[str, float | None] | None = None
     absent: Literal["excused", "failed"] = "excused"
     weights: Weighting = "score"
     orders: Orders = "merged"
@@ -100,7 +103,12 @@ class Qualification(Panelled):
             )
         if self.annotation_cost is not None and self.annotation_cost < 0:
             raise ConfigError("study.annotation_cost must not be negative; null: not known.")
-        for name in EXAMS[:2]:
+        for name in self.bars or {}:
+            if name not in FIXED:
+                raise ConfigError(
+                    f"study.bars.{name}: no exam of that name has a bar.{did_you_mean(name, FIXED)}"
+                )
+        for name in FIXED:
             self._bar(name)
 
     def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
@@ -196,7 +204,7 @@ class Qualification(Panelled):
         gold = preferences_of(panel, hearing.pairs)
         marks: dict[str, Marks] = {}
         for name, answers in hearing.exams.items():
-            bar = self._bar(name) if name in EXAMS[:2] else Threshold()
+            bar = self._bar(name) if name in FIXED else Threshold()
             marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
         rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools: list[Pool] = examined(hearing, marks, rules)
@@ -227,7 +235,17 @@ class Qualification(Panelled):
         )
 
     def _bar(self, exam: str) -> Threshold:
+        given = (self.bars or {}).get(exam)
+        if given is not None and self.threshold == "mean":
+            raise ConfigError(
+                f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
+                "study.threshold=fixed or quantile, or leave it out."
+            )
+        if given is not None and not 0 <= given <= 1:
+            raise ConfigError(f"study.bars.{exam}={given} must lie between 0 and 1.")
+        if given is None and self.threshold == "fixed":
+            given = FIXED[exam]
         try:
-            return Threshold(self.threshold, (self.bars or {}).get(exam))
+            return Threshold(self.threshold, given)
         except ValueError as cause:
             raise ConfigError(f"study.bars.{exam}: {cause}") from cause

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from judgelab.endpoint.limits import Limits
 from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
@@ -142,6 +143,8 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
         with pytest.raises(ConfigError, match="both in one currency"):
             prices.check([asked["j1"], lm], str(own))
     prices.check([asked["j1"]], str(own))
+    kept = {"j1": CacheReplay("calls.db", "gpt")}  # recorded by an LM that was paid
+    assert np.isnan(prices.cost(hearing, kept)[1])
     unlisted = replace(prices, judges={})
     own.write_text("currency: USD\nmodels: {}\n")
     assert np.isnan(unlisted.cost(hearing, asked, str(own))[0])
