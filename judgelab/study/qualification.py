@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
@@ -25,6 +27,7 @@ from judgelab.study.origins import origin_of
 from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
 from judgelab.study.qualification_case import Case, summary
 from judgelab.study.qualification_notes import notes
+from judgelab.study.qualification_people import family_pairs
 from judgelab.study.recalled import recall
 from judgelab.study.records import text_records
 
@@ -216,9 +219,18 @@ class Qualification(Panelled):
             )
         elif bool((abs(gold) == 1).any()):
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
+        names = [agent.name for agent in panel.agents]
+        mixed = family_pairs(names, hearing.pairs, self.family)[1]
+        if self.family and not mixed.any():
+            missing.append(
+                "There is no bias rate: no pair has an answer by study.family against one by "
+                "somebody else who is no reference."
+            )
+        elif self.family and not (np.abs(gold) == 1).any():
+            missing.append("There is no bias rate of study.family: people prefer no answer.")
         return Case(
             hearing=hearing,
-            agents=[agent.name for agent in panel.agents],
+            agents=names,
             marks=marks,
             singles=[single(hearing, k, rules) for k in range(len(hearing.judges))],
             pools=pools,

@@ -219,6 +219,23 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
     assert found["by_name"]["exams"] and "qualification_cost" not in found["figures"]
 
 
+def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
+    """Also: a family without anybody else, and a judge who passes at chance, without weight."""
+    found = run(
+        "study.family=[brief,peer,long,wordy]",
+        "study.weights=logit",
+        "study.threshold=fixed",
+        "study.bars.pertinence=0.4",
+        items=6,
+    )
+    for name in ("pools", "comparisons", "agreement", "weightings"):
+        assert all(row["unscored"] == 0 for row in found["by_name"][name]), name
+    lists = {row["pool"]: row for row in found["by_name"]["lists"]}
+    assert lists["P"]["judges"] == "oracle" and lists["P"]["no_weight"] == "one"
+    assert "bias" not in found["by_name"]
+    assert any("There is no bias rate: no pair" in note for note in found["notes"])
+
+
 def test_too_few_items_for_a_human_filter_is_said(run: Run) -> None:
     found = run(items=4)
     assert "human" not in {row["pool"] for row in found["by_name"]["lists"]}

@@ -16,6 +16,7 @@ from judgelab.stats.preference import (
     correct,
     difference,
     favour_rate,
+    ties_of,
     unscored_pairs,
 )
 
@@ -145,6 +146,9 @@ def test_accuracy_counts_ties_half_and_clusters_by_item() -> None:
     found = accuracy(right)
     assert found.value == pytest.approx(3.5 / 6) and (found.n, found.clusters) == (6, 3)
     assert unscored_pairs(sign, gold) == 1
+    gold_ties = [[0, 0, 1], [0, 0, 0], [0, 0, 0]]  # the decision's tie is where people call one too
+    assert ties_of(sign, gold) == 1 and ties_of(sign, gold_ties) == 0
+    assert ties_of(np.zeros((3, 3, 2)), gold) == 14
     by_items = accuracy(right, macro=True)
     assert by_items.value == pytest.approx((0.5 + 0.5 + 2 / 3) / 3)
     assert found.low <= found.value <= found.high
