@@ -184,7 +184,9 @@ def _gold(rows: pd.DataFrame, place: _Places) -> Floats:
     return np.where(np.isnan(gold), mirrored, gold)
 
 
-def _verdicts(rows: pd.DataFrame, place: _Places) -> tuple[dict[str, Floats], ...]:
+def _verdicts(
+    rows: pd.DataFrame, place: _Places
+) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
     """As released; with every reply that was kept read anew, unreadable ones as NaN; and which
     of them neither a label nor a reply explains."""
     keys = ("task_id", "first", "second")

@@ -361,8 +361,8 @@ def test_confidence_is_that_of_the_emitted_label() -> None:
 
 
 def test_an_exam_in_probabilities_is_not_sat_by_who_shows_none() -> None:
-    sets = {"easy": ["a0", "a1"], "hard": ["a0", "a1"]}
-    exam = SelfConfidence(Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt"), **sets)
+    prompts = Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt")
+    exam = SelfConfidence(*prompts, easy=["a0", "a1"], hard=["a0", "a1"])
     panel = panel_of([["good", "bad"]] * 2)
     lm = ScriptedChat(lambda _: "one")
     paper = exam.prepare(panel, lm, seed=0)
