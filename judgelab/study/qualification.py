@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
 from judgelab.result import Result
-from judgelab.stats.exams import Marks, Threshold, ThresholdRule, mark
+from judgelab.stats.arrays import Floats
+from judgelab.stats.exams import Bools, Marks, Threshold, ThresholdRule, mark
 from judgelab.stats.pooling import Orders, Weighting
 from judgelab.study import qualification_records as records
 from judgelab.study import qualification_tables as tables
@@ -220,14 +219,7 @@ class Qualification(Panelled):
         elif bool((abs(gold) == 1).any()):
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
         names = [agent.name for agent in panel.agents]
-        mixed = family_pairs(names, hearing.pairs, self.family)[1]
-        if self.family and not mixed.any():
-            missing.append(
-                "There is no bias rate: no pair has an answer by study.family against one by "
-                "somebody else who is no reference."
-            )
-        elif self.family and not (np.abs(gold) == 1).any():
-            missing.append("There is no bias rate of study.family: people prefer no answer.")
+        missing += self._unbiased(family_pairs(names, hearing.pairs, self.family)[1], gold)
         return Case(
             hearing=hearing,
             agents=names,
@@ -245,6 +237,17 @@ class Qualification(Panelled):
             draws=self.bootstrap,
             seed=lab.seed,
         )
+
+    def _unbiased(self, mixed: Bools, gold: Floats) -> list[str]:
+        """Why there is no bias rate of the family that was named; empty where there is one."""
+        if not self.family or (mixed.any() and (abs(gold) == 1).any()):
+            return []
+        if mixed.any():
+            return ["There is no bias rate of study.family: people prefer no answer."]
+        return [
+            "There is no bias rate: no pair has an answer by study.family against one by somebody "
+            "else who is no reference."
+        ]
 
     def _bar(self, exam: str) -> Threshold:
         given = (self.bars or {}).get(exam)
