@@ -7,14 +7,15 @@ function says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.arrays import Floats, divide
-from judgelab.stats.bootstrap import bootstrap_mean
+from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.correlation import item_correlations
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.pooling import decide, gaps_of, pooled_scores, votes_of
@@ -146,19 +147,60 @@ def confidence(
     ``prob``: ln p of the emitted token, answers without one left out. ``direct``: level 1 to 5,
     an unread one counting 0.
     """
+    easy, hard = confidence_by_item(rows, method, prompt, judge, old=old)
+    return easy[~np.isnan(easy)], hard[~np.isnan(hard)]
+
+
+def confidence_by_item(
+    rows: pd.DataFrame, method: str, prompt: str, judge: str, *, old: bool = False
+) -> tuple[Floats, Floats]:
+    """The same [items, answers]; NaN for an answer without a number, or that an item lacks."""
     mine = rows[
         (rows["method"] == method) & (rows["prompt"] == prompt) & (rows["evaluator"] == judge)
     ]
     if "old_run" in mine and method == "prob":
         mine = mine[mine["old_run"] == old]
-    return tuple(_levels(mine[mine["set"] == which], method) for which in ("easy", "hard"))  # type: ignore[return-value]
+    easy, hard = (
+        by_task(part["task_id"], _levels(part, method))
+        for part in (mine[mine["set"] == which] for which in ("easy", "hard"))
+    )
+    return easy, hard
+
+
+def by_task(tasks: ArrayLike, values: Floats) -> Floats:
+    """[items, answers] the values of each task; NaN where a task has fewer than another."""
+    numbers, row, counts = np.unique(np.asarray(tasks), return_inverse=True, return_counts=True)
+    cells = np.full((len(numbers), int(counts.max(initial=0))), np.nan)
+    order = np.argsort(row, kind="stable")
+    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    cells[row[order], column] = values[order]
+    return cells
+
+
+def spread(cells: Floats) -> tuple[Estimate, Estimate]:
+    """Mean and population SD over the answers [items, answers], with intervals over items.
+
+    n: answers; unscored: those without a number, or that an item lacks.
+    """
+    known = ~np.isnan(cells)
+    values, n = cells[known], int(known.sum())
+    unscored, items = cells.size - n, int(known.any(axis=1).sum())
+    filled = np.where(known, cells, 0.0)
+    sums = np.stack([known.sum(axis=1), filled.sum(axis=1), (filled**2).sum(axis=1)], axis=1)
+    count, total, squares = (item_weights(len(cells), DRAWS, 0) @ sums).T
+    means = divide(total, count)
+    spreads = np.sqrt(np.maximum(divide(squares, count) - means**2, 0.0))
+    found = []
+    for value, samples in ((values.mean(), means), (values.std(), spreads)):
+        low, high = percentile_interval(samples) if items > 2 else (math.nan, math.nan)
+        found.append(Estimate(float(value), low, high, n, unscored, clusters=items))
+    return found[0], found[1]
 
 
 def _levels(rows: pd.DataFrame, method: str) -> Floats:
     if method == "direct":
         return np.asarray(rows["level_stored"].to_numpy(np.float64, na_value=0.0))
     p = rows["p_output"].to_numpy(np.float64, na_value=np.nan)
-    p = p[~np.isnan(p)]
-    if p.size and p.max() > 1:
+    if np.nanmax(p, initial=0.0) > 1:
         p = p / 100  # the files of hosted models hold per cent
     return np.asarray(np.log(p))

@@ -12,7 +12,6 @@ from experiments.auto_pre.printed import named
 from experiments.auto_pre.rows import Row, Table, point
 from judgelab.reading import read_choice
 from judgelab.stats.arrays import Floats
-from judgelab.stats.bootstrap import bootstrap_mean
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.exams import Threshold, mark
 
@@ -77,7 +76,8 @@ def table10(benches: Sequence[Bench]) -> Table:
                 )
     note = (
         "-ln p of the emitted label, natural logarithm, population SD. Where a run was repeated "
-        "the printed numbers are of the earlier one; corrected and stated: of the later."
+        "the printed numbers are of the earlier one; corrected and stated: of the later. "
+        "The intervals are over items."
     )
     return Table("10", "uncertainty", tuple(rows), (note,))
 
@@ -97,7 +97,7 @@ def table11(benches: Sequence[Bench]) -> Table:
             numbers = printed.get(key, [None] * 4)
             released = corrected = None
             if (prompt, judge) in known:
-                sets = counting.confidence(frame, "direct", prompt, judge)
+                sets = counting.confidence_by_item(frame, "direct", prompt, judge)
                 released = _spread(*sets)
                 corrected = _in_words(bench, prompt, judge)
             for part, name in enumerate(PARTS):
@@ -183,40 +183,28 @@ def _read(bench: Bench, first: str, second: str, prompt: int, judge: str) -> Est
 
 
 def _uncertainty(bench: Bench, prompt: str, judge: str, *, old: bool) -> list[Estimate] | None:
-    easy, hard = counting.confidence(bench.data.confidence, "prob", prompt, judge, old=old)
-    return _spread(-easy, -hard) if len(easy) and len(hard) else None
+    frame = bench.data.confidence
+    easy, hard = counting.confidence_by_item(frame, "prob", prompt, judge, old=old)
+    told = np.isfinite(easy).any() and np.isfinite(hard).any()
+    return _spread(-easy, -hard) if told else None
 
 
 def _spread(easy: Floats, hard: Floats) -> list[Estimate]:
-    made = []
-    for values in (easy, hard):
-        made += [point(float(values.mean()), len(values)), point(float(values.std()), len(values))]
-    return made
+    return [*counting.spread(easy), *counting.spread(hard)]
 
 
 def _in_words(bench: Bench, prompt: str, judge: str) -> list[Estimate] | None:
-    """Levels read anew; means with their interval over items."""
+    """Levels read anew."""
     frame = bench.data.confidence
     if "response" not in frame or prompt != "null":
         return None
     mine = frame[
         (frame["method"] == "direct") & (frame["prompt"] == prompt) & (frame["evaluator"] == judge)
     ]
-    made: list[Estimate] = []
+    sets = []
     for name in ("easy", "hard"):
         rows = mine[mine["set"] == name]
         said = [read_choice(text, LEVELS, "last") for text in rows["response"].astype(str)]
         levels = np.array([LEVELS.get(one or "", np.nan) for one in said])
-        known = levels[~np.isnan(levels)]
-        tasks = rows["task_id"].to_numpy()
-        means = np.array([_nanmean(levels[tasks == task]) for task in np.unique(tasks)])
-        over = bootstrap_mean(means, counting.DRAWS)
-        missing = len(levels) - len(known)
-        made.append(Estimate(float(known.mean()), over.low, over.high, len(known), missing))
-        made.append(point(float(known.std()), len(known), missing))
-    return made
-
-
-def _nanmean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+        sets.append(counting.by_task(rows["task_id"], levels))
+    return _spread(*sets)

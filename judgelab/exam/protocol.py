@@ -42,11 +42,13 @@ class Answers:
         scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
         hard: P_s: confidence on the hard set; None for the other exams.
         tied: P_c: share of the scored answers that are ties before and after the change.
+        absence: why the judge could not sit the exam, as a clause; empty where it has sat it.
     """
 
     scored: Floats
     hard: Floats | None = None
     tied: float = math.nan
+    absence: str = ""
 
 
 class Exam(Protocol):

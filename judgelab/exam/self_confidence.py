@@ -20,6 +20,11 @@ from judgelab.reading import read_choice
 
 LABELS = tuple(label for label in CHOICES if label != "tie")
 
+SILENT = (
+    "its replies show no probabilities of tokens (study.self_confidence.by=words asks in words)"
+)
+"""Why a judge has not sat the exam, who then has not failed it either."""
+
 
 @dataclass(frozen=True)
 class SelfConfidence:
@@ -83,17 +88,18 @@ class SelfConfidence:
         return Paper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
 
     def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
-        """Confidence in every answer on both sets."""
-        ask = self._probabilities if self.by == "probability" else self._in_words
-        easy, hard = (by_item(ask(panel, judge), paper) for panel in paper.panels)
-        return Answers(easy, hard)
-
-    def _probabilities(self, panel: Panel, lm: EvaluationLM) -> Floats:
-        values = np.full((len(panel.items), 2), np.nan)
-        cells, replies = self.judge.ask(panel, lm, top_logprobs=5)
-        for (k, i, _), reply in zip(cells, replies, strict=True):
-            values[k, i] = emitted(reply)
-        return values
+        """Confidence in every answer on both sets; not sat by who replies without probabilities."""
+        if self.by == "words":
+            easy, hard = (by_item(self._in_words(panel, judge), paper) for panel in paper.panels)
+            return Answers(easy, hard)
+        asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
+        easy, hard = (
+            by_item(_probabilities(panel, cells, replies), paper)
+            for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
+        )
+        said = [reply for _, replies in asked for reply in replies if reply.text is not None]
+        silent = bool(said) and not any(reply.top_logprobs for reply in said)
+        return Answers(easy, hard, absence=SILENT if silent else "")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
@@ -131,6 +137,15 @@ class SelfConfidence:
                 f"study.self_confidence.{name}=[AGENT,AGENT], or study.self_confidence=null."
             )
         return found[0], found[1]
+
+
+def _probabilities(
+    panel: Panel, cells: Sequence[tuple[int, int, int]], replies: Sequence[Reply]
+) -> Floats:
+    values = np.full((len(panel.items), 2), np.nan)
+    for (k, i, _), reply in zip(cells, replies, strict=True):
+        values[k, i] = emitted(reply)
+    return values
 
 
 def emitted(reply: Reply) -> float:

@@ -98,6 +98,8 @@ class Threshold:
             ``quantile`` of the candidates' numbers.
         value: of fixed or quantile; mean does not use it.
 
+    A mean and a quantile compare candidates: of one alone they say nothing.
+
     Raises:
         ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
     """
@@ -131,13 +133,16 @@ class Marks:
     Attributes:
         value: [judges] P; NaN where a judge did not sit the exam.
         low, high: [judges] 95 % percentile interval over resampled items.
-        passed: [judges]; who did not sit the exam has not passed it.
+        passed: [judges]; who did not sit the exam has not passed it. Who ``alone`` has a number
+            is let through.
         p_pass: [judges] share of resamples, bar and all, in which the judge passes; NaN without
             a number. Near 0 or 1 the data decide; near .5 chance does.
         bar: the threshold.
         n, unscored: [judges] answers that were and were not scored.
         samples: [draws, judges] the numbers in the resamples.
         passes: [draws, judges] who passes in each resample.
+        alone: [judges] the only candidate with a number, under a bar that compares candidates,
+            which nobody exceeds who is compared with nobody else.
     """
 
     value: Floats
@@ -150,6 +155,7 @@ class Marks:
     unscored: NDArray[np.int64]
     samples: Floats
     passes: Bools
+    alone: Bools
 
 
 def shares(answers: ArrayLike) -> Shares:
@@ -218,13 +224,17 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     weights = item_weights(answers.items, draws, seed)
     value, samples = answers.values(whole)[0], answers.values(weights)
     bar = Threshold("fixed", 0.5) if isinstance(answers, Confidence) else threshold
-    limit = bar.bar(value[None])[0]
+    known = ~np.isnan(value)
+    alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
+    limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
     passes = _above(samples, bar.bar(samples)[:, None])
     low, high = _intervals(samples)
-    share = np.where(np.isnan(value), np.nan, passes.mean(axis=0))
-    passed = _above(value, limit)
+    share = np.where(known & ~alone, passes.mean(axis=0), np.nan)
+    passed = _above(value, limit) | alone
     n, unscored = answers.n, answers.unscored
-    return Marks(value, low, high, passed, share, float(limit), n, unscored, samples, passes)
+    return Marks(
+        value, low, high, passed, share, limit, n, unscored, samples, passes | alone, alone
+    )
 
 
 def _above(values: Floats, bar: ArrayLike) -> Bools:

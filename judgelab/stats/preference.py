@@ -33,10 +33,20 @@ def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
 
 def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
     """Pairs on which people have a preference but nobody decided."""
+    return int(np.count_nonzero(np.isnan(_where_preferred(sign, gold))))
+
+
+def ties_of(sign: ArrayLike, gold: ArrayLike) -> int:
+    """Pairs on which people have a preference and the decision is a tie."""
+    return int(np.count_nonzero(_where_preferred(sign, gold) == 0))
+
+
+def _where_preferred(sign: ArrayLike, gold: ArrayLike) -> Floats:
+    """The decisions, in a row, on pairs on which people have a preference."""
     decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
     if decided.ndim == truth.ndim + 1:
         truth = np.broadcast_to(truth[..., None], decided.shape)
-    return int(np.count_nonzero(np.isnan(decided) & ~np.isnan(truth) & (truth != 0)))
+    return np.asarray(decided[~np.isnan(truth) & (truth != 0)])
 
 
 def accuracy(

@@ -65,7 +65,10 @@ class Recorded:
         read: the same, with replies that were kept read as whole words (the release looks for
             "one" and "two" anywhere, also inside "mention"), and NaN wherever the reply named
             neither answer nor a tie.
+        unlabelled: judge -> [items, agents, agents] 1 where neither answer was chosen and neither
+            label nor reply was kept, so that nobody knows whether it was a tie; else 0.
         grades: format -> judge -> [items, agents]; NaN where no number was read.
+        graded: the same with replies without a number as they are marked; NaN without a reply.
         pertinence: rows of the exam, as released; empty where there is none.
         confidence: rows of the exam, as released; empty where there is none.
     """
@@ -77,7 +80,9 @@ class Recorded:
     human: Floats
     verdict: Mapping[str, Floats]
     read: Mapping[str, Floats]
+    unlabelled: Mapping[str, Floats]
     grades: Mapping[str, Mapping[str, Floats]]
+    graded: Mapping[str, Mapping[str, Floats]]
     pertinence: pd.DataFrame = field(repr=False)
     confidence: pd.DataFrame = field(repr=False)
 
@@ -127,7 +132,7 @@ def read_dataset(path: str | Path, name: str) -> Recorded:
         _gold(gold, place),
         place.fill(human, ("task_id", "model"), human["median"]),
         *_verdicts(verdicts, place),
-        _grades(rows["score_pointwise"], place),
+        *_grades(rows["score_pointwise"], place),
         rows["exam_pertinence"],
         rows["exam_self_confidence"],
     )
@@ -179,32 +184,42 @@ def _gold(rows: pd.DataFrame, place: _Places) -> Floats:
     return np.where(np.isnan(gold), mirrored, gold)
 
 
-def _verdicts(rows: pd.DataFrame, place: _Places) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """As released, and with every reply that was kept read anew, unreadable ones as NaN."""
+def _verdicts(
+    rows: pd.DataFrame, place: _Places
+) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
+    """As released; with every reply that was kept read anew, unreadable ones as NaN; and which
+    of them neither a label nor a reply explains."""
     keys = ("task_id", "first", "second")
     values = (rows["verdict"].astype(np.float64) + 1) / 2
     # without labels a tie cannot be told from a reply that says nothing
-    unread = (rows["verdict"] == 0) & ~rows["label"].astype(str).isin(["tie", ""])
-    strict = values.mask(unread, np.nan)
+    neither, label = rows["verdict"] == 0, rows["label"].astype(str)
+    strict = values.mask(neither & ~label.isin(["tie", ""]), np.nan)
+    unknown = (neither & (label == "")).astype(np.float64)
     if "raw_text" in rows:
         kept = rows["raw_text"].notna()
         said = [read_choice(text, CHOICES) for text in rows.loc[kept, "raw_text"]]
+        unknown[kept] = 0.0
         strict[kept] = np.array([CHOICES.get(one or "", np.nan) for one in said], np.float64)
-    released, read = {}, {}
+    released, read, unlabelled = {}, {}, {}
     for judge, index in rows.groupby("evaluator", observed=True).groups.items():
         mine = rows.loc[index]
         released[str(judge)] = place.fill(mine, keys, values.loc[index])
         read[str(judge)] = place.fill(mine, keys, strict.loc[index])
-    return released, read
+        unlabelled[str(judge)] = np.nan_to_num(place.fill(mine, keys, unknown.loc[index]))
+    return released, read, unlabelled
 
 
-def _grades(rows: pd.DataFrame, place: _Places) -> dict[str, dict[str, Floats]]:
+def _grades(
+    rows: pd.DataFrame, place: _Places
+) -> tuple[dict[str, dict[str, Floats]], dict[str, dict[str, Floats]]]:
     grades: dict[str, dict[str, Floats]] = {}
+    graded: dict[str, dict[str, Floats]] = {}
     for (form, judge), mine in rows.groupby(["format", "evaluator"], observed=True):
         cells = place.fill(mine, ("task_id", "model"), mine["score"])
-        cells[cells < 0] = np.nan  # -1 marks a reply without a number
-        grades.setdefault(str(form), {})[str(judge)] = cells
-    return grades
+        graded.setdefault(str(form), {})[str(judge)] = cells
+        read = np.where(cells < 0, np.nan, cells)  # -1 marks a reply without a number
+        grades.setdefault(str(form), {})[str(judge)] = read
+    return grades, graded
 
 
 def _rows(path: str | Path, key: str, name: str) -> pd.DataFrame:

@@ -43,7 +43,7 @@ class Hearing:
         facts: exam -> how it was set.
         tied: [judges] share of the consistency exam's answers that are ties before and after the
             change; NaN where it was not sat.
-        missing: sentences on exams that nobody could sit.
+        missing: sentences on exams that somebody could not sit, and on what was recorded.
         measured: judge -> what the mechanism measured (asked now), for the records.
     """
 
@@ -99,20 +99,34 @@ def ask(
             lab.tell(f"{judge}, {name}", 0)
             answers[name].append(exam.sit(papers[name], lm, seed=lab.seed))
     verdicts, grades = _arrays(lab, list(measured.values()), pairs)
+    sat = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
+    some = {name for name, each in sat.items() if each.any()}
     return Hearing(
         tuple(judges),
         pairs,
         verdicts,
         grades,
-        {name: _stacked(each) for name, each in answers.items()},
+        {name: _stacked(each) for name, each in answers.items() if name in some},
         np.array([bill.calls for bill in bills], dtype=np.int64),
         np.array([bill.input_tokens for bill in bills], dtype=np.float64),
         np.array([bill.output_tokens for bill in bills], dtype=np.float64),
-        {name: np.ones(len(judges), dtype=np.bool_) for name in exams},
-        {name: paper.facts for name, paper in papers.items()},
+        {name: each for name, each in sat.items() if name in some},
+        {name: paper.facts for name, paper in papers.items() if name in some},
         _tied(answers, len(judges)),
+        _absences(answers, list(judges)),
         measured=measured,
     )
+
+
+def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
+    """A sentence on each exam that not everybody could sit, and why."""
+    said = []
+    for exam, each in answers.items():
+        for reason in dict.fromkeys(one.absence for one in each if one.absence):
+            who = [j for j, one in zip(judges, each, strict=True) if one.absence == reason]
+            fate = "" if len(who) < len(judges) else " Nobody sat it, and no pool asks for it."
+            said.append(f"Exam {exam} was not sat by {', '.join(who)}: {reason}.{fate}")
+    return tuple(said)
 
 
 def _able(lab: Lab, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +10,11 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from judgelab.endpoint.prices import price_of
+from judgelab.endpoint.prices import Price, price_of
 from judgelab.errors import ConfigError, DataError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.cached import Cached
+from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.study.hearing import Hearing
@@ -34,6 +36,31 @@ class JudgePrices:
     currency: str
     tokens_per_call: float
     judges: Mapping[str, float]
+
+    def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
+        """Find out before anybody is asked that a cost could not be told.
+
+        Args:
+            asked: the judges, counted in a dry run or put to work.
+            model_prices: the run's price list (budget.prices).
+
+        Raises:
+            ConfigError: the two lists have different currencies.
+            DataError: the run's price list cannot be read.
+        """
+        for lm in asked:
+            inner = _bare(lm)
+            if isinstance(inner, Remote):
+                self._listed(inner, model_prices)
+
+    def _listed(self, lm: Remote, model_prices: str | None) -> Price | None:
+        listed = price_of(lm.model, model_prices)
+        if listed is not None and listed.currency != self.currency:
+            raise ConfigError(
+                f"study.prices is in {self.currency}, but the price list of models in "
+                f"{listed.currency}: give both in one currency (budget.prices=FILE)."
+            )
+        return listed
 
     def cost(
         self,
@@ -71,18 +98,19 @@ class JudgePrices:
         if lm is None:
             tokens = self.tokens_per_call * float(hearing.calls[k])
             return float("nan") if flat is None else flat * tokens / PER
-        inner = lm.lm if isinstance(lm, Cached) else lm
+        inner = _bare(lm)
         if isinstance(inner, Remote):
-            listed = price_of(inner.model, model_prices)
+            listed = self._listed(inner, model_prices)
             if listed is not None:
-                if listed.currency != self.currency:
-                    raise ConfigError(
-                        f"study.prices is in {self.currency}, but the price list of models in "
-                        f"{listed.currency}: give both in one currency (budget.prices=FILE)."
-                    )
                 return listed.cost(read, written)
-            return float("nan") if flat is None else flat * (read + written) / PER
+        if flat is None and isinstance(inner, Remote | CacheReplay):
+            return float("nan")
         return (flat or 0.0) * (read + written) / PER
+
+
+def _bare(lm: EvaluationLM) -> EvaluationLM:
+    """The LM that a run has put to work, or that a dry run counts."""
+    return lm.lm if isinstance(lm, Cached | Counted) else lm
 
 
 def read_prices(file: str) -> JudgePrices:

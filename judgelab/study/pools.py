@@ -40,6 +40,7 @@ class Pool:
         power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
             None where it is not.
         power_by_item: [judges, items] weights where every item has its own (human).
+        passed: [judges] who passed its exams, also with a weight of 0; None where none is asked.
     """
 
     name: str
@@ -48,11 +49,17 @@ class Pool:
     decision: Decision
     power_samples: Floats | None = None
     power_by_item: Floats | None = None
+    passed: Bools | None = None
 
     @property
     def members(self) -> Bools:
         """[judges] who has a say."""
         return np.asarray(self.power > 0, dtype=np.bool_)
+
+    @property
+    def weightless(self) -> Bools:
+        """[judges] who passed and has no say, as the weights are logits: at chance, or below."""
+        return np.zeros_like(self.members) if self.passed is None else self.passed & ~self.members
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,8 @@ def admitted(
     power = _weights(values, chosen, rules.weighting, passed)
     powers = _weights(samples, chosen, rules.weighting, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
-    return Pool(name, tuple(exams), power, decide(votes, power, rules.tolerance), powers)
+    decision = decide(votes, power, rules.tolerance)
+    return Pool(name, tuple(exams), power, decision, powers, passed=passed)
 
 
 def filtered_by_people(

@@ -7,28 +7,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from judgelab.errors import CapabilityError, ConfigError
+from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
 from judgelab.result import Result
-from judgelab.stats.exams import Marks, Threshold, ThresholdRule, mark
+from judgelab.stats.arrays import Floats
+from judgelab.stats.exams import Bools, Marks, Threshold, ThresholdRule, mark
 from judgelab.stats.pooling import Orders, Weighting
 from judgelab.study import qualification_records as records
 from judgelab.study import qualification_tables as tables
 from judgelab.study.annotation import all_pairs, grades_of, preferences_of
 from judgelab.study.hearing import Hearing, ask
-from judgelab.study.judge_prices import read_prices
+from judgelab.study.judge_prices import JudgePrices, read_prices
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
 from judgelab.study.pools import Pool, Rules, examined, filtered_by_people, single
 from judgelab.study.qualification_case import Case, summary
 from judgelab.study.qualification_notes import notes
+from judgelab.study.qualification_people import family_pairs
 from judgelab.study.recalled import recall
 from judgelab.study.records import text_records
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
+FIXED = {"consistency": 0.55, "pertinence": 0.5}
+"""Bars of the exams that have one: PRE's for P_c, and chance."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Qualification(Panelled):
         self_confidence: exam P_s.
         threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
             ``quantile``.
-        bars: exam -> number or quantile, for these two.
+        bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
+            are fixed. Refused where the mean is the bar.
         absent: a judge of whom an exam is not known is ``excused`` from it or has ``failed``.
         weights: of the judges in a pool: equal, score, logit or mean (stats.pooling).
         orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
@@ -75,7 +80,7 @@ class Qualification(Panelled):
     self_confidence: Any = None
     recorded: Sequence[str] | None = None
     threshold: ThresholdRule = "mean"
-    bars: Mapping[str, float] | None = None
+    bars: Mapping[str, float | None] | None = None
     absent: Literal["excused", "failed"] = "excused"
     weights: Weighting = "score"
     orders: Orders = "merged"
@@ -100,7 +105,12 @@ class Qualification(Panelled):
             )
         if self.annotation_cost is not None and self.annotation_cost < 0:
             raise ConfigError("study.annotation_cost must not be negative; null: not known.")
-        for name in EXAMS[:2]:
+        for name in self.bars or {}:
+            if name not in FIXED:
+                raise ConfigError(
+                    f"study.bars.{name}: no exam of that name has a bar.{did_you_mean(name, FIXED)}"
+                )
+        for name in FIXED:
             self._bar(name)
 
     def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
@@ -111,16 +121,19 @@ class Qualification(Panelled):
         """Hear the judges, mark the exams, pool, and compare.
 
         Raises:
-            ConfigError: no judges, no pair of answers, or an exam that does not fit the panel.
+            ConfigError: no judges, no pair of answers, an exam that does not fit the panel, an
+                unknown agent in the family, or price lists in two currencies.
+            DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
         panel = self._panel(lab)
+        prices = self._settled(panel)
         hearing = self._hear(lab, panel)
         write = lab.run_dir.write_table
         write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(lab, panel, hearing)
+        case = self._case(lab, panel, hearing, prices)
         write("records/clean_decisions.parquet", records.decision_records(panel, case))
         made = tables.all_tables(case)
         return Result(
@@ -134,11 +147,25 @@ class Qualification(Panelled):
 
     def ask(self, lab: Lab) -> None:
         """See Study."""
-        self._hear(lab, self._panel(lab))
+        panel = self._panel(lab)
+        self._settled(panel)
+        self._hear(lab, panel)
 
     def _panel(self, lab: Lab) -> Panel:
         lab.no_attack("qualification")
         return lab.panels()["clean"]
+
+    def _settled(self, panel: Panel) -> JudgePrices:
+        """The prices; what is only needed when all have answered is checked before they do."""
+        names = [agent.name for agent in panel.agents]
+        for name in self.family:
+            if name not in names:
+                raise ConfigError(
+                    f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
+                )
+        prices = read_prices(self.prices)
+        prices.check((self.judges or {}).values(), self.model_prices)
+        return prices
 
     def _hear(self, lab: Lab, panel: Panel) -> Hearing:
         pairs = all_pairs(panel)
@@ -175,11 +202,11 @@ class Qualification(Panelled):
                 )
         return ask(lab, panel, pairs, self.judges, exams)
 
-    def _case(self, lab: Lab, panel: Panel, hearing: Hearing) -> Case:
+    def _case(self, lab: Lab, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
         gold = preferences_of(panel, hearing.pairs)
         marks: dict[str, Marks] = {}
         for name, answers in hearing.exams.items():
-            bar = self._bar(name) if name in EXAMS[:2] else Threshold()
+            bar = self._bar(name) if name in FIXED else Threshold()
             marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
         rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools: list[Pool] = examined(hearing, marks, rules)
@@ -191,16 +218,17 @@ class Qualification(Panelled):
             )
         elif bool((abs(gold) == 1).any()):
             pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
-        prices = read_prices(self.prices)
+        names = [agent.name for agent in panel.agents]
+        missing += self._unbiased(family_pairs(names, hearing.pairs, self.family)[1], gold)
         return Case(
             hearing=hearing,
-            agents=[agent.name for agent in panel.agents],
+            agents=names,
             marks=marks,
             singles=[single(hearing, k, rules) for k in range(len(hearing.judges))],
             pools=pools,
             gold=gold,
             human=grades_of(panel),
-            family=self._family(panel),
+            family=tuple(self.family),
             cost=prices.cost(hearing, self.judges, self.model_prices),
             currency=prices.currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
@@ -210,15 +238,29 @@ class Qualification(Panelled):
             seed=lab.seed,
         )
 
+    def _unbiased(self, mixed: Bools, gold: Floats) -> list[str]:
+        """Why there is no bias rate of the family that was named; empty where there is one."""
+        if not self.family or (mixed.any() and (abs(gold) == 1).any()):
+            return []
+        if mixed.any():
+            return ["There is no bias rate of study.family: people prefer no answer."]
+        return [
+            "There is no bias rate: no pair has an answer by study.family against one by somebody "
+            "else who is no reference."
+        ]
+
     def _bar(self, exam: str) -> Threshold:
+        given = (self.bars or {}).get(exam)
+        if given is not None and self.threshold == "mean":
+            raise ConfigError(
+                f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
+                "study.threshold=fixed or quantile, or leave it out."
+            )
+        if given is not None and not 0 <= given <= 1:
+            raise ConfigError(f"study.bars.{exam}={given} must lie between 0 and 1.")
+        if given is None and self.threshold == "fixed":
+            given = FIXED[exam]
         try:
-            return Threshold(self.threshold, (self.bars or {}).get(exam))
+            return Threshold(self.threshold, given)
         except ValueError as cause:
             raise ConfigError(f"study.bars.{exam}: {cause}") from cause
-
-    def _family(self, panel: Panel) -> tuple[str, ...]:
-        names = [agent.name for agent in panel.agents]
-        for name in self.family:
-            if name not in names:
-                raise ConfigError(f"study.family: no agent is called {name!r}.")
-        return tuple(self.family)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -88,8 +88,9 @@ class Case:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
             return Estimate(float("nan"), float("nan"), float("nan"), 0, clusters=0)
-        cells = [alike(one.decision.sign, two.decision.sign) for one, two in groups]
-        return accuracy(np.stack(cells, axis=-1), draws=self.draws, seed=self.seed)
+        cells = np.stack([alike(a.decision.sign, b.decision.sign) for a, b in groups], axis=-1)
+        found = accuracy(cells, draws=self.draws, seed=self.seed)
+        return replace(found, unscored=int(np.isnan(cells).sum()))
 
 
 def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
@@ -134,11 +135,14 @@ def rank_agreement(case: Case, pool: Pool) -> Floats:
 def gain(case: Case, measure: str, pool: Pool, other: Pool) -> Estimate:
     """What one method has more than another, ``accuracy`` or ``spearman``; tested on items.
 
-    n: pairs (accuracy) or items (spearman) that both have; p: sign flips of whole items.
+    n: pairs (accuracy) or items (spearman) that both have; unscored: those that either lacks;
+    p: sign flips of whole items.
     """
     if measure == "accuracy":
         first, second = case.right(pool), case.right(other)
-        return difference(first, second, draws=case.draws, seed=case.seed)
+        found = difference(first, second, draws=case.draws, seed=case.seed)
+        pairs = int((np.abs(case.gold) == 1).sum()) * (first.size // max(case.gold.size, 1))
+        return replace(found, unscored=pairs - found.n)
     gap = rank_agreement(case, pool) - rank_agreement(case, other)
     mean = bootstrap_mean(gap, case.draws, case.seed)
     p = sign_flip_p(gap, case.draws, case.seed)

@@ -58,6 +58,12 @@ def _exams(case: Case) -> list[str]:
         if mute.any():
             named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
             said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
+        said += [
+            f"Only {judge} has a number in {exam}, and compared with nobody it could not exceed "
+            "the bar: it is excused. study.threshold=fixed holds it to a number."
+            for judge, alone in zip(case.hearing.judges, marks.alone, strict=True)
+            if alone
+        ]
         if exam == "consistency":
             said += _tied(case)
         doubtful = [
@@ -67,9 +73,15 @@ def _exams(case: Case) -> list[str]:
         ]
         if doubtful:
             said.append(f"Whether these pass {exam} is decided by noise: {', '.join(doubtful)}.")
-    if not case.chosen.members.any():
+    if case.chosen.weightless.any():
+        weightless = zip(case.hearing.judges, case.chosen.weightless, strict=True)
+        said.append(
+            f"Passed all exams, but study.weights={case.rules.weighting} gives no weight: "
+            f"{', '.join(judge for judge, there in weightless if there)}."
+        )
+    if not case.chosen.members.any() and not case.chosen.weightless.any():
         said.append("Nobody passes all exams: there is no pool of them.")
-    elif (share := same_list(case.chosen)) < DOUBTFUL[1]:
+    elif case.chosen.members.any() and (share := same_list(case.chosen)) < DOUBTFUL[1]:
         said.append(
             f"Other items would admit others: the pool {case.chosen.name} is the same in "
             f"{share:.2f} of the resamples. Its interval 'anew' takes that into account."

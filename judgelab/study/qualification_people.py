@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgelab.result import Row, Table, Value
 from judgelab.stats.estimate import Estimate
+from judgelab.stats.exams import Bools
 from judgelab.stats.pooling import decide
-from judgelab.stats.preference import accuracy, correct, favour_rate, unscored_pairs
+from judgelab.stats.preference import accuracy, correct, favour_rate, ties_of, unscored_pairs
 from judgelab.study.pools import EVERYBODY, Pool, Rules, admitted
 from judgelab.study.qualification_case import Case, anew, cost_of, gain
 
@@ -30,13 +32,14 @@ def pools_table(case: Case) -> Table:
                 "anew_low": again[0],
                 "anew_high": again[1],
                 "n": found.n,
-                "ties": pool.decision.ties,
+                "ties": ties_of(pool.decision.sign, case.gold),
                 "unscored": unscored_pairs(pool.decision.sign, case.gold),
                 "cost": cost_of(case, pool),
             }
         )
     note = (
-        "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; anew: "
+        "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; n, ties "
+        "and unscored: of these pairs; anew: "
         f"with the pool chosen anew in each resample. cost: {case.currency}, all verdicts, and "
         "the human filter's annotation; not the exams."
     )
@@ -66,7 +69,9 @@ def comparisons_table(case: Case) -> Table:
             found = gain(case, measure, pool, other)
             if found.n:
                 names = {"pool": pool.name, "against": other.name, "kind": kind}
-                rows.append({"measure": measure, **names, **_estimate(found)})
+                rows.append(
+                    {"measure": measure, **names, **_estimate(found), "unscored": found.unscored}
+                )
     note = (
         "Difference on the same pairs (accuracy) or items (spearman), 95 % interval over items; "
         "p, two-sided and of each test by itself, from flipping the sign of whole items."
@@ -90,6 +95,7 @@ def _contests(case: Case) -> Iterator[tuple[Pool, str, Pool]]:
 def budgets_table(case: Case) -> Table:
     """The pool of all exams on a budget: its cheapest judges first, then one more at a time."""
     members = np.flatnonzero(case.chosen.members & ~np.isnan(case.cost))
+    unknown = np.flatnonzero(case.chosen.members & np.isnan(case.cost))
     rows: list[Row] = []
     votes = case.hearing.votes(case.rules.orders)
     for spent in dict.fromkeys(sorted(case.cost[members].tolist())):
@@ -105,6 +111,7 @@ def budgets_table(case: Case) -> Table:
                 "low": found.low,
                 "high": found.high,
                 "n": found.n,
+                "unscored": unscored_pairs(decision.sign, case.gold),
                 "cost": float(case.cost[among].sum()),
             }
         )
@@ -112,6 +119,9 @@ def budgets_table(case: Case) -> Table:
         f"Judges of the pool {case.chosen.name}, cheapest first, with their weights in it. cost: "
         f"{case.currency}, all verdicts."
     )
+    if len(unknown):
+        left_out = ", ".join(case.hearing.judges[k] for k in unknown)
+        note += f" Left out, as no price is known of them: {left_out}."
     return Table("budgets", "The pool on a budget", rows if len(rows) > 1 else [], note)
 
 
@@ -124,7 +134,8 @@ def weightings_table(case: Case) -> Table:
         rules = Rules(weighting, case.rules.orders, case.rules.tolerance, case.rules.excused)
         pool = admitted(case.hearing, case.marks, case.chosen.exams, rules)
         if pool.members.any():
-            counts = {"ties": pool.decision.ties}
+            sign = pool.decision.sign
+            counts = {"ties": ties_of(sign, case.gold), "unscored": unscored_pairs(sign, case.gold)}
             found = _estimate(case.accuracy(pool))
             rows.append({"weights": weighting, "pool": pool.name, **found, **counts})
     return Table("weightings", "The same pool under other weights", rows)
@@ -132,8 +143,7 @@ def weightings_table(case: Case) -> Table:
 
 def bias_table(case: Case) -> Table:
     """How often a family wins where people do not prefer it; empty where none is named."""
-    inside = np.isin(np.array(case.agents)[case.hearing.pairs], case.family)
-    mixed = inside.sum(axis=1) == 1
+    inside, mixed = family_pairs(case.agents, case.hearing.pairs, case.family)
     side = np.where(inside[mixed, 0], 1.0, -1.0)
     gold = case.gold[:, mixed] * side
     rows: list[Row] = []
@@ -144,8 +154,10 @@ def bias_table(case: Case) -> Table:
         rate = favour_rate(favours, gold, case.draws, case.seed)
         right = accuracy(correct(sign, gold), draws=case.draws, seed=case.seed)
         row: dict[str, Value] = {"name": pool.name, "kind": kind, **_estimate(rate)}
-        row |= {"accuracy": right.value}
+        asked = np.where(gold <= 0, 1.0, np.nan)
+        row |= {"unscored": unscored_pairs(sign, asked), "accuracy": right.value}
         row |= {"accuracy_low": right.low, "accuracy_high": right.high, "accuracy_n": right.n}
+        row |= {"accuracy_unscored": unscored_pairs(sign, gold)}
         rows.append(row)
     note = (
         f"Share of the pairs with an answer by {', '.join(case.family)} against another, which "
@@ -153,6 +165,14 @@ def bias_table(case: Case) -> Table:
         "(equation 5). accuracy: on all pairs of that kind that people decided."
     )
     return Table("bias", "Bias toward a family", rows, note)
+
+
+def family_pairs(
+    agents: Sequence[str], pairs: NDArray[np.int64], family: Sequence[str]
+) -> tuple[Bools, Bools]:
+    """[pairs, 2] whose answers are the family's, and [pairs] where one is and the other is not."""
+    inside: Bools = np.isin(np.array(agents)[pairs], np.array(family, dtype=str))
+    return inside, np.asarray(inside.sum(axis=1) == 1)
 
 
 def _everyone(case: Case) -> Iterator[tuple[str, Pool]]:

@@ -90,10 +90,12 @@ def lists_table(case: Case) -> Table:
     rows: list[Row] = []
     for pool in case.pools:
         members = [j for j, there in zip(case.hearing.judges, pool.members, strict=True) if there]
+        weightless = zip(case.hearing.judges, pool.weightless, strict=True)
         rows.append(
             {
                 "pool": pool.name,
                 "judges": ", ".join(members) or "nobody",
+                "no_weight": ", ".join(judge for judge, there in weightless if there) or None,
                 "count": len(members),
                 "p_same": same_list(pool),
                 "ties": pool.decision.ties,
@@ -103,7 +105,8 @@ def lists_table(case: Case) -> Table:
         )
     note = (
         "p_same: share of resamples of the items that admit exactly these judges. ties: votes "
-        f"within {case.rules.tolerance:g} of a draw. human: mean weights over the folds."
+        f"within {case.rules.tolerance:g} of a draw. no_weight: who passed, but whose weight is 0 "
+        "(study.weights=logit, at chance). human: mean weights over the folds."
     )
     return Table("lists", "Who passes", rows, note)
 
@@ -117,7 +120,7 @@ def agreement_table(case: Case) -> Table:
     for one, two, label in groups:
         found = case.agreement([(one, two)])
         parts = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
-        rows.append({"judge": one.name, "with": label, **parts})
+        rows.append({"judge": one.name, "with": label, **parts, "unscored": found.unscored})
     note = "Share of pairs decided alike, ties included, with 95 % intervals over items."
     return Table("agreement", "Agreement between judges", rows, note)
 
@@ -146,4 +149,5 @@ def orders_table(case: Case) -> Table:
 def _passed(case: Case, exam: str, judge: int) -> bool | str:
     if not case.hearing.sat[exam][judge]:
         return "excused" if case.rules.excused else False
-    return bool(case.marks[exam].passed[judge])
+    marks = case.marks[exam]
+    return "excused" if marks.alone[judge] else bool(marks.passed[judge])

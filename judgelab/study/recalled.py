@@ -22,6 +22,8 @@ from judgelab.study.hearing import Hearing
 Floats = NDArray[np.float64]
 FORMS = {"pairwise": "pairwise", "pointwise5": "5-level", "pointwise100": "100-level"}
 """Mechanism -> what the release calls that format."""
+DEBATES = ("chatEval", "chatEval_two_turns")
+"""What the release lists among the judges, and the paper as a method to be compared with."""
 CHOOSE = {
     "consistency": "all recorded pairs count, answers changing places",
     "pertinence": "dataset.relevant, dataset.irrelevant and dataset.prompt choose among recorded "
@@ -57,12 +59,15 @@ def recall(
     data = lm.judges(panel)
     _followed(mechanism, exams)
     rows = np.array([data.tasks.index(int(item.id)) for item in panel.items])
-    told = _told(data, FORMS[mechanism], as_released=lm.incomplete == "as_recorded")
+    form = FORMS[mechanism]
+    told = _told(data, form, as_released=lm.incomplete == "as_recorded")
     judges = _named(data, told, named)
     cells = np.stack([told[judge] for judge in judges])[:, rows]
+    replies = data.verdict if form == "pairwise" else data.graded[form]
+    recorded = np.stack([~np.isnan(replies[judge]) for judge in judges])[:, rows]
     first, second = pairs.T
     verdicts = grades = None
-    if FORMS[mechanism] == "pairwise":
+    if form == "pairwise":
         verdicts = np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
     else:
         grades = cells
@@ -76,13 +81,16 @@ def recall(
         verdicts,
         grades,
         answers,
-        np.count_nonzero(~np.isnan(cells.reshape(len(judges), -1)), axis=1).astype(np.int64),
+        np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64),
         input_tokens=unknown,
         output_tokens=unknown,
         sat={name: each.n > 0 for name, each in answers.items()},
         facts={name: facts for name, (_, facts) in sat.items()},
         tied=_ties(data, judges, rows) if "consistency" in sat else unknown,
-        missing=tuple(_absence(name, data) for name in found if name not in sat),
+        missing=(
+            *(_absence(name, data) for name in found if name not in sat),
+            *_doubts(data, judges, rows, form),
+        ),
     )
 
 
@@ -135,6 +143,11 @@ def _named(
     data: Recorded, told: Mapping[str, Floats], named: Sequence[str] | None
 ) -> tuple[str, ...]:
     if named is not None:
+        if not named or len(set(named)) < len(named):
+            raise ConfigError(
+                f"study.recorded={list(named)}: name each judge once, and one at least; null: who "
+                "sat the pertinence exam, else all."
+            )
         for name in named:
             if name not in told:
                 raise ConfigError(
@@ -231,3 +244,24 @@ def _absence(exam: str, data: Recorded) -> str:
         f"Exam {exam}: no answers of these judges were recorded on {data.name}, so that nobody "
         "sat it and no pool asks for it."
     )
+
+
+def _doubts(
+    data: Recorded, judges: Sequence[str], rows: NDArray[np.int64], form: str
+) -> tuple[str, ...]:
+    """What recorded verdicts cannot tell, and who among the judges is a method."""
+    said = []
+    if form == "pairwise":
+        counts = {judge: int(data.unlabelled[judge][rows].sum()) for judge in judges}
+        if named := [f"{judge} ({count})" for judge, count in counts.items() if count]:
+            said.append(
+                f"No label says whether these verdicts for neither answer are ties or could not "
+                f"be read (how many): {', '.join(named)}. They count as ties, which agree with "
+                "one another, and none of them as unscored."
+            )
+    if debates := [judge for judge in judges if judge in DEBATES]:
+        said.append(
+            f"The paper compares {', '.join(debates)} with its pools as a method; here it sits "
+            "exams and joins pools as a judge. study.recorded=[JUDGE,...] leaves it out."
+        )
+    return tuple(said)

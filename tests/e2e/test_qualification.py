@@ -70,7 +70,7 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
     assert again["tables"]["pools"] == found["tables"]["pools"]
     exams = {(row["exam"], row["judge"]): row for row in again["tables"]["exams"]}
     assert exams["consistency", "mini"]["n"] == 24
-    # the server names no probabilities of the labels: they sat the exam and failed
+    # the server shows probabilities, but none of a label: they sat the exam and failed
     assert exams["self_confidence", "mini"]["passed"] is False
     lists = {row["pool"]: row["judges"] for row in again["tables"]["lists"]}
     assert lists["C+P+S"] == "nobody" and lists["all"] == "mini, big"

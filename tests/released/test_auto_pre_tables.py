@@ -111,6 +111,20 @@ def test_intervals_hold_their_value_and_the_gain_on_xsum_pairwise_is_gone(tables
     assert gain is not None and gain.low < 0 < gain.high and gain.p > 0.2
 
 
+def test_confidence_has_intervals_over_items_and_counts_what_is_missing(tables: Tables) -> None:
+    for number in ("10", "11"):
+        for row in tables[number].rows:
+            if row.stated is not None:
+                assert row.stated.low < row.stated.value < row.stated.high, row
+    tasks, values = [3, 1, 3, 1, 1], np.array([1.0, 2.0, np.nan, 4.0, 6.0])
+    cells = counting.by_task(tasks, values)
+    np.testing.assert_array_equal(cells, [[2, 4, 6], [1, np.nan, np.nan]])
+    mean, deviation = counting.spread(np.repeat(cells[:, :2], 3, axis=0))
+    known = [2, 4] * 3 + [1] * 3
+    assert mean.value == pytest.approx(np.mean(known)) and (mean.n, mean.unscored) == (9, 3)
+    assert deviation.value == pytest.approx(np.std(known)) and deviation.clusters == 6
+
+
 def test_who_passes_by_the_stated_rule(folder: Path) -> None:
     bench = Bench(read_dataset(folder, "XSum"), read_printed(folder))
     assert numbers(bench.passing("consistency")) == "4567"

@@ -139,7 +139,9 @@ def test_the_stated_recipe_on_recorded_verdicts(xsum: dict[str, Any]) -> None:
     assert round(pools["C+P+S"]["value"], 4) == 0.7401
     assert pools["C+P+S"]["n"] == 1793 and pools["C+P+S"]["ties"] < pools["all"]["ties"]
     assert xsum["summary"]["pool/accuracy"] == pools["C+P+S"]["value"]
-    assert pools["gpt-4"]["cost"] == pytest.approx(4200 * 40 / 1000, rel=0.01)
+    assert pools["gpt-4"]["cost"] == pytest.approx(4200 * 40 / 1000)  # unreadable ones too
+    assert pools["chatglm_pro"]["cost"] == pytest.approx(4.2)
+    assert pools["all"]["ties"] <= 1793 - pools["all"]["unscored"]
     tests = {
         (row["measure"], row["pool"], row["against"]): row for row in xsum["by_name"]["comparisons"]
     }
@@ -193,6 +195,8 @@ def test_a_replay_is_of_one_release_and_its_formats(folder: Path) -> None:
     graded = recall(lm, panel, pairs, "pointwise100", ["gpt-4"], WANTED)
     assert graded.grades is not None and graded.grades.shape == (1, 3, 7)
     assert set(graded.exams) == {"consistency"} and len(graded.missing) == 2
+    *_, unlabelled, debate = recall(lm, panel, pairs, "pairwise", None, {}).missing
+    assert "chatglm3-6b (" in unlabelled and "gpt-4 (" not in unlabelled and "chatEval" in debate
     with pytest.raises(ConfigError, match="no verdicts by mechanism=tvd_mi"):
         recall(lm, panel, pairs, "tvd_mi", None, {})
     with pytest.raises(ConfigError, match="Did you mean 'gpt-4'"):

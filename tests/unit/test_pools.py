@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose
 
 from judgelab.endpoint.limits import Limits
 from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
+from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
 from judgelab.mechanism.chat_eval import ChatEval
@@ -19,7 +21,16 @@ from judgelab.prompt import Prompt
 from judgelab.stats.exams import Threshold, confidence, mark, shares
 from judgelab.study.hearing import Hearing
 from judgelab.study.judge_prices import JudgePrices
-from judgelab.study.pools import Rules, admitted, answer_scores, filtered_by_people
+from judgelab.study.pools import (
+    Rules,
+    admitted,
+    answer_scores,
+    examined,
+    filtered_by_people,
+    single,
+)
+from judgelab.study.qualification_case import Case, gain
+from judgelab.study.qualification_people import bias_table, budgets_table
 from judgelab.study.tallied import Tallied
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
@@ -92,6 +103,17 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     assert_allclose(admitted(hearing, marks, list(marks), Rules()).power, [0.7])
 
 
+def test_who_passed_and_has_no_weight_has_not_failed() -> None:
+    """Two judges pass a bar below chance; their logits have nothing to say."""
+    answers = np.tile([[0.4], [0.45], [0.1]], (1, 5))
+    marks = {"consistency": mark(shares(answers), Threshold("fixed", 0.3), draws=5)}
+    sat = {"consistency": np.ones(3, dtype=bool)}
+    pool = admitted(
+        heard(verdicts=np.ones((3, 5, 1, 2)), sat=sat), marks, ["consistency"], Rules("logit")
+    )
+    assert not pool.members.any() and pool.weightless.tolist() == [True, True, False]
+
+
 def test_every_round_of_a_debate_is_counted_and_none_twice() -> None:
     lm = Tallied(ScriptedChat(lambda request: "I say one" if "reader" in request.key else None))
     panel = panel_of([["a", "b"], ["c", None]])
@@ -117,6 +139,43 @@ def test_tokens_are_those_that_the_lm_reports() -> None:
     assert (scored.calls, scored.input_tokens, scored.output_tokens) == (1, 13, 0)
 
 
+def test_a_budget_and_a_bias_rate_say_whom_and_what_they_leave_out() -> None:
+    """The second judge has no price, and the third decided half of the pairs."""
+    verdicts = np.ones((3, 4, 1, 2))
+    verdicts[2, :2] = NAN
+    hearing = heard(verdicts=verdicts)
+    pools = examined(hearing, {}, Rules())
+    case = Case(
+        hearing=hearing,
+        agents=["a0", "a1"],
+        marks={},
+        singles=[single(hearing, k, Rules()) for k in range(3)],
+        pools=pools,
+        gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
+        human=np.full((4, 2), NAN),
+        family=["a0"],
+        cost=np.array([2.0, NAN, 1.0]),
+        currency="USD",
+        annotation_cost=NAN,
+        rules=Rules(),
+        missing=(),
+        draws=5,
+        seed=0,
+    )
+    budgets = budgets_table(case)
+    assert "no price is known of them: j1." in budgets.note
+    assert [(row["judges"], row["unscored"], row["n"]) for row in budgets.rows] == [
+        ("j2", 2, 1),
+        ("j0, j2", 0, 3),
+    ]
+    bias = {str(row["name"]): row for row in bias_table(case).rows}
+    assert (bias["j2"]["n"], bias["j2"]["unscored"], bias["j2"]["accuracy_unscored"]) == (2, 1, 2)
+    assert bias["all"]["unscored"] == 0
+    found = gain(case, "accuracy", pools[0], case.singles[2])
+    assert (found.n, found.unscored) == (1, 2)
+    assert case.agreement([(case.singles[0], case.singles[2])]).unscored == 2
+
+
 def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path) -> None:
     prices = JudgePrices("USD", 1000, {"j0": 40.0})
     hearing = heard(
@@ -137,8 +196,12 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
     assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    with pytest.raises(ConfigError, match="both in one currency"):
-        prices.cost(hearing, asked, str(own))
+    for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
+        with pytest.raises(ConfigError, match="both in one currency"):
+            prices.check([asked["j1"], lm], str(own))
+    prices.check([asked["j1"]], str(own))
+    kept = {"j1": CacheReplay("calls.db", "gpt")}  # recorded by an LM that was paid
+    assert np.isnan(prices.cost(hearing, kept)[1])
     unlisted = replace(prices, judges={})
     own.write_text("currency: USD\nmodels: {}\n")
     assert np.isnan(unlisted.cost(hearing, asked, str(own))[0])

@@ -18,9 +18,10 @@ from judgelab.config import build
 from judgelab.errors import JudgelabError
 from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import Reply
-from judgelab.exam.self_confidence import emitted
+from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.exam.similar import most_similar
 from judgelab.mechanism.chat_eval import ChatEval
+from judgelab.mechanism.pairwise import Pairwise
 from judgelab.panel import Agent, Item, Panel
 from judgelab.prompt import Prompt
 from judgelab.reading import read_choice, read_number
@@ -30,7 +31,7 @@ from judgelab.report.tables import frame
 from judgelab.study.annotation import all_pairs, preferences_of
 from judgelab.study.run import execute
 from tests.scripted import ScriptedChat, panel_of
-from tests.scripted_judges import overrides, write_panel
+from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -168,6 +169,9 @@ def test_a_sample_of_pairs_and_judges_left_out_of_an_exam(run: Run) -> None:
 def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     judge = "+study.judges.tie={_target_: tests.scripted_judges.ScriptedJudge, rule: tie}"
     found = run(judge, "study.orders=per_order", items=12)
+    row = exam(found, "self_confidence")["tie"]  # no probabilities came with its replies
+    assert row["passed"] == "excused" and row["value"] is None and row["unscored"] == 48
+    assert any("not sat by tie" in note and "by=words" in note for note in found["notes"])
     row = exam(found, "consistency")["tie"]
     assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
     assert exam(found, "consistency")["longer"]["tied"] == 0.0
@@ -215,6 +219,23 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
     assert found["by_name"]["exams"] and "qualification_cost" not in found["figures"]
 
 
+def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
+    """Also: a family without anybody else, and a judge who passes at chance, without weight."""
+    found = run(
+        "study.family=[brief,peer,long,wordy]",
+        "study.weights=logit",
+        "study.threshold=fixed",
+        "study.bars.pertinence=0.4",
+        items=6,
+    )
+    for name in ("pools", "comparisons", "agreement", "weightings"):
+        assert all(row["unscored"] == 0 for row in found["by_name"][name]), name
+    lists = {row["pool"]: row for row in found["by_name"]["lists"]}
+    assert lists["P"]["judges"] == "oracle" and lists["P"]["no_weight"] == "one"
+    assert "bias" not in found["by_name"]
+    assert any("There is no bias rate: no pair" in note for note in found["notes"])
+
+
 def test_too_few_items_for_a_human_filter_is_said(run: Run) -> None:
     found = run(items=4)
     assert "human" not in {row["pool"] for row in found["by_name"]["lists"]}
@@ -258,7 +279,10 @@ def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
         (["study.self_confidence.easy=null"], "Nobody says which agents"),
         (["study.pertinence.question=lm"], "nobody has answered yet"),
         (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
-        (["study.threshold=fixed", "study.bars=null"], "needs a value"),
+        (["study.threshold=quantile"], "needs a value"),
+        (["study.bars.consistency=0.9"], "has no part where study.threshold=mean"),
+        (["+study.bars.consistancy=0.9"], "consistancy: no exam .* Did you mean 'consistency'"),
+        (["study.threshold=fixed", "study.bars.pertinence=55"], "pertinence=55 must lie between"),
         (["study.family=[nobody]"], "no agent is called 'nobody'"),
         (["study.prices=nowhere.yaml"], "cannot be read"),
         (["study.human_bar=1.5"], "study.human_bar=1.5 is an accuracy"),
@@ -269,6 +293,24 @@ def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
 def test_what_does_not_fit_is_one_sentence(run: Run, more: list[str], message: str) -> None:
     with pytest.raises(JudgelabError, match=message):
         run(*more, items=6)
+
+
+@pytest.mark.parametrize("dry", ["true", "false"])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("study.family=[breif]", r"study\.family: .* Did you mean 'brief'"),
+        ("study.prices=nowhere.yaml", "cannot be read"),
+    ],
+)
+def test_nobody_is_asked_before_the_settings_are_sound(
+    run: Run, monkeypatch: pytest.MonkeyPatch, setting: str, message: str, dry: str
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ScriptedJudge, "chat", lambda _, requests: asked.extend(requests))
+    with pytest.raises(JudgelabError, match=message):
+        run(setting, f"dry_run={dry}", items=2)
+    assert not asked
 
 
 def test_labels_are_whole_words() -> None:
@@ -316,6 +358,18 @@ def test_confidence_is_that_of_the_emitted_label() -> None:
     assert emitted(Reply("I One.", top_logprobs=spoken)) == -0.3
     assert np.isnan(emitted(Reply("one")))
     assert np.isnan(emitted(Reply("x", top_logprobs=((("x", -0.1), ("one", -2.0)),))))
+
+
+def test_an_exam_in_probabilities_is_not_sat_by_who_shows_none() -> None:
+    prompts = Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt")
+    exam = SelfConfidence(*prompts, easy=["a0", "a1"], hard=["a0", "a1"])
+    panel = panel_of([["good", "bad"]] * 2)
+    lm = ScriptedChat(lambda _: "one")
+    paper = exam.prepare(panel, lm, seed=0)
+    said = exam.sit(paper, lm, seed=0)
+    assert "by=words" in said.absence and np.isnan(said.scored).all()
+    failed = ScriptedChat(lambda _: None)  # no reply says nothing of what the LM could show
+    assert exam.sit(paper, failed, seed=0).absence == ""
 
 
 def test_the_most_similar_other_source() -> None:

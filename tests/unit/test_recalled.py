@@ -127,6 +127,41 @@ def test_settings_that_recorded_answers_cannot_follow_are_refused(
         heard(folder, exams | {exam: replace(exams[exam], **change)})
 
 
+@pytest.mark.parametrize("named", [[], ["first", "first"]])
+def test_recorded_judges_are_named_once(folder: Path, named: list[str]) -> None:
+    with pytest.raises(ConfigError, match=r"study\.recorded=.* each judge once"):
+        heard(folder, {}, named=named)
+
+
+def test_unreadable_replies_were_paid_too(tmp_path: Path) -> None:
+    """Of 48 verdicts one is no answer; of 24 grades one is marked as none."""
+    write_release(tmp_path)
+    for key, column, value in (
+        ("verdict_pairwise", "verdict", 0),
+        ("score_pointwise", "score", -1),
+    ):
+        rows = pd.read_parquet(tmp_path / f"{key}.parquet")
+        rows.loc[0, column] = value
+        rows.to_parquet(tmp_path / f"{key}.parquet")
+    pairwise = heard(tmp_path, {})
+    assert pairwise.verdicts is not None and np.isnan(pairwise.verdicts[0]).sum() == 1
+    assert pairwise.calls.tolist() == [48, 48] and not pairwise.missing
+    graded = heard(tmp_path, {}, "pointwise5")
+    assert graded.grades is not None and np.isnan(graded.grades[0]).sum() == 1
+    assert graded.calls.tolist() == [24, 24, 24]
+
+
+def test_verdicts_without_labels_and_debates_are_said(tmp_path: Path) -> None:
+    file = write_release(tmp_path) / "verdict_pairwise.parquet"
+    rows = pd.read_parquet(file).replace({"evaluator": {"second": "chatEval"}})
+    rows.loc[:2, "verdict"] = 0
+    rows.assign(label="").to_parquet(file)
+    unlabelled, debate = heard(tmp_path, {}, named=["first", "chatEval"]).missing
+    assert "could not be read (how many): first (3)." in unlabelled
+    assert "chatEval" in debate and "study.recorded" in debate
+    assert heard(tmp_path, {}, named=["first"]).missing == (unlabelled,)
+
+
 def test_exams_that_nobody_sat_are_named(tmp_path: Path, exams: dict[str, Any]) -> None:
     bare = write_release(tmp_path, exams=False)
     found = heard(bare, exams, relevant="whoever")

@@ -16,6 +16,7 @@ from judgelab.stats.preference import (
     correct,
     difference,
     favour_rate,
+    ties_of,
     unscored_pairs,
 )
 
@@ -61,6 +62,17 @@ def test_nobody_above_the_mean_passes_by_rounding() -> None:
     same = shares(np.full((3, 10), 0.1 + 0.2))
     marks = mark(same, Threshold(), draws=20)
     assert not marks.passed.any() and not marks.passes.any()
+
+
+@pytest.mark.parametrize("bar", [Threshold(), Threshold("quantile", 0.5)])
+def test_who_alone_sat_an_exam_is_not_measured_against_itself(bar: Threshold) -> None:
+    answers = np.array([[[1.0]] * 9 + [[0.0]], [[NAN]] * 10])
+    marks = mark(shares(answers), bar, draws=20)
+    assert marks.alone.tolist() == marks.passed.tolist() == [True, False]
+    assert marks.passes[:, 0].all() and not marks.passes[:, 1].any()
+    assert np.isnan(marks.bar) and np.isnan(marks.p_pass).all() and marks.value[0] == 0.9
+    held = mark(shares(answers), Threshold("fixed", 0.95), draws=20)
+    assert not held.alone.any() and not held.passed.any()
 
 
 def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
@@ -134,6 +146,9 @@ def test_accuracy_counts_ties_half_and_clusters_by_item() -> None:
     found = accuracy(right)
     assert found.value == pytest.approx(3.5 / 6) and (found.n, found.clusters) == (6, 3)
     assert unscored_pairs(sign, gold) == 1
+    gold_ties = [[0, 0, 1], [0, 0, 0], [0, 0, 0]]  # the decision's tie is where people call one too
+    assert ties_of(sign, gold) == 1 and ties_of(sign, gold_ties) == 0
+    assert ties_of(np.zeros((3, 3, 2)), gold) == 14
     by_items = accuracy(right, macro=True)
     assert by_items.value == pytest.approx((0.5 + 0.5 + 2 / 3) / 3)
     assert found.low <= found.value <= found.high

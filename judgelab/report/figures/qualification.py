@@ -40,7 +40,8 @@ def exams(tables: dict[str, DataFrame]) -> Figure:
                 style.unscored(side, y, "not sat")
                 continue
             style.interval(side, y, shown, PASSED if row["passed"] is True else FAILED)
-            _aside(side, y, f"{row['p_pass']:.2f}")
+            alone = row["p_pass"] != row["p_pass"]  # compared with nobody
+            _aside(side, y, "excused" if alone else f"{row['p_pass']:.2f}")
         bar = 0.0 if gap else float(rows[judges[0]]["bar"])
         style.reference_line(side, bar)
         side.set_title(TITLES.get(name, name))
