@@ -36,7 +36,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ELSEWHERE])
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     if "path/to/release" in command:
-        release = request.getfixturevalue("shared_data") / "peer_prediction"
+        paper = "gem" if command.startswith("make tables") else "peer_prediction"
+        release = request.getfixturevalue("shared_data") / paper  # all of them: tests/released
         command = command.replace("path/to/release", str(release))
     panel = tmp_path / "panel.jsonl"
     rows = [PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"} for k in range(4)]
