@@ -47,6 +47,14 @@ def tables_parser(name: str, description: str, data: str) -> argparse.ArgumentPa
     return parser
 
 
+def aligned(title: str, body: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    """Title, a table whose first line is its head, notes; columns as wide as they must be."""
+    widths = [max(len(cells[i]) for cells in body) for i in range(len(body[0]))]
+    lines = [" | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return "\n".join([title, *(line.rstrip() for line in lines), *notes])
+
+
 def rows_of(tables: Sequence[Table]) -> Rows:
     """All rows of tables whose rows have ``as_dict``."""
     return [row.as_dict() for table in tables for row in table.rows]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.command import aligned
 from judgelab.stats.estimate import Estimate
 
 
@@ -83,13 +84,7 @@ class Table:
         """Aligned columns: paper | released | corrected [interval] | stated [interval] | n."""
         head = ("row", "column", "paper", "released", "corrected", "stated", "n", "unscored")
         body = [(*head, "match"), *(_cells(row) for row in self.rows)]
-        widths = [max(len(cells[i]) for cells in body) for i in range(len(body[0]))]
-        lines = [
-            " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body
-        ]
-        lines.insert(1, "-+-".join("-" * width for width in widths))
-        title = f"Table {self.number}: {self.title}"
-        return "\n".join([title, *(line.rstrip() for line in lines), *self.notes])
+        return aligned(f"Table {self.number}: {self.title}", body, self.notes)
 
 
 def point(value: float, n: int, unscored: int = 0) -> Estimate:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from experiments.command import aligned
 from judgelab.stats.estimate import Estimate
 
 MECHANISMS = {
@@ -99,13 +100,7 @@ class Table:
         """Aligned columns: paper | released code's definition | corrected | n | unscored."""
         head = ("row", "column", "paper", "released", "corrected", "n", "unscored", "match")
         body = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(cells[i]) for cells in body) for i in range(len(head))]
-        lines = [
-            " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body
-        ]
-        lines.insert(1, "-+-".join("-" * width for width in widths))
-        title = f"Table {self.number}: {self.title}"
-        return "\n".join([title, *(line.rstrip() for line in lines), *self.notes])
+        return aligned(f"Table {self.number}: {self.title}", body, self.notes)
 
 
 @cache

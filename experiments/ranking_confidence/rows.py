@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from experiments.command import aligned
 from judgelab.stats.estimate import Estimate
 
 Value = str | int | float | bool | None
@@ -46,10 +47,7 @@ class Table:
             [_cell(row.get(key)) for key in head] + ([_interval(row)] if merged else [])
             for row in self.rows
         ]
-        widths = [max(len(line[i]) for line in body) for i in range(len(body[0]))]
-        lines = [" | ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in body]
-        lines.insert(1, "-+-".join("-" * width for width in widths))
-        return "\n".join([self.title, *(line.rstrip() for line in lines), *self.notes])
+        return aligned(self.title, body, self.notes)
 
 
 @cache

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"(?<![\w.,-])(\d+(?:[.,]\d+)?)(?:\s*(?:/|out of|von)\s*\d+
 _RANGE = re.compile(r"\b\d+\s*(?:-|–|to)\s*\d+\b")
 
 
-def read_number(reply: Reply, low: int, high: int) -> float:
+def read_grade(reply: Reply, low: int, high: int) -> float:
     """The grade a reply gives; NaN where it gives none, or several, or one outside the scale.
 
     ``4``, ``4.5``, ``4/5``, ``Coherence: 4`` are read. A reply with several numbers is read only

@@ -13,7 +13,7 @@ from judgelab.capability import Capability
 from judgelab.criteria import Criteria, Metric, load_criteria
 from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Message, Reply
-from judgelab.mechanism.grades import expected_grade, read_number
+from judgelab.mechanism.grades import expected_grade, read_grade
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Item, Panel
 from judgelab.prompt import Prompt
@@ -107,7 +107,7 @@ class Rating:
         )
 
     def _read(self, reply: Reply, metric: Metric) -> float:
-        read = expected_grade if self.aggregate == "expected" else read_number
+        read = expected_grade if self.aggregate == "expected" else read_grade
         return read(reply, metric.low, metric.high)
 
     def _refuse_without_probabilities(self, replies: Sequence[Reply], lm: EvaluationLM) -> None:

@@ -12,7 +12,7 @@ from judgelab.criteria import FOLDER, load_criteria
 from judgelab.errors import CapabilityError, ConfigError, DataError
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.protocol import ChatRequest, Reply
-from judgelab.mechanism.grades import expected_grade, mean_grade, read_number
+from judgelab.mechanism.grades import expected_grade, mean_grade, read_grade
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.panel import Agent, Item, Panel
@@ -86,9 +86,9 @@ def test_a_scale_that_is_none_is_named(tmp_path: Path, scale: str) -> None:
     ],
 )
 def test_a_grade_is_read_or_it_is_not(said: str, grade: float | None) -> None:
-    found = read_number(Reply(said), 1, 5)
+    found = read_grade(Reply(said), 1, 5)
     assert math.isnan(found) if grade is None else found == grade
-    assert math.isnan(read_number(Reply(None, "refused"), 1, 5))
+    assert math.isnan(read_grade(Reply(None, "refused"), 1, 5))
 
 
 def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
