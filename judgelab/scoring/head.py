@@ -18,13 +18,13 @@ class Asked:
         rows: [distinct rows] positions in the pass whose next token matters.
         at: [asked] index into ``rows``.
         tokens: [asked] token whose log-probability is asked for.
-        owner: [asked] leaf that the log-probability belongs to.
+        place: [asked] where in the result of a plan the log-probability goes.
     """
 
     rows: Tensor
     at: Tensor
     tokens: Tensor
-    owner: Tensor
+    place: Tensor
 
 
 class Head:

@@ -18,7 +18,7 @@ from judgelab.scoring.plan import Plan
 
 
 def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.float64]:
-    """[leaves] sum of log P over each target, nats.
+    """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
     Args:
         model: a causal LM; its body returns last hidden states and a cache.
@@ -26,8 +26,8 @@ def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.floa
         plan: contexts and targets; its bins are not used, as a cache belongs to one context.
         budget: cache entries (batch x length) of one pass over targets.
     """
-    totals = torch.zeros(len(plan.leaves), dtype=torch.float64)
-    run = _Run(model, head, plan, budget, totals)
+    result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
+    run = _Run(model, head, plan, budget, result)
     on = plan.children()
     open_caches: dict[int, Any] = {}
     with torch.inference_mode():
@@ -38,17 +38,17 @@ def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.floa
             open_caches[n] = run.context(n, cache, on[n])
             for batch in run.batches(n, on[n]):
                 run.targets(n, open_caches[n], batch)
-    return np.asarray(totals.numpy())
+    return np.asarray(result.numpy())
 
 
 class _Run:
     """One pass at a time over a plan."""
 
     def __init__(
-        self, model: Any, head: Head, plan: Plan, budget: int, totals: torch.Tensor
+        self, model: Any, head: Head, plan: Plan, budget: int, result: torch.Tensor
     ) -> None:
         self.model, self.head, self.plan = model, head, plan
-        self.budget, self.totals = budget, totals
+        self.budget, self.result = budget, result
 
     def context(self, n: int, cache: Any, leaves: list[int]) -> Any:
         """Encode a node on top of its parent's cache; score the first token of its targets."""
@@ -56,7 +56,8 @@ class _Run:
         hidden, cache = self._forward([node.tokens], node.start, cache, [len(node.tokens)])
         if leaves:
             firsts = [self.plan.leaves[i].tokens[0] for i in leaves]
-            self._add(hidden[0], [len(node.tokens) - 1], [0] * len(leaves), firsts, leaves)
+            places = [self.plan.places[i] for i in leaves]
+            self._add(hidden[0], [len(node.tokens) - 1], [0] * len(leaves), firsts, places)
         return cache
 
     def batches(self, n: int, leaves: list[int]) -> list[list[int]]:
@@ -82,8 +83,9 @@ class _Run:
         width = hidden.shape[1]
         rows = [b * width + t for b, length in enumerate(lengths) for t in range(length)]
         wanted = [token for i in leaves for token in self.plan.leaves[i].tokens[1:]]
-        owner = [i for i, length in zip(leaves, lengths, strict=True) for _ in range(length)]
-        self._add(hidden.flatten(0, 1), rows, list(range(len(rows))), wanted, owner)
+        starts = [self.plan.places[i] + 1 for i in leaves]
+        places = [p + t for p, n in zip(starts, lengths, strict=True) for t in range(n)]
+        self._add(hidden.flatten(0, 1), rows, list(range(len(rows))), wanted, places)
 
     def _forward(
         self, inputs: list[tuple[int, ...]], start: int, cache: Any, lengths: list[int]
@@ -111,9 +113,8 @@ class _Run:
         rows: list[int],
         at: list[int],
         tokens: list[int],
-        owner: list[int],
+        places: list[int],
     ) -> None:
         device = hidden.device
-        asked = Asked(*(torch.tensor(v, device=device) for v in (rows, at, tokens, owner)))
-        found = self.head.logprobs(hidden, asked)
-        self.totals.index_add_(0, asked.owner.cpu(), found.double().cpu())
+        asked = Asked(*(torch.tensor(v, device=device) for v in (rows, at, tokens, places)))
+        self.result[asked.place.cpu()] = self.head.logprobs(hidden, asked).double().cpu()

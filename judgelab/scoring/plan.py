@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
 
 Ids = tuple[int, ...]
 Job = tuple[Ids, Ids]
@@ -71,6 +76,15 @@ class Plan:
     def tokens(self) -> int:
         """Tokens that go through the model."""
         return sum(len(n.tokens) for n in self.nodes) + sum(len(x.inputs) for x in self.leaves)
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """[leaves + 1] where the tokens of each target begin among those of all, and the end."""
+        return tuple(accumulate((len(leaf.tokens) for leaf in self.leaves), initial=0))
+
+    def totals(self, tokens: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[jobs] sums over targets of [tokens] log-probabilities in the order of ``places``."""
+        return np.add.reduceat(tokens, self.places[:-1])[list(self.leaf_of)]
 
     def path(self, node: int) -> list[int]:
         """Nodes from the root to ``node``, both included; [] for -1."""

@@ -26,12 +26,12 @@ ALONE = 64  # tokens from which a segment is worth a call of its own rather than
 
 
 def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
-    """[leaves] sum of log P over each target, nats.
+    """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
     Raises:
         TreeRefused: the model's attention is not plain; see ``support``.
     """
-    totals = torch.zeros(len(plan.leaves), dtype=torch.float64)
+    result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
     last_use = _last_use(plan)
     on = plan.children()
     paths: dict[tuple[int, int], list[Block]] = {}
@@ -43,11 +43,10 @@ def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
             hidden = _forward(model, layout, tree)
             asked = _asked(plan, layout, on, hidden.device)
             if asked is not None:
-                found = head.logprobs(hidden, asked).double().cpu()
-                totals.index_add_(0, asked.owner.cpu(), found)
+                result[asked.place.cpu()] = head.logprobs(hidden, asked).double().cpu()
             for node, layer in [key for key in paths if last_use[key[0]] <= b]:
                 del paths[node, layer]
-    return np.asarray(totals.numpy())
+    return np.asarray(result.numpy())
 
 
 @dataclass(frozen=True)
@@ -143,22 +142,23 @@ def _asked(
     rows: list[int] = []
     at: list[int] = []
     tokens: list[int] = []
-    owner: list[int] = []
+    place: list[int] = []
     for segment in layout:
         if segment.leaf >= 0:
             wanted = plan.leaves[segment.leaf].tokens[1:]
             at.extend(range(len(rows), len(rows) + len(wanted)))
             rows.extend(range(segment.start, segment.stop))
             tokens.extend(wanted)
-            owner.extend([segment.leaf] * len(wanted))
+            first = plan.places[segment.leaf] + 1
+            place.extend(range(first, first + len(wanted)))
         elif on[segment.node]:
             at.extend([len(rows)] * len(on[segment.node]))
             rows.append(segment.stop - 1)
             tokens.extend(plan.leaves[i].tokens[0] for i in on[segment.node])
-            owner.extend(on[segment.node])
+            place.extend(plan.places[i] for i in on[segment.node])
     if not rows:
         return None
-    return Asked(*(torch.tensor(values, device=device) for values in (rows, at, tokens, owner)))
+    return Asked(*(torch.tensor(values, device=device) for values in (rows, at, tokens, place)))
 
 
 def _last_use(plan: Plan) -> list[int]:

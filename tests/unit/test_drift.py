@@ -1,0 +1,168 @@
+"""What a faster way may be off, and the faults that must never pass for rounding."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("transformers", reason="needs the extra local")
+
+from judgelab.scoring import tree  # noqa: E402
+from judgelab.scoring.attention import Shared  # noqa: E402
+from judgelab.scoring.drift import AFTER, LARGEST, TYPICAL, DriftError, drift, noise  # noqa: E402
+from judgelab.scoring.engine import Engine  # noqa: E402
+from judgelab.scoring.plan import Job, Plan, make_plan  # noqa: E402
+from judgelab.scoring.rows import score_rows  # noqa: E402
+from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from tests.tiny_models import model  # noqa: E402
+
+TEMPLATE = "Two people describe the same film. The first says:\n"
+TEXTS = (
+    "A young pianist leaves her village, wins nothing in the city, and comes home to teach.",
+    "It is about a girl from a mountain village who wants to play the piano for a living.",
+    "A thriller about a bank robbery in Lisbon, with a long chase by tram.",
+)
+
+
+def texts_as_jobs(tokenizer: Any, ends: bool = True) -> list[Job]:
+    def ids(text: str) -> tuple[int, ...]:
+        return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    end = (tokenizer.eos_token_id,) if ends else ()
+    contexts = [ids(TEMPLATE), *(ids(f"{TEMPLATE}{text}\nThe second says:\n") for text in TEXTS)]
+    return [(context, ids(text) + end) for context in contexts for text in TEXTS]
+
+
+def random_jobs() -> list[Job]:
+    rng = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[int, ...]:
+        return tuple(int(i) for i in rng.integers(2, 2000, n))
+
+    start = draw(12)
+    contexts = [start, *(start + draw(15) for _ in range(3))]
+    targets = [draw(n) for n in (3, 20, 20)]
+    return [(x, y) for x in contexts for y in targets]
+
+
+def hides_a_response(plan: Plan, layout: Any, keep: Any) -> Any:
+    """Targets see what stands before the last stretch of their context, not the stretch itself."""
+    made = SOUND_PASS(plan, layout, keep)
+    made.shared = [
+        Shared(s.start, s.stop, above) if (above := plan.nodes[s.node].parent) >= 0 else s
+        for s in made.shared
+    ]
+    return made
+
+
+def moves_targets_on(plan: Plan, bin_: Any) -> Any:
+    """Every target begins one position too late."""
+    return [
+        replace(s, position=s.position + 1) if s.leaf >= 0 else s for s in SOUND_LAYOUT(plan, bin_)
+    ]
+
+
+def forgets_last_tokens(plan: Plan, *rest: Any) -> Any:
+    """The last token of every target is not asked for, as if the end of the text did not count."""
+    asked = SOUND_ASKED(plan, *rest)
+    last = torch.tensor([place - 1 for place in plan.places[1:]])
+    kept = ~torch.isin(asked.place, last)
+    return replace(asked, at=asked.at[kept], tokens=asked.tokens[kept], place=asked.place[kept])
+
+
+SOUND_PASS, SOUND_LAYOUT, SOUND_ASKED = tree._pass, tree._layout, tree._asked
+FAULTS: dict[str, Callable[..., Any]] = {
+    "_pass": hides_a_response,
+    "_layout": moves_targets_on,
+    "_asked": forgets_last_tokens,
+}
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> dict[str, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    loaded = AutoModelForCausalLM.from_pretrained(SMOLLM2, dtype=torch.float32).eval()
+    return {
+        "jobs": texts_as_jobs(AutoTokenizer.from_pretrained(SMOLLM2)),
+        "float32": loaded,
+        "bfloat16": copy.deepcopy(loaded).to(torch.bfloat16),
+        "float64": copy.deepcopy(loaded).double(),
+    }
+
+
+def caught(lm: Any, jobs: list[Job], fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A named back end ends in an error, ``auto`` in the next way, which is right."""
+    monkeypatch.setattr(tree, fault, FAULTS[fault])
+    with pytest.raises(DriftError, match=r"backend=tree differs .* nats per token") as error:
+        Engine(lm, "tree").score(jobs)
+    assert "backend=auto" in str(error.value)
+    engine = Engine(lm, "auto")
+    found = engine.score(jobs)
+    assert engine.backend == "kv"
+    assert engine.reason is not None and "tree differs from one sequence" in engine.reason
+    assert engine.drift is not None and engine.drift.small
+    monkeypatch.undo()
+    assert np.abs(found - Engine(lm, "kv").score(jobs)).max() == 0
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_planted_faults_are_caught(dtype: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = copy.deepcopy(model("llama_gqa")).to(getattr(torch, dtype))
+    caught(lm, random_jobs(), fault, monkeypatch)
+
+
+@needs_smollm2
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_planted_faults_are_caught_on_a_real_lm(
+    dtype: str, fault: str, monkeypatch: pytest.MonkeyPatch, smollm2: dict[str, Any]
+) -> None:
+    caught(smollm2[dtype], smollm2["jobs"], fault, monkeypatch)
+
+
+@needs_smollm2
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_real_lm_is_scored_the_fast_way(dtype: str, smollm2: dict[str, Any]) -> None:
+    """L5: the first pretrained LM was refused, by a tolerance on the sum over a whole text."""
+    jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
+    for backend in ("tree", "kv"):
+        engine = Engine(smollm2[dtype], backend)
+        found = engine.score(jobs)
+        assert engine.backend == backend and engine.drift is not None
+        exact = make_plan(jobs, 1024)
+        exact_tokens = score_rows(
+            smollm2["float64"], [(exact.context(x.node), x.tokens) for x in exact.leaves]
+        )
+        tokens = np.array([len(y) for _, y in jobs])
+        off = np.abs(found - exact.totals(exact_tokens)) / tokens
+        assert off.max() < {"float32": 1e-5, "bfloat16": 0.1}[dtype], "nats per token of float64"
+
+
+def test_noise_is_what_another_shape_of_the_batch_changes() -> None:
+    lm, jobs = model("llama"), random_jobs()
+    slow = score_rows(lm, jobs)
+    longer = score_rows(lm, jobs, after=AFTER)
+    assert len(slow) == sum(len(y) for _, y in jobs)
+    assert np.abs(slow - longer).max() < 1e-4, "tokens behind a target change rounding alone"
+    halves = copy.deepcopy(lm).to(torch.bfloat16)
+    assert noise(halves, jobs, score_rows(halves, jobs)) > 100 * noise(lm, jobs, slow)
+
+
+def test_drift_is_judged_per_token_and_nan_never_passes() -> None:
+    slow = np.zeros(1000)
+    assert drift(slow + TYPICAL * 0.99e-5, slow, 1e-5, None).small
+    assert not drift(slow + TYPICAL * 1.01e-5, slow, 1e-5, None).small
+    one = slow.copy()
+    one[7] = LARGEST * 1.01e-5  # hardly moves the root mean square of a thousand tokens
+    assert not drift(one, slow, 1e-5, None).small
+    one[7] = np.nan
+    assert not drift(one, slow, 1e-5, None).small
+    assert drift(slow + 0.4, slow, 1e-5, tolerance=0.5).small

