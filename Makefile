@@ -42,6 +42,8 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
+	test ! -d outputs/models/smollm2 || $(BIN)/python -m experiments.bench.scoring --threads 2 --rounds 1 \
+	  --model outputs/models/smollm2 --sides rows tree lm_eval --out outputs/bench/scoring_smollm2.json
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/tiny_llama)

@@ -1,6 +1,7 @@
 """Pairs per second of ``rows``, ``kv``, ``tree``, and of lm-evaluation-harness on the same pairs.
 
-A random-weight Llama of 60 million parameters in fp32 scores three jobs:
+A random-weight Llama of 60 million parameters in fp32, or the model of a folder (SmolLM2), scores
+three jobs:
 
 * gem: a prefix of 300 tokens, responses of 100; every response given every other, and alone;
 * long: one prefix of 1,024 tokens, 32 targets of 64;
@@ -25,7 +26,6 @@ import argparse
 import json
 import os
 import platform
-import random
 import resource
 import statistics
 import subprocess
@@ -33,54 +33,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-SEED = 0
-VOCABULARY, HIDDEN, INNER, LAYERS, HEADS = 32_000, 512, 1536, 8, 8
+from experiments.bench.jobs import JOBS, SEED, Shape, law, one_token_words, useful_flops
+
+RANDOM = Shape(vocabulary=32_000, hidden=512, inner=1536, layers=8, keys=512)
+HEADS = 8
 VARIANTS = ("rows", "kv", "tree", "lm_eval")
-SAME = 1e-3  # nats per target
-
-
-@dataclass(frozen=True)
-class Job:
-    """Sizes in tokens; ``part`` pairs are given to the slow sides, ``batch`` rows to lm-eval.
-
-    ``response`` is 0 (the only context is the prefix) or ``target``: the targets also follow the
-    prefix, as contexts.
-    """
-
-    prefix: int
-    response: int
-    contexts: int
-    target: int
-    targets: int
-    part: int
-    batch: int
-    goal: float
-
-    def texts(self) -> tuple[list[str], list[str], list[tuple[int, int]]]:
-        """Contexts, targets and pairs; random words of one token each."""
-        words = random.Random(SEED)
-
-        def draw(n: int) -> list[str]:
-            return [f"w{words.randrange(VOCABULARY - 2)}" for _ in range(n)]
-
-        prefix, responses = draw(self.prefix), [draw(self.target) for _ in range(self.targets)]
-        heard = [[], *responses[: self.contexts]] if self.response else [[]]
-        contexts = [" ".join([*prefix, *words]) + " " for words in heard]
-        targets = [" ".join(words) for words in responses]
-        pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets)) if c != t + 1]
-        return contexts, targets, pairs
-
-
-JOBS = {
-    "gem": Job(300, 100, 30, 100, 30, part=64, batch=8, goal=5.0),
-    "long": Job(1024, 0, 1, 64, 32, part=16, batch=8, goal=9.0),
-    "paper": Job(4096, 0, 1, 64, 32, part=4, batch=1, goal=15.0),
-}
+SAME = 5e-5  # nats a token of the target
 
 
 def make_model(folder: Path) -> None:
@@ -91,15 +54,15 @@ def make_model(folder: Path) -> None:
 
     torch.manual_seed(SEED)
     config = LlamaConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=HIDDEN,
-        intermediate_size=INNER,
-        num_hidden_layers=LAYERS,
+        vocab_size=RANDOM.vocabulary,
+        hidden_size=RANDOM.hidden,
+        intermediate_size=RANDOM.inner,
+        num_hidden_layers=RANDOM.layers,
         num_attention_heads=HEADS,
         max_position_embeddings=8192,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
-    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(VOCABULARY - 2)}}
+    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(RANDOM.vocabulary - 2)}}
     words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     wrapped = PreTrainedTokenizerFast(
@@ -108,42 +71,20 @@ def make_model(folder: Path) -> None:
     wrapped.save_pretrained(folder)
 
 
-def useful_flops(job: Job) -> float:
-    """Multiplications and additions of linear layers, attention and head, each shared one once."""
-    linear = 2 * LAYERS * (4 * HIDDEN**2 + 3 * HIDDEN * INNER)
-    head = 2 * HIDDEN * VOCABULARY
-
-    def through(start: int, length: int) -> float:
-        seen = length * start + length * (length + 1) / 2
-        return length * linear + 4 * HIDDEN * LAYERS * seen
-
-    total = through(0, job.prefix)
-    contexts, _, pairs = job.texts()
-    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
-    total += sum(through(job.prefix, end - job.prefix) for end in ends) + head * len(contexts)
-    fed = job.target - 1
-    return total + sum(through(ends[c], fed) + head * fed for c, _ in pairs)
-
-
-def law(job: Job) -> float:
-    """Tokens of all rows one by one, over tokens with every shared one once."""
-    contexts, _, pairs = job.texts()
-    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
-    alone = sum(ends[c] + job.target for c, _ in pairs)
-    return alone / (job.prefix + job.response * (len(contexts) - 1) + job.target * len(pairs))
-
-
 def worker(folder: str, name: str, variant: str, threads: int, repeats: int) -> dict[str, Any]:
     """One side on one job, in this process."""
     import torch
 
     torch.set_num_threads(threads)
     job = JOBS[name]
-    contexts, targets, pairs = job.texts()
+    words = one_token_words(Path(folder))
+    contexts, targets, pairs = job.texts(words)
     if variant in ("rows", "lm_eval"):
         pairs = pairs[:: max(1, len(pairs) // job.part)][: job.part]
     run = _lm_eval(folder, job.batch) if variant == "lm_eval" else _ours(folder, variant)
-    run(contexts[:1], ["w1 w2", "w3 w4 w5"], [(0, 0), (0, 1)])  # load, check, warm up
+    run(
+        contexts[:1], [f" {' '.join(words[:n])}" for n in (2, 3)], [(0, 0), (0, 1)]
+    )  # load, warm up
     peaks, walls, cpus = [*_peaks()], [], []
     for _ in range(repeats):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -182,7 +123,7 @@ def _lm_eval(folder: str, batch: int) -> Run:
 
     def run(contexts: list[str], targets: list[str], pairs: list[tuple[int, int]]) -> list[float]:
         requests = [
-            Instance("loglikelihood", {}, (contexts[c].rstrip(), " " + targets[t]), i)
+            Instance("loglikelihood", {}, (contexts[c], targets[t]), i)
             for i, (c, t) in enumerate(pairs)
         ]
         return [float(total) for total, _ in lm.loglikelihood(requests, disable_tqdm=True)]
@@ -206,10 +147,13 @@ def _peaks(size: int = 2048, times: int = 12) -> list[tuple[float, float]]:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Every job and side in processes of their own, round by round; the best round of each."""
-    variants = [v for v in VARIANTS if v != "lm_eval" or _version("lm_eval")]
+    variants = [v for v in options.sides if v != "lm_eval" or _version("lm_eval")]
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        make_model(Path(folder))
+    with tempfile.TemporaryDirectory() as made:
+        folder = options.model or made
+        if options.model is None:
+            make_model(Path(made))
+        shape = Shape.of(Path(folder))
         for _ in range(options.rounds):
             for name in options.jobs:
                 for variant in variants:
@@ -219,9 +163,13 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     found[name, variant] = kept | {
                         "memory_mb": max(old["memory_mb"], new["memory_mb"])
                     }
-    jobs = {n: _summary(n, {v: found[n, v] for v in variants}, options) for n in options.jobs}
+    jobs = {
+        n: _summary(n, shape, {v: found[n, v] for v in variants}, options) for n in options.jobs
+    }
     packages = ("torch", "transformers", "lm_eval", "numpy")
     return {
+        "model": options.model or "random",
+        "shape": asdict(shape),
         "jobs": jobs,
         "threads": options.threads,
         "rounds": options.rounds,
@@ -248,10 +196,10 @@ def _spawn(folder: str, name: str, variant: str, options: argparse.Namespace) ->
 
 
 def _summary(
-    name: str, sides: dict[str, dict[str, Any]], options: argparse.Namespace
+    name: str, shape: Shape, sides: dict[str, dict[str, Any]], options: argparse.Namespace
 ) -> dict[str, Any]:
     job = JOBS[name]
-    flops = useful_flops(job) / len(job.texts()[2])  # per pair
+    flops = useful_flops(job, shape) / len(job.texts(["w"])[2])  # per pair
     clocks = ("wall", "cpu") if options.threads == 1 else ("wall",)
     table: dict[str, Any] = {}
     for variant, side in sides.items():
@@ -268,7 +216,8 @@ def _summary(
             if "lm_eval" in sides:
                 peer = sides["lm_eval"]["pairs"] / sides["lm_eval"][clock]
                 row[clock]["times_lm_eval"] = round(speed / peer, 2)
-        row["off_rows_nats"] = _off(side["totals"], sides["rows"]["totals"])
+        if "rows" in sides:
+            row["off_rows_nats"] = _off(side["totals"], sides["rows"]["totals"], job.target)
         table[variant] = row
     return {
         "job": asdict(job),
@@ -278,9 +227,9 @@ def _summary(
     }
 
 
-def _off(totals: dict[str, float], rows: dict[str, float]) -> float:
+def _off(totals: dict[str, float], rows: dict[str, float], tokens: int) -> float:
     worst = max(abs(totals[pair] - rows[pair]) for pair in totals.keys() & rows.keys())
-    if not worst < SAME:
+    if not worst < SAME * tokens:
         raise SystemExit(f"sums differ from rows by {worst} nats: nothing is reported")
     return worst
 
@@ -300,6 +249,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    parser.add_argument("--sides", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--model", help="folder of a Llama, instead of random weights")
     parser.add_argument("--worker", nargs=3, metavar=("FOLDER", "JOB", "SIDE"))
     options = parser.parse_args()
     if options.worker:

@@ -63,12 +63,22 @@ def _head(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[st
     study = format.words(str(result["summary"].get("study", "study")))
     said = [f"judgelab {manifest.get('judgelab')}", f"{study} study", str(manifest.get("started"))]
     yield html.tag("p", " · ".join(said), "sub")
-    yield html.notes(result["notes"])
+    yield html.notes([*result["notes"], *_slower(manifest)])
     yield cards(result)
     missing = list(unscored(result))
     yield html.notes(
         missing or ["Everything that was there got a score."], "missing" if missing else ""
     )
+
+
+def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Which LM was scored by another way than the fastest, and why: it changes no number."""
+    for role, account in {**manifest, "evaluation_lm": manifest}.items():
+        facts = account.get("facts") if isinstance(account, Mapping) else None
+        workers = (facts or {}).get("workers") or {}
+        for found in [facts or {}, *workers.values()][: 2 if workers else 1]:
+            if found.get("backend_reason"):
+                yield f"{role} was scored by backend={found['backend']}: {found['backend_reason']}."
 
 
 def _figures(run_dir: RunDir, names: list[str], tables: dict[str, DataFrame]) -> Iterator[str]:

@@ -77,8 +77,13 @@ def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
     starts = np.cumsum([0, *(len(target) for _, target in jobs)])
     once = np.concatenate([slow[starts[k] : starts[k + 1]] for k in picked])
     again = score_rows(model, [jobs[k] for k in picked], after=_room(model, jobs))
-    floor = LEAST.get(model.dtype, LEAST[torch.float16])
-    return max(floor, rms(again - once))
+    return max(_least(model), rms(again - once))
+
+
+def _least(model: Any) -> float:
+    """Kernels of quantised weights compute in halves, whatever the model's own precision."""
+    held = torch.bfloat16 if getattr(model.config, "quantization_config", None) else model.dtype
+    return LEAST.get(held, LEAST[torch.float16])
 
 
 def _room(model: Any, jobs: Sequence[Job]) -> int:

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("gguf", reason="needs the extra smollm2")
 
-from judgelab.errors import ConfigError  # noqa: E402
-from judgelab.scoring import smollm2  # noqa: E402
-from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from judgelab.errors import ConfigError
+from judgelab.scoring import smollm2
+from tests.real_lm import SMOLLM2, needs_smollm2
 
 
 def wheel(folder: Path, content: bytes) -> Path:
