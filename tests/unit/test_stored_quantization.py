@@ -41,9 +41,9 @@ def test_a_stored_quantisation_is_what_scores(
     stored: dict[str, Path], whole: Path, kind: str
 ) -> None:
     assert stored_quantization(stored[kind]) == kind and stored_quantization(whole) == "none"
-    found, exact = scores(stored[kind]), scores(whole)
-    assert np.isfinite(found).all()
-    assert 1e-4 < np.abs(found - exact).max() < 5  # rounded to few bits, but the same model
+    at_load = scores(whole, "none" if kind == "fp4" else kind)
+    np.testing.assert_allclose(scores(stored[kind]), at_load, atol=0.8 if kind == "fp4" else 0.2)
+    assert np.abs(scores(stored[kind]) - scores(whole)).max() > 1e-3  # rounded to few bits
 
 
 @pytest.mark.parametrize("kind", KINDS)
