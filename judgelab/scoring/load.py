@@ -157,31 +157,34 @@ def _quantization(form: Form, folder: Path) -> dict[str, Any]:
     if kind in ("nf4", "fp4", "int8"):
         require("bitsandbytes", extra="local")
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns once per layer call
-    if stored_quantization(folder) != "none":
-        return _as_stored(form, folder) if kind in ("nf4", "fp4") else {}
-    return {} if kind == "none" else {"quantization_config": _at_load(form)}
+    if kind in ("nf4", "fp4") and stored_quantization(folder) != "none":
+        return {"config": _computing_in(form.dtype, folder)}
+    return at_load(form, folder)
 
 
-def _as_stored(form: Form, folder: Path) -> dict[str, Any]:
-    """Weights as they are stored in 4 bits, computed with in the dtype that was asked for."""
+def _computing_in(dtype: str, folder: Path) -> Any:
+    """The config of a model stored in 4 bits, which names a dtype of its own to compute in."""
     library = require("transformers", extra="local")
     config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    config.quantization_config["bnb_4bit_compute_dtype"] = form.dtype
-    return {"config": config}
+    config.quantization_config["bnb_4bit_compute_dtype"] = dtype
+    return config
 
 
-def _at_load(form: Form) -> Any:
-    """Weights that are stored in full, quantised while they are loaded."""
+def at_load(form: Form, folder: Path) -> dict[str, Any]:
+    """How weights that are stored in full are quantised while they are loaded, as an argument."""
+    if form.quantization == "none" or stored_quantization(folder) != "none":
+        return {}
     torch = require("torch", extra="local")
     config = require("transformers", extra="local").BitsAndBytesConfig
     if form.quantization == "int8":
-        return config(load_in_8bit=True)
-    return config(
+        return {"quantization_config": config(load_in_8bit=True)}
+    four = config(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=False,
         bnb_4bit_compute_dtype=getattr(torch, form.dtype),
     )
+    return {"quantization_config": four}
 
 
 def quantised(model: Any) -> bool:
