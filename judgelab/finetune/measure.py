@@ -35,6 +35,12 @@ class Measured:
     raw: Mapping[str, xr.Dataset]
 
 
+def nothing(wanted: Collection[str]) -> Measured:
+    """What is known where no paper was held out: no figure is a number."""
+    empty = np.empty(0)
+    return Measured(empty, {metric: empty for metric in METRICS if metric in wanted}, {})
+
+
 def measure(
     panel: Panel, lm: EvaluationLM, prompt: Prompt, wanted: Collection[str] = METRICS
 ) -> Measured:
