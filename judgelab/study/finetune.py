@@ -116,9 +116,8 @@ class Finetune:
         lab.tell("held-out papers, before", 0)
         before = self._measure(papers.held_out, None)
         key = _key(self.settings, base, papers, backend)
-        found = fit(
-            self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, Watch(lab.tell)
-        )
+        watch = Watch(lab.tell, draw=lambda row: lab.draw("loss_curve", row))
+        found = fit(self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, watch)
         lab.tell("held-out papers, after", 0)
         after = self._measure(papers.held_out, str(lab.run_dir.path / ADAPTER))
         made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
