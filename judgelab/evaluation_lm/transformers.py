@@ -29,6 +29,7 @@ from judgelab.scoring.load import (
     resolve_dtype,
 )
 from judgelab.scoring.source import Source, fetch_weights, find, find_adapter
+from judgelab.scoring.stored import resolve_quantization
 
 if TYPE_CHECKING:
     from judgelab.scoring.drift import Drift
@@ -69,7 +70,7 @@ class Transformers:
         revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
         adapter: folder of a LoRA adapter, or None.
         dtype: auto (fp32 on a CPU, otherwise the model's own), float32, bfloat16, float16.
-        quantization: none, nf4 or int8, by bitsandbytes.
+        quantization: none (as stored), nf4 or int8, by bitsandbytes.
         device_map: a device or ``auto``; None for a GPU if there is one.
         chat: render contexts as a user's message and targets as the reply by the model's chat
             template; otherwise texts are scored as they are.
@@ -135,7 +136,7 @@ class Transformers:
             "model": self._source.name,
             "adapter": "none" if self._adapter is None else self._adapter.name,
             "dtype": resolve_dtype(self.dtype, folder),
-            "quantization": self.quantization,
+            "quantization": resolve_quantization(self.quantization, folder),
             "chat": "yes" if self.use_chat else "no",
             "system": "none" if self.system is None else _hash(self.system),
             "template_date": self.today.isoformat(),

@@ -10,8 +10,16 @@ from typing import Any
 
 from judgelab.errors import ConfigError, require
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.scoring.load import Form, load_model, quantised, resolve_device, resolve_dtype
+from judgelab.scoring.load import (
+    Form,
+    at_load,
+    load_model,
+    quantised,
+    resolve_device,
+    resolve_dtype,
+)
 from judgelab.scoring.source import Source, fetch_weights, find
+from judgelab.scoring.stored import resolve_quantization
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,7 @@ def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
     with warnings.catch_warnings():  # peft asks transformers for names that it renamed
         warnings.simplefilter("ignore", FutureWarning)
         if quantised(model):
+            _keep_gradients(model)
             model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
         if settings.gradient_checkpointing:
             model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -111,17 +120,35 @@ def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
         return peft.get_peft_model(model, config)
 
 
+def _keep_gradients(model: Any) -> None:
+    """Have bitsandbytes leave 4-bit weights as they are, on every CPU.
+
+    Where the CPU has AVX-512 BF16, an evaluation would repack them for a kernel that has no
+    backward pass, and the training after it would stop.
+    """
+    for layer in model.modules():
+        if getattr(layer, "support_avx512bf16_for_cpu", False):
+            layer.support_avx512bf16_for_cpu = False
+
+
 def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:
-    """As in the authors' notebook. (Written after unsloth's interface; no GPU has run it yet.)"""
+    """As in the authors' notebook, by unsloth's interface of 2026.10.
+
+    The process must have imported unsloth before transformers (``judgelab.finetune.child``).
+    """
     torch = require("torch", extra="local")
-    library = require("unsloth", extra="gpu").FastLanguageModel
-    stored = require("transformers", extra="local").AutoConfig.from_pretrained(folder)
-    in_4bit = settings.quantization == "nf4" or hasattr(stored, "quantization_config")
+    library = require("unsloth", extra="unsloth").FastLanguageModel
+    bits = _bits(resolve_quantization(settings.quantization, folder))
     model, _ = library.from_pretrained(
         model_name=str(folder),
         max_seq_length=settings.max_seq_length,
         dtype=getattr(torch, form.dtype),
-        load_in_4bit=in_4bit,
+        load_in_4bit=bits == 4,
+        load_in_8bit=bits == 8,
+        device_map=form.device_map,
+        use_exact_model_name=True,  # it would look for a quantised release of the same name
+        use_gradient_checkpointing=_checkpointing(settings),
+        **at_load(form, folder),
     )
     return library.get_peft_model(
         model,
@@ -130,10 +157,29 @@ def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:
         lora_dropout=settings.dropout,
         bias=settings.bias,
         target_modules=settings.targets,
-        use_gradient_checkpointing="unsloth" if settings.gradient_checkpointing else False,
+        use_gradient_checkpointing=_checkpointing(settings),
         random_state=settings.seed,
         max_seq_length=settings.max_seq_length,
     )
+
+
+def _checkpointing(settings: Settings) -> str | bool:
+    return "unsloth" if settings.gradient_checkpointing else False
+
+
+def _bits(quantization: str) -> int:
+    """What unsloth must be told of a base.
+
+    Raises:
+        ConfigError: it cannot train such weights.
+    """
+    known = {"none": 16, "nf4": 4, "fp4": 4, "int8": 8}
+    if quantization not in known:
+        raise ConfigError(
+            f"{WHERE}.backend=unsloth trains bases in full precision, 4 or 8 bits of bitsandbytes, "
+            f"and this one is stored in {quantization}: set {WHERE}.backend=peft."
+        )
+    return known[quantization]
 
 
 def _has(package: str) -> bool:

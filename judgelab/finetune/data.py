@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from judgelab.finetune.settings import Settings
+from judgelab.finetune.settings import METRICS, Settings
 from judgelab.mechanism.conditional import Setting
 from judgelab.panel import Agent, Item, Panel, rng_for
 from judgelab.prompt import Prompt
@@ -64,9 +64,9 @@ class Sequences:
         return sum(len(row.input_ids) for row in self.rows)
 
 
-def metrics(prompt: Prompt) -> dict[str, Setting]:
-    """The two ways in which a text is predicted: gem, and gem_s with the synopsis."""
-    return {"gem": Setting(prompt, False, None), "gem_s": Setting(prompt, True, None)}
+def metrics(prompt: Prompt, wanted: Collection[str] = METRICS) -> dict[str, Setting]:
+    """The ways in which a text is predicted: gem, and gem_s with the synopsis."""
+    return {name: Setting(prompt, name == "gem_s", None) for name in METRICS if name in wanted}
 
 
 def chosen(panel: Panel, count: int, seed: int) -> Panel:
@@ -94,13 +94,13 @@ def chosen(panel: Panel, count: int, seed: int) -> Panel:
     )
 
 
-def examples(panel: Panel, prompt: Prompt) -> Iterator[Example]:
+def examples(panel: Panel, prompt: Prompt, wanted: Collection[str] = METRICS) -> Iterator[Example]:
     """Every ordered pair of an item's texts, and every text alone (appendix E.1).
 
     Three texts give nine examples for GEM and, where the item has a synopsis, nine for GEM-S.
     """
     for item, row in zip(panel.items, panel.texts, strict=True):
-        for metric, setting in metrics(prompt).items():
+        for metric, setting in metrics(prompt, wanted).items():
             if not setting.synopsis or item.synopsis:
                 yield from _of_item(item, row, metric, setting)
 

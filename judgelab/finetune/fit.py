@@ -6,14 +6,14 @@ import gc
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.errors import require
-from judgelab.finetune.base import load
 from judgelab.finetune.data import Sequence as Example
+from judgelab.finetune.job import Job
+from judgelab.finetune.parent import train_apart
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.watch import Watch
+from judgelab.finetune.watch import Progress
 from judgelab.scoring.source import Source
 from judgelab.store.run_dir import RunDir
 
@@ -32,27 +32,26 @@ def fit(
     held_out: Sequence[Example],
     run_dir: RunDir,
     key: str,
-    watch: Watch,
+    watch: Progress,
 ) -> Training:
-    """Train, and leave ``adapter/`` and training.json in the run directory.
+    """Train in a child process, and leave ``adapter/`` and training.json in the run directory.
 
     An earlier execution's adapter is taken as it is, and its last whole checkpoint is continued,
     if it had the same ``key``: the hash of everything that can change the adapter.
     """
-    from judgelab.finetune.train import Training, train
+    from judgelab.finetune.train import Training
 
     done = _done(run_dir, key)
     if done is not None:
         return Training(**done)
     checkpoints = run_dir.path / "checkpoints" / key
     checkpoints.mkdir(parents=True, exist_ok=True)
-    loaded = load(settings, base.folder, backend)
-    found = train(loaded, rows, held_out, settings, checkpoints, watch)
-    _save(loaded.model, settings, base, run_dir.path / ADAPTER)
+    adapter = run_dir.path / ADAPTER
+    release()  # whatever scored before: the child needs the memory
+    job = Job(settings, base, backend, rows, held_out, checkpoints, adapter)
+    found = train_apart(job, watch)
     run_dir.write_json(RECORD, {"key": key, "training": asdict(found)})
     shutil.rmtree(run_dir.path / "checkpoints")
-    del loaded
-    release()
     return found
 
 
@@ -80,15 +79,3 @@ def _done(run_dir: RunDir, key: str) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = record["training"]
     return {**found, "curve": tuple(in_order(row) for row in found["curve"])}
-
-
-def _save(model: Any, settings: Settings, base: Source, folder: Path) -> None:
-    """The adapter as a whole folder or not at all; it names the base as the user did."""
-    config = model.peft_config["default"]
-    config.base_model_name_or_path = settings.model
-    config.revision = base.name.rpartition("@")[2] if "@" in base.name else None
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    model.save_pretrained(part, safe_serialization=True, save_embedding_layers=False)
-    shutil.rmtree(folder, ignore_errors=True)
-    part.replace(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.finetune.data import metrics
+from judgelab.finetune.settings import METRICS
 from judgelab.mechanism.conditional import measure_conditional
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
@@ -34,18 +35,27 @@ class Measured:
     raw: Mapping[str, xr.Dataset]
 
 
-def measure(panel: Panel, lm: EvaluationLM, prompt: Prompt) -> Measured:
+def nothing(wanted: Collection[str]) -> Measured:
+    """What is known where no paper was held out: no figure is a number."""
+    empty = np.empty(0)
+    return Measured(empty, {metric: empty for metric in METRICS if metric in wanted}, {})
+
+
+def measure(
+    panel: Panel, lm: EvaluationLM, prompt: Prompt, wanted: Collection[str] = METRICS
+) -> Measured:
     """Score every ordered pair of a paper's texts, and every text alone.
 
     Args:
         panel: held-out papers as ``data.chosen`` narrows them.
         lm: the base model, or the fine-tuned one.
         prompt: as in training.
+        wanted: gem, gem_s, or both: as in training.
     """
     pairs = ~np.eye(len(panel.agents), dtype=np.bool_)
     nats, tokens = np.zeros(len(panel.items)), np.zeros(len(panel.items))
     pmi, raw = {}, {}
-    for metric, setting in metrics(prompt).items():
+    for metric, setting in metrics(prompt, wanted).items():
         found = measure_conditional(panel, lm, setting, pairs)
         gain = found["conditional"].values - found["marginal"].values[:, None, :]
         counted = ~np.isnan(gain).all(axis=(1, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Literal
 
@@ -15,6 +15,9 @@ from judgelab.scoring.load import DTYPES, QUANTIZATIONS
 
 WHERE = "study.settings"
 """Where the settings stand in a config, for messages."""
+
+METRICS = ("gem", "gem_s")
+"""The ways in which a text is predicted: without the synopsis, and with it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Settings:
             same.
         prompt: fields synopsis and response; score with the same.
         texts: so many texts of a paper take part, at least two.
+        metrics: ``gem`` and ``gem_s``: prompts without the synopsis, prompts with it, or both.
         max_seq_length: tokens; what is longer loses its end.
         loss_on: predict the ``response`` alone, or the whole ``sequence`` as the authors' code.
         r, alpha, dropout, bias, targets: of LoRA.
@@ -61,6 +65,7 @@ class Settings:
     template_date: str = "2024-07-26"
     end_token: bool | None = None
     texts: int = 3
+    metrics: list[str] = field(default_factory=lambda: list(METRICS))
     max_seq_length: int = 4096
     loss_on: Literal["response", "sequence"] = "sequence"
     r: int = 16
@@ -86,6 +91,10 @@ class Settings:
     def __post_init__(self) -> None:
         _one_of("dtype", self.dtype, DTYPES)
         _one_of("quantization", self.quantization, QUANTIZATIONS)
+        if not self.metrics:
+            raise ConfigError(f"{WHERE}.metrics=[] must name {' or '.join(METRICS)}, or both.")
+        for metric in self.metrics:
+            _one_of("metrics", metric, METRICS)
         for key in ("r", "alpha", "batch", "accumulate", "log_every", "evaluate_every"):
             self._at_least(key, 1)
         self._at_least("texts", 2)

@@ -14,24 +14,26 @@ LONG = 100
 
 @dataclass(frozen=True)
 class Split:
-    """Papers that train, and papers that only measure."""
+    """Papers that train, and papers that only measure; perhaps none of these."""
 
     train: Panel
     held_out: Panel
 
 
 def split(panel: Panel, share: float, seed: int) -> Split:
-    """Hold out a share of the papers, at least one; each paper draws its own number.
+    """Hold out a share of the papers, at least one unless it is 0; each draws its own number.
 
     Papers that have a longer source, synopsis or text in common go the same way, so that nothing
     of a held-out paper is trained on.
 
     Raises:
-        ConfigError: the share is not between 0 and 1.
-        DataError: fewer than two papers that differ.
+        ConfigError: the share is not in [0, 1).
+        DataError: no paper at all, or fewer than two that differ where some are to be held out.
     """
-    if not 0 < share < 1:
-        raise ConfigError(f"study.held_out={share} must lie between 0 and 1.")
+    if not 0 <= share < 1:
+        raise ConfigError(f"study.held_out={share} must be at least 0 and below 1.")
+    if share == 0 and panel.items:
+        return Split(train=panel, held_out=part(panel, [False] * len(panel.items)))
     families = _families(panel)
     draw = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
     wanted = max(1, round(share * len(families)))

@@ -19,7 +19,7 @@ from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.finetune.watch import Watch
+from judgelab.finetune.watch import Progress
 
 COMPLETE = "COMPLETE"
 """A file that a checkpoint holds once everything else of it is written."""
@@ -58,13 +58,13 @@ def train(
     held_out: Sequence[Example],
     settings: Settings,
     folder: Path,
-    watch: Watch,
+    watch: Progress,
 ) -> Training:
     """Train the LoRA weights of ``base``, from the last whole checkpoint in ``folder`` if any.
 
     Args:
         rows: the training sequences.
-        held_out: sequences whose loss is followed, but not learnt from.
+        held_out: sequences whose loss is followed, but not learnt from; perhaps none.
         folder: of the checkpoints; it must belong to the same base, rows and settings.
         watch: is told how far it is.
 
@@ -76,9 +76,9 @@ def train(
     spent = 0.0 if checkpoint is None else _note(checkpoint)["seconds"]
     trainer = _Trainer(
         model=base.model,
-        args=_arguments(settings, base, folder, evaluate_first=checkpoint is None),
+        args=_arguments(settings, base, folder, bool(held_out), first=checkpoint is None),
         train_dataset=list(rows),
-        eval_dataset=list(held_out),
+        eval_dataset=list(held_out) or None,
         data_collator=_collate,
         callbacks=[_Callback(watch, folder, spent)],
     )
@@ -128,7 +128,7 @@ def in_order(row: Mapping[str, float]) -> dict[str, float]:
 
 
 def _arguments(
-    settings: Settings, base: Base, folder: Path, evaluate_first: bool
+    settings: Settings, base: Base, folder: Path, evaluate: bool, first: bool
 ) -> transformers.TrainingArguments:
     on_cpu = base.device == "cpu"
     return transformers.TrainingArguments(
@@ -151,9 +151,9 @@ def _arguments(
         logging_strategy="steps",
         logging_steps=settings.log_every,
         logging_nan_inf_filter=False,
-        eval_strategy="steps",
+        eval_strategy="steps" if evaluate else "no",
         eval_steps=settings.evaluate_every,
-        eval_on_start=evaluate_first,
+        eval_on_start=evaluate and first,
         save_strategy="steps",
         save_steps=settings.save_every,
         save_total_limit=KEPT,
@@ -203,13 +203,15 @@ class _Trainer(transformers.Trainer):
 class _Callback(transformers.TrainerCallback):
     """Tells how far it is, marks whole checkpoints, and stops when the loss is not a number."""
 
-    def __init__(self, watch: Watch, folder: Path, spent: float) -> None:
+    def __init__(self, watch: Progress, folder: Path, spent: float) -> None:
         self._watch, self._folder, self._spent = watch, folder, spent
         self._started = time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._started = time.monotonic()
         self._watch.begin(state.global_step, state.max_steps)
+        for row in curve(state.log_history):  # of the executions before this one
+            self._watch.point(row)
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         logs: Mapping[str, float] = kwargs["logs"]
@@ -222,6 +224,9 @@ class _Callback(transformers.TrainerCallback):
                 f"{WHERE}.learning_rate={args.learning_rate}."
             )
         self._watch.at(state.global_step, loss)
+        place = {"step": state.global_step, "epoch": state.epoch or 0.0}
+        for row in curve([{**place, **logs}]):
+            self._watch.point(row)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         seconds = self._spent + time.monotonic() - self._started

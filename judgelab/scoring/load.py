@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import ConfigError, require
+from judgelab.scoring.stored import resolve_quantization, stored_quantization
 
 QUANTIZATIONS = ("none", "nf4", "int8")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -21,7 +22,7 @@ class Form:
 
     Attributes:
         dtype: float32, bfloat16 or float16; of the computation, where weights are quantised.
-        quantization: none, nf4 (4 bit, double quantisation off) or int8.
+        quantization: none (as stored), nf4 (4 bit, double quantisation off) or int8.
         device_map: a device, or transformers' ``auto``.
     """
 
@@ -74,10 +75,12 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
 
     Raises:
         ConfigError: the folder holds no causal LM that transformers knows, or not all of its
-            weights, or the adapter does not fit it.
+            weights, or stores them in another quantisation than ``form`` asks for; or the adapter
+            does not fit it.
     """
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
+    quantization = _quantization(form, folder)
     try:
         model, report = library.AutoModelForCausalLM.from_pretrained(
             folder,
@@ -85,7 +88,7 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
             ignore_mismatched_sizes=True,  # they are in the report, by name
             dtype=getattr(torch, form.dtype),
             device_map=form.device_map,
-            quantization_config=_quantization(form),
+            **quantization,
             attn_implementation="sdpa",
             use_safetensors=True,
             trust_remote_code=False,
@@ -145,21 +148,43 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(sorted(names)[:3])}{more}"
 
 
-def _quantization(form: Form) -> Any:
-    if form.quantization == "none":
-        return None
+def _quantization(form: Form, folder: Path) -> dict[str, Any]:
+    """Arguments for loading; none at all where the folder says everything.
+
+    (An argument of None would switch a stored quantisation off.)
+    """
+    kind = resolve_quantization(form.quantization, folder)
+    if kind in ("nf4", "fp4", "int8"):
+        require("bitsandbytes", extra="local")
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns once per layer call
+    if kind in ("nf4", "fp4") and stored_quantization(folder) != "none":
+        return {"config": _computing_in(form.dtype, folder)}
+    return at_load(form, folder)
+
+
+def _computing_in(dtype: str, folder: Path) -> Any:
+    """The config of a model stored in 4 bits, which names a dtype of its own to compute in."""
+    library = require("transformers", extra="local")
+    config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    config.quantization_config["bnb_4bit_compute_dtype"] = dtype
+    return config
+
+
+def at_load(form: Form, folder: Path) -> dict[str, Any]:
+    """How weights that are stored in full are quantised while they are loaded, as an argument."""
+    if form.quantization == "none" or stored_quantization(folder) != "none":
+        return {}
     torch = require("torch", extra="local")
-    require("bitsandbytes", extra="local")
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns once per layer call
     config = require("transformers", extra="local").BitsAndBytesConfig
     if form.quantization == "int8":
-        return config(load_in_8bit=True)
-    return config(
+        return {"quantization_config": config(load_in_8bit=True)}
+    four = config(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=False,
         bnb_4bit_compute_dtype=getattr(torch, form.dtype),
     )
+    return {"quantization_config": four}
 
 
 def quantised(model: Any) -> bool:

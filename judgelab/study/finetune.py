@@ -19,13 +19,14 @@ from judgelab.finetune.base import check, source
 from judgelab.finetune.card import card, versions
 from judgelab.finetune.command import PROMPT, same_step, same_writer, usage
 from judgelab.finetune.fit import ADAPTER, discard, fit, release
-from judgelab.finetune.measure import Measured, measure
+from judgelab.finetune.measure import Measured, measure, nothing
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import Split, part, refuse_overlap, split
 from judgelab.finetune.trained import TRAINED_ON, training_on
 from judgelab.finetune.watch import Watch
 from judgelab.panel import Panel
 from judgelab.result import Result, Table, Value
+from judgelab.scoring.encode import Encoder
 from judgelab.scoring.source import Source
 from judgelab.stats.bootstrap import bootstrap_mean
 from judgelab.stats.estimate import Estimate
@@ -39,6 +40,10 @@ MEANING = {
     "gem": "PMI of held-out pairs, nats",
     "gem_s": "PMI of held-out pairs given the synopsis, nats",
 }
+
+NOTHING_HELD_OUT = (
+    "no paper was held out (study.held_out=0), so nothing is known about papers that are new to it."
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class Finetune:
         settings: model, LoRA and schedule (conf/finetune).
         evaluation: a dataset whose papers must not be trained on.
         skip: so many first papers of the dataset are evaluation papers and not trained on.
-        held_out: share of the other papers that only measure.
+        held_out: share of the other papers that only measure; 0 trains on all of them, and nothing
+            is said about papers that are new to the model.
         bootstrap: resamples of the held-out papers behind every interval.
     """
 
@@ -80,8 +86,8 @@ class Finetune:
     def __post_init__(self) -> None:
         if self.bootstrap < 1 or self.skip < 0:
             raise ConfigError("study.bootstrap must be at least 1, and study.skip at least 0.")
-        if not 0 < self.held_out < 1:
-            raise ConfigError(f"study.held_out={self.held_out} must lie between 0 and 1.")
+        if not 0 <= self.held_out < 1:
+            raise ConfigError(f"study.held_out={self.held_out} must be at least 0 and below 1.")
 
     def ask(self, lab: Lab) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
@@ -101,11 +107,8 @@ class Finetune:
         backend, base = check(self.settings), source(self.settings)
         papers = self._papers(lab)
         encoder = data.encoder(self.settings, base.folder)
-        rows, held = (
-            data.sequences(list(data.examples(panel, self.settings.prompt)), encoder, self.settings)
-            for panel in (papers.train, papers.held_out)
-        )
-        if not rows.rows or not held.rows:
+        rows, held = (self._sequences(panel, encoder) for panel in (papers.train, papers.held_out))
+        if not rows.rows or (papers.held_out.items and not held.rows):
             raise DataError(
                 "No training text is short enough: raise study.settings.max_seq_length="
                 f"{self.settings.max_seq_length}."
@@ -113,13 +116,17 @@ class Finetune:
         lab.tell("held-out papers, before", 0)
         before = self._measure(papers.held_out, None)
         key = _key(self.settings, base, papers, backend)
-        found = fit(
-            self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, Watch(lab.tell)
-        )
+        watch = Watch(lab.tell, draw=lambda row: lab.draw("loss_curve", row))
+        found = fit(self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, watch)
         lab.tell("held-out papers, after", 0)
         after = self._measure(papers.held_out, str(lab.run_dir.path / ADAPTER))
         made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
         return self._report(lab, made, {"before": before, "after": after})
+
+    def _sequences(self, panel: Panel, encoder: Encoder) -> data.Sequences:
+        settings = self.settings
+        found = list(data.examples(panel, settings.prompt, settings.metrics))
+        return data.sequences(found, encoder, settings)
 
     def _papers(self, lab: Lab) -> Split:
         """The papers to train on and to hold out, none of them an evaluation paper."""
@@ -137,9 +144,11 @@ class Finetune:
         return split(narrowed, self.held_out, self.settings.seed)
 
     def _measure(self, held_out: Panel, adapter: str | None) -> Measured:
+        if not held_out.items:
+            return nothing(self.settings.metrics)
         lm = Transformers(**self.settings.scoring, adapter=adapter)
         try:
-            return measure(held_out, lm, self.settings.prompt)
+            return measure(held_out, lm, self.settings.prompt, self.settings.metrics)
         finally:
             lm.close()
             release()
@@ -153,27 +162,17 @@ class Finetune:
             lab.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
         figures = self._figures(measured)
         facts = self._facts(lab, made)
-        outcome = {
-            f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
-            for state, group in figures.items()
-            for name, one in group.items()
-        }
+        outcome = _outcome(made, figures)
         self._describe(lab, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
             tables=[
-                _figures_table(figures),
+                _figures_table(made, figures),
                 _data_table(made),
-                Table(
-                    "loss_curve",
-                    "Loss during training",
-                    made.curve,
-                    "Nats per predicted token; the training loss is a mean since the row before, "
-                    "the held-out loss is over all held-out prompts.",
-                ),
+                _curve_table(made),
             ],
-            figures=("loss_curve",),
+            figures=("loss_curve",) if made.curve else (),
             notes=_notes(
                 self.settings,
                 made,
@@ -271,14 +270,38 @@ def _key(settings: Settings, base: Source, papers: Split, backend: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _figures_table(figures: Estimates) -> Table:
+def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
+    """Figures of the held-out papers for the model card."""
+    if not made.papers.held_out.items:
+        return {"none": NOTHING_HELD_OUT}
+    return {
+        f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
+        for state, group in figures.items()
+        for name, one in group.items()
+    }
+
+
+def _figures_table(made: Trained, figures: Estimates) -> Table:
     rows: list[dict[str, Value]] = [
         {"panel": state, "statistic": name, "meaning": MEANING[name], **asdict(one)}
         for state, group in figures.items()
         for name, one in group.items()
     ]
     note = "Means over held-out papers, 95 % intervals by resampling them; change is paired."
+    if not made.papers.held_out.items:
+        note = NOTHING_HELD_OUT
     return Table("held_out", "What fine-tuning changes on held-out papers", rows, note)
+
+
+def _curve_table(made: Trained) -> Table:
+    held = "over all held-out prompts" if made.held_rows.rows else "absent, as none were held out"
+    return Table(
+        "loss_curve",
+        "Loss during training",
+        made.curve,
+        "Nats per predicted token; the training loss is a mean since the row before, the held-out "
+        f"loss is {held}.",
+    )
 
 
 def _data_table(made: Trained) -> Table:
@@ -306,12 +329,13 @@ def _notes(settings: Settings, made: Trained, command: str) -> tuple[str, ...]:
     synopses = sum(bool(item.synopsis) for item in train.items)
     notes = [
         f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on {len(train.items)} "
-        f"papers, {made.steps} steps; {len(held.items)} papers were held out.",
+        f"papers, {made.steps} steps; "
+        + (f"{len(held.items)} papers were held out." if held.items else NOTHING_HELD_OUT),
         f"Score with it: {command}",
     ]
     if few:
         notes.append(f"{few} papers have fewer than two texts and were left out.")
-    if synopses < len(train.items):
+    if "gem_s" in settings.metrics and synopses < len(train.items):
         notes.append(
             f"{len(train.items) - synopses} of {len(train.items)} papers have no synopsis and "
             "trained without GEM-S prompts."

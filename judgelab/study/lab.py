@@ -40,6 +40,10 @@ def _untold(stage: str, calls: int) -> None:
     """Nobody follows the run."""
 
 
+def _undrawn(curve: str, row: Mapping[str, float]) -> None:
+    """Nobody draws a curve while the run goes on."""
+
+
 @dataclass(frozen=True)
 class Lab:
     """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM.
@@ -48,6 +52,7 @@ class Lab:
         writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
             for; None where the evaluation LM does that too.
         tell: is told when a stage begins and how many calls it will make (0: not known).
+        draw: is given points of a curve while it grows: the name of its table, and a row.
         spread: has workers answer what a stage would ask the evaluation LM, before it asks.
         spread_writing: the same for ``writer_lm``.
         force: a finished run is repeated: nothing but cached calls is taken over from it.
@@ -65,6 +70,7 @@ class Lab:
     limit: int | None
     writer_lm: EvaluationLM | None = None
     tell: Callable[[str, int], None] = _untold
+    draw: Callable[[str, Mapping[str, float]], None] = _undrawn
     spread: Spread = alone
     spread_writing: Spread = alone
     force: bool = False

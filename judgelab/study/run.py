@@ -37,7 +37,8 @@ from judgelab.study.dry_run import dry_run
 from judgelab.study.employed import Crew
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab, build_parts
-from judgelab.tracker.protocol import FinishedRun
+from judgelab.tracker.careful import Careful
+from judgelab.tracker.protocol import FinishedRun, StartedRun
 
 log = logging.getLogger("judgelab")
 
@@ -113,11 +114,16 @@ def _execute(
     study, crew = parts.pop("study"), Crew(settings, run_dir.path)
     if isinstance(study, Panelled):
         study = study.employed(lambda name, one: crew.employ(f"study.judges.{name}", one))
-    lab = _lab(config, settings, parts, crew, scale, run_dir)
+    group = None if sweep is None else sweep.parent.name
+    mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, config, group))
+    lab = replace(_lab(config, settings, parts, crew, scale, run_dir), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     try:
         result: Result = study.run(lab)
         accounts = crew.accounts()
+    except BaseException:
+        mirror.close()
+        raise
     finally:
         scale.close()
         crew.close()
@@ -125,9 +131,8 @@ def _execute(
     manifest = _manifest(started) | accounts
     run_dir.write_json("manifest.json", manifest)
     page.write(run_dir)
-    group = None if sweep is None else sweep.parent.name
     finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
-    manifest["tracker"] = _publish(tracker, finished)
+    manifest["tracker"] = mirror.publish(finished)
     run_dir.write_json("manifest.json", manifest)
 
 
@@ -161,18 +166,6 @@ def _lab(
         if isinstance(writing, Cached) and not isinstance(writer, Remote)
         else alone,
     )
-
-
-def _publish(tracker: Any, finished: FinishedRun) -> str | None:
-    try:
-        place: str | None = tracker.publish(finished)
-    except Exception as cause:  # a mirror's fault is not the run's
-        reason = " ".join(str(cause).split())
-        print(f"warning: the tracker failed, the run is kept on disk: {reason}", file=sys.stderr)
-        return f"failed: {type(cause).__name__}"
-    if place is not None:
-        print(f"tracker: {place}")
-    return place
 
 
 def _moved(config: Mapping[str, Any], parts: Mapping[str, Any], run_dir: RunDir) -> bool:

@@ -11,6 +11,23 @@ from judgelab.result import Result
 
 
 @dataclass(frozen=True)
+class StartedRun:
+    """What a tracker may know of a run before it has a result.
+
+    Attributes:
+        name: of the run directory.
+        folder: the run directory.
+        config: the resolved config.
+        sweep: name of the multirun it belongs to, or None.
+    """
+
+    name: str
+    folder: Path
+    config: Mapping[str, Any]
+    sweep: str | None
+
+
+@dataclass(frozen=True)
 class FinishedRun:
     """All a tracker may see: what is on disk already, and free of secrets.
 
@@ -28,10 +45,36 @@ class FinishedRun:
     result: Result
     sweep: str | None
 
+    @property
+    def started(self) -> StartedRun:
+        """What was known of it before."""
+        return StartedRun(self.name, self.folder, self.config, self.sweep)
 
-class Tracker(Protocol):
-    """A mirror of finished runs; the run directory stays the truth."""
+
+class Mirror(Protocol):
+    """One run as a tracker shows it. Each method may raise: the run goes on."""
+
+    def point(self, curve: str, row: Mapping[str, float]) -> None:
+        """A point of a curve, while the run goes on.
+
+        Args:
+            curve: the name of the result's table that will hold it.
+            row: ``step``, and what is known there.
+        """
+        ...
 
     def publish(self, run: FinishedRun) -> str | None:
-        """Mirror the run; returns where to look, or None. May raise: the run goes on."""
+        """Mirror the finished run; returns where to look, or None."""
+        ...
+
+    def close(self) -> None:
+        """The run ends without a result; what was mirrored stays."""
+        ...
+
+
+class Tracker(Protocol):
+    """A mirror of runs; the run directory stays the truth."""
+
+    def follow(self, run: StartedRun) -> Mirror:
+        """Begin to mirror a run; nothing is opened before there is something to show."""
         ...

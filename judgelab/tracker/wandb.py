@@ -1,17 +1,21 @@
-"""Weights & Biases: config, summary, tables, figures and an artifact; a sweep is a group."""
+"""Weights & Biases: config, summary, tables, figures and an artifact; a sweep is a group.
+
+Curves arrive while the run goes on, everything else when it has finished.
+"""
 
 from __future__ import annotations
 
 import netrc
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlparse
 
 from judgelab.errors import require
-from judgelab.result import Table, plain
-from judgelab.tracker.protocol import FinishedRun
+from judgelab.result import plain
+from judgelab.tracker.protocol import FinishedRun, StartedRun
 
 
 @dataclass(frozen=True)
@@ -31,21 +35,67 @@ class WandbTracker:
     texts: bool = False
     timeout: float = 20.0
 
-    def publish(self, run: FinishedRun) -> str | None:
-        """Mirror the run; returns its address, or the folder that ``wandb sync`` takes."""
-        mode = credentials_mode() if self.mode == "auto" else self.mode
-        if mode == "disabled":
-            return None
-        wandb = require("wandb", extra="core")
-        try:
-            return self._publish(wandb, run, mode)
-        except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
-            if mode == "offline":
-                raise
-            place = self._publish(wandb, run, "offline")
-            return f"{place} (kept offline: {' '.join(str(cause).split())[:120]})"
+    def follow(self, run: StartedRun) -> WandbMirror:
+        """A mirror that opens its W&B run at the first point, or when the run has finished."""
+        return WandbMirror(self, run)
 
-    def _publish(self, wandb: Any, run: FinishedRun, mode: str) -> str:
+
+class WandbMirror:
+    """One W&B run.
+
+    A run that was killed and continues has another W&B run, whose curve begins anew at step 0; the
+    first one keeps what it had.
+
+    Args:
+        tracker: where to, and in which mode.
+        run: what is mirrored.
+    """
+
+    def __init__(self, tracker: WandbTracker, run: StartedRun) -> None:
+        self._tracker, self._run = tracker, run
+        self._mode = credentials_mode() if tracker.mode == "auto" else tracker.mode
+        self._mirror: Any = None
+        self._kept_offline = ""
+        self._sent: set[tuple[str, float, str]] = set()
+
+    def point(self, curve: str, row: Mapping[str, float]) -> None:
+        """See Mirror."""
+        if self._mode != "disabled":
+            self._curve(self._open(), curve, [row])
+
+    def publish(self, run: FinishedRun) -> str | None:
+        """See Mirror: its address, or the folder that ``wandb sync`` takes."""
+        if self._mode == "disabled":
+            return None
+        mirror = self._open(str(run.result.summary.get("study", "run")))
+        _log(mirror, run, self._tracker.texts)
+        for table in run.result.tables:
+            self._curve(mirror, table.name, table.rows)
+        place = mirror.url if self._mode == "online" else str(Path(mirror.dir).parent)
+        mirror.finish()
+        return f"{place}{self._kept_offline}"
+
+    def close(self) -> None:
+        """See Mirror."""
+        if self._mirror is not None:
+            self._mirror.finish(exit_code=1)
+
+    def _open(self, kind: str | None = None) -> Any:
+        """The W&B run, begun when it is first asked for; offline where no server answers."""
+        if self._mirror is None:
+            wandb = require("wandb", extra="core")
+            try:
+                self._mirror = self._begin(wandb, kind)
+            except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
+                if self._mode == "offline":
+                    raise
+                self._mode = "offline"
+                self._mirror = self._begin(wandb, kind)
+                self._kept_offline = f" (kept offline: {' '.join(str(cause).split())[:120]})"
+        return self._mirror
+
+    def _begin(self, wandb: Any, kind: str | None) -> Any:
+        tracker, run = self._tracker, self._run
         root = run.folder.parent.parent  # W&B adds a folder "wandb" of its own
         folder = root / "wandb"
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,25 +104,42 @@ class WandbTracker:
         settings = wandb.Settings(
             silent=True,
             console="off",
-            init_timeout=self.timeout,
+            init_timeout=tracker.timeout,
             disable_git=True,
             save_code=False,
             x_disable_stats=True,
         )
-        with wandb.init(
-            project=self.project,
-            entity=self.entity,
-            mode=mode,
+        return wandb.init(
+            project=tracker.project,
+            entity=tracker.entity,
+            mode=self._mode,
             dir=str(root),
             name=run.name,
             group=run.sweep,
-            job_type=str(run.result.summary.get("study", "run")),
+            job_type=kind or _study(run.config),
             config=dict(run.config),
             settings=settings,
-        ) as mirror:
-            _log(wandb, mirror, run, self.texts)
-            place = mirror.url if mode == "online" else str(Path(mirror.dir).parent)
-        return str(place)
+        )
+
+    def _curve(self, mirror: Any, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Every other number of a table with a column ``step`` is a curve over it."""
+        if not rows or "step" not in rows[0]:
+            return
+        axis = f"{name}/step"
+        if not any(curve == name for curve, _, _ in self._sent):
+            mirror.define_metric(axis, hidden=True)
+            mirror.define_metric(f"{name}/*", step_metric=axis)
+        for row in rows:
+            known = {k: v for k, v in plain(row).items() if isinstance(v, int | float)}
+            new = {k for k in known if k != "step" and (name, row["step"], k) not in self._sent}
+            if new:
+                self._sent |= {(name, row["step"], k) for k in new}
+                mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
+
+
+def _study(config: Mapping[str, Any]) -> str:
+    """The study's name from a config, before there is a result."""
+    return str(config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
 
 
 def credentials_mode() -> str:
@@ -89,14 +156,14 @@ def credentials_mode() -> str:
     return "online" if known else "offline"
 
 
-def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
+def _log(mirror: Any, run: FinishedRun, texts: bool) -> None:
+    wandb = require("wandb", extra="core")
     mirror.summary.update(plain(run.result.summary))
     for table in run.result.tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
         data = wandb.Table(columns=columns, data=rows, allow_mixed_types=True)
         mirror.log({f"tables/{table.name}": data})
-        _curves(mirror, table)
     for picture in sorted((run.folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
     artifact = wandb.Artifact(name=run.name, type="run", metadata=plain(run.result.summary))
@@ -105,15 +172,3 @@ def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
     mirror.log_artifact(artifact)
-
-
-def _curves(mirror: Any, table: Table) -> None:
-    """Every other number of a table with a column ``step`` is a curve over it."""
-    if not table.rows or "step" not in table.rows[0]:
-        return
-    axis = f"{table.name}/step"
-    mirror.define_metric(axis, hidden=True)
-    mirror.define_metric(f"{table.name}/*", step_metric=axis)
-    for row in table.rows:
-        known = {k: v for k, v in plain(row).items() if isinstance(v, int | float)}
-        mirror.log({f"{table.name}/{key}": value for key, value in known.items()})

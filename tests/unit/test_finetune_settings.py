@@ -237,7 +237,8 @@ def test_curves_reach_the_tracker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
     result = Result({"study": "finetune"}, "x", [Table("loss_curve", "Loss", curve(HISTORY))])
-    place = WandbTracker(mode="offline").publish(FinishedRun("a-run", folder, {}, result, None))
+    run = FinishedRun("a-run", folder, {}, result, None)
+    place = WandbTracker(mode="offline").follow(run.started).publish(run)
     assert place is not None
     until, written = time.monotonic() + 30, b""
     while b"loss_curve/held_out_loss" not in written and time.monotonic() < until:

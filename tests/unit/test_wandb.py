@@ -39,7 +39,7 @@ def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
     finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clear(monkeypatch, tmp_path)
-    place = WandbTracker().publish(finished)
+    place = WandbTracker().follow(finished.started).publish(finished)
     assert place is not None
     until = time.monotonic() + 30  # W&B's service writes behind our back
     written = b""
@@ -61,7 +61,7 @@ def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody listens there
     assert credentials_mode() == "online"
-    place = WandbTracker(timeout=3).publish(finished)
+    place = WandbTracker(timeout=3).follow(finished.started).publish(finished)
     assert place is not None
     assert "kept offline" in place
     for path in tmp_path.rglob("*"):

@@ -38,7 +38,8 @@ def figure(tables: dict[str, DataFrame]) -> Figure:
 def caption(tables: dict[str, DataFrame]) -> str:
     """What the two lines are."""
     frame = tables["loss_curve"]
+    held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
     return (
         "The training loss is a mean over the steps since the point before; the held-out loss is "
-        f"over all prompts of held-out papers. {int(frame['step'].max())} steps."
+        f"{held}. {int(frame['step'].max())} steps."
     )

@@ -1,0 +1,108 @@
+"""The process that trains, and nothing else.
+
+unsloth must be imported before transformers, and replaces the forward methods of its classes for
+the whole process: scored there, a model would not be the one that a later run scores. So whatever
+trains, by either back end, trains here; the parent scores before and after. ``python -m
+judgelab.finetune.child BACKEND`` reads a pickled ``Job`` from stdin and writes events, one JSON
+object a line, to stdout. It ends when its parent does: stdin is closed then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+from judgelab.errors import ConfigError, JudgelabError
+
+if TYPE_CHECKING:
+    from judgelab.finetune.job import Job
+
+UNSLOTH_ENVIRONMENT = {"UNSLOTH_DISABLE_STATISTICS": "1"}  # it would call home at every load
+
+
+class Events:
+    """What the parent is told while training goes on; see ``judgelab.finetune.parent``."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def send(self, **event: Any) -> None:
+        """One event."""
+        print(json.dumps(event), file=self._stream, flush=True)
+
+    def begin(self, step: int, steps: int) -> None:
+        """See Progress."""
+        self.send(kind="begin", step=step, steps=steps)
+
+    def at(self, step: int, loss: float) -> None:
+        """See Progress."""
+        self.send(kind="at", step=step, loss=loss)
+
+    def point(self, row: Mapping[str, float]) -> None:
+        """See Progress."""
+        self.send(kind="point", row=dict(row))
+
+
+def main() -> int:
+    """Train what stdin asks for; returns the exit code."""
+    events = Events(_own_stdout())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    try:
+        if sys.argv[1] == "unsloth":
+            _import_unsloth()
+        job: Job = pickle.load(sys.stdin.buffer)
+        threading.Thread(target=_end_with_the_parent, daemon=True).start()
+        from judgelab.finetune.job import carry_out
+
+        events.send(kind="done", training=asdict(carry_out(job, events)))
+    except JudgelabError as cause:
+        events.send(kind="refused", error=type(cause).__name__, message=str(cause))
+        return 1
+    except Exception as cause:
+        message = f"{type(cause).__name__}: {cause}"
+        events.send(kind="failed", message=message, traceback=traceback.format_exc())
+        return 1
+    return 0
+
+
+def _own_stdout() -> TextIO:
+    """The pipe to the parent; whatever libraries print goes to stderr instead."""
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return stream
+
+
+def _end_with_the_parent() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+def _import_unsloth() -> None:
+    """Import it first, whatever else will be imported.
+
+    Raises:
+        ConfigError: it does not import here.
+    """
+    for name, value in UNSLOTH_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        import unsloth  # noqa: F401
+    except (ImportError, NotImplementedError, RuntimeError, OSError) as cause:
+        reason = " ".join(str(cause).split())[:300]
+        raise ConfigError(
+            f"study.settings.backend=unsloth: unsloth cannot be imported here ({reason}). Install "
+            "it as constraints-unsloth.txt says, or set study.settings.backend=peft."
+        ) from cause
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""Training in a process of its own, seen from the run that wants it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgelab import errors
+from judgelab.errors import ConfigError, JudgelabError
+from judgelab.finetune.watch import Progress
+
+if TYPE_CHECKING:
+    from judgelab.finetune.job import Job
+    from judgelab.finetune.train import Training
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def train_apart(job: Job, progress: Progress) -> Training:
+    """Carry out a job in a child process, which ends with this one however this one ends.
+
+    Args:
+        job: what to train.
+        progress: is told how far it is.
+
+    Raises:
+        JudgelabError: the child refused the job, or was killed.
+        RuntimeError: it failed otherwise; a note holds its traceback.
+    """
+    command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=_environment(job)) as child:
+        assert child.stdin is not None and child.stdout is not None
+        try:
+            try:
+                pickle.dump(job, child.stdin)
+                child.stdin.flush()
+            except BrokenPipeError:
+                pass  # it ended before it was asked; its last event says why
+            done = _follow(child.stdout, progress)
+            child.stdin.close()
+            code = child.wait()
+        finally:
+            child.kill()
+    if done is None:
+        raise _ended(code)
+    from judgelab.finetune.train import Training
+
+    return Training(**{**done, "curve": tuple(done["curve"])})
+
+
+def _follow(stream: Any, progress: Progress) -> dict[str, Any] | None:
+    """Pass events on until the stream ends; the training, if one was reported."""
+    done: dict[str, Any] | None = None
+    for line in stream:
+        event = json.loads(line)
+        kind = event.pop("kind")
+        if kind == "begin":
+            progress.begin(event["step"], event["steps"])
+        elif kind == "at":
+            progress.at(event["step"], event["loss"])
+        elif kind == "point":
+            progress.point(event["row"])
+        elif kind == "done":
+            done = event["training"]
+        else:
+            raise _fault(kind, event)
+    return done
+
+
+def _fault(kind: str, event: Mapping[str, str]) -> Exception:
+    if kind == "refused":
+        found: type[JudgelabError] = getattr(errors, event["error"], ConfigError)
+        return found(event["message"])
+    fault = RuntimeError(f"in the training process: {event['message']}")
+    fault.add_note(event["traceback"])
+    return fault
+
+
+def _ended(code: int) -> JudgelabError:
+    name = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return JudgelabError(
+        f"The training process ended early ({name}); often memory is short: lower "
+        "study.settings.batch or max_seq_length, or set gradient_checkpointing=true. The same "
+        "command continues from the last checkpoint."
+    )
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """This process's, with this judgelab first, and unsloth's generated code among checkpoints."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
+    return {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}

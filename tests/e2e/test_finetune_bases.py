@@ -1,0 +1,115 @@
+"""Bases in 4 and 8 bits train and score, and all papers may train; nothing rests on what is learnt.
+
+The bases have random weights, so no outcome depends on how a machine trains.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import compose, initialize_config_dir
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("peft", reason="needs the extra local")
+pytest.importorskip("bitsandbytes", reason="needs the extra local")
+
+from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.study.run import execute  # noqa: E402
+from tests.stored_models import save_quantised, save_whole  # noqa: E402
+from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("bases")
+    whole = save_whole(place / "whole")
+    kinds = {kind: save_quantised(whole, place / kind, kind) for kind in ("nf4", "int8")}
+    return {"whole": whole, **kinds}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    place = tmp_path_factory.mktemp("data")
+    (place / "prompt.txt").write_text(PROMPT, encoding="utf-8")
+    return [
+        *("study=finetune", "tracker=none", "dataset=jsonl", "preprocessor=identity"),
+        f"dataset.path={write(place / 'reviews.jsonl', papers(6))}",
+        *(f"study.settings.prompt.file={place}/prompt.txt", "study.settings.threads=1"),
+        *("study.settings.max_steps=8", "study.settings.log_every=2", "study.bootstrap=50"),
+        *("study.settings.evaluate_every=4", "study.settings.save_every=8"),
+        *("study.settings.max_seq_length=256", "study.settings.learning_rate=5e-3"),
+    ]
+
+
+def trained(told: list[str], base: Path, root: Path, *more: str) -> tuple[Path, dict[str, Any]]:
+    """The folder of a run with the paper's settings, and its result."""
+    given = [*told, f"study.settings.model={base}", f"paths.root={root}", *more]
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        execute(compose("config", overrides=given))
+    (folder,) = (root / "runs").iterdir()
+    return folder, json.loads((folder / "result.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"), [("nf4", "none"), ("int8", "none"), ("whole", "int8")]
+)
+def test_the_papers_settings_train_a_base_of_few_bits(
+    bases: dict[str, Path], told: list[str], tmp_path: Path, stored: str, asked: str
+) -> None:
+    """finetune=gem_lora as it stands, but for a small base and few steps."""
+    base = bases[stored]
+    folder, result = trained(told, base, tmp_path, f"study.settings.quantization={asked}")
+    curve = pd.read_csv(folder / "tables" / "loss_curve.csv")
+    losses = curve.dropna(subset="held_out_loss").set_index("step")["held_out_loss"]
+    assert list(losses.index) == [0, 4, 8]
+    assert losses[8] < losses[0] - 0.01, "eight large steps on random weights learn something"
+    found = result["summary"]
+    assert found["after/loss"] < found["before/loss"] and found["after/loss_n"] == 1
+    like = {"chat": True, "quantization": asked, "dtype": "float32", "device_map": "cpu"}
+    lm = Transformers(str(base), adapter=str(folder / "adapter"), **like)
+    kind = stored if asked == "none" else asked
+    assert f" quantization={kind} " in lm.identity
+    assert np.isfinite(lm.logprob(["Second:"], ["The reviewer"], [(0, 0)]).total).all()
+    assert lm.facts["adapter_base"] is None
+
+
+def test_all_papers_may_train_and_the_result_says_that_nothing_was_held_out(
+    bases: dict[str, Path], told: list[str], tmp_path: Path
+) -> None:
+    folder, result = trained(told, bases["whole"], tmp_path, "study.held_out=0")
+    found = result["summary"]
+    assert found["papers"] == 6 and found["held_out_papers"] == 0 and found["steps"] == 8
+    for state in ("before", "after", "change"):
+        for name in ("loss", "gem", "gem_s"):
+            assert found[f"{state}/{name}"] is None, "not a number, and never 0"
+            assert found[f"{state}/{name}_n"] == 0
+    assert "no paper was held out (study.held_out=0)" in result["notes"][0]
+    curve = pd.read_csv(folder / "tables" / "loss_curve.csv")
+    assert "held_out_loss" not in curve and curve["training_loss"].notna().all()
+    assert (folder / "figures" / "loss_curve.png").is_file()
+    card = (folder / "adapter" / "README.md").read_text()
+    assert "papers held out: 0" in card and "no paper was held out" in card and "nan" not in card
+    record = json.loads((folder / "adapter" / "trained_on.json").read_text())
+    assert len(record["papers"]) == 6
+    assert (folder / "DONE").is_file() and "nan" not in (folder / "report.html").read_text().lower()
+
+
+def test_a_share_that_is_none_is_refused() -> None:
+    from judgelab.errors import ConfigError
+    from judgelab.finetune.settings import Settings
+    from judgelab.prompt import Prompt
+    from judgelab.study.finetune import Finetune
+
+    settings = Settings("t", "m", Prompt("second_opinion.txt"))
+    for share in (-0.1, 1.0, math.nan):
+        with pytest.raises(ConfigError, match="at least 0 and below 1"):
+            Finetune(settings, held_out=share)

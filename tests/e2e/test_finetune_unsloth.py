@@ -1,0 +1,144 @@
+"""unsloth trains in a process of its own, imported first; what scores is not touched by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("peft", reason="needs the extra local")
+pytest.importorskip("bitsandbytes", reason="needs the extra local")
+
+from judgelab.errors import ConfigError, JudgelabError  # noqa: E402
+from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.finetune.data import Sequence  # noqa: E402
+from judgelab.finetune.job import Job  # noqa: E402
+from judgelab.finetune.parent import train_apart  # noqa: E402
+from judgelab.finetune.settings import Settings  # noqa: E402
+from judgelab.finetune.watch import Watch  # noqa: E402
+from judgelab.prompt import Prompt  # noqa: E402
+from judgelab.scoring.source import find  # noqa: E402
+from judgelab.study import finetune as study  # noqa: E402
+from tests.e2e.test_finetune_bases import trained  # noqa: E402
+from tests.stored_models import save_quantised, save_whole  # noqa: E402
+from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+FAKES = ROOT / "tests" / "fakes"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("base")
+    return save_quantised(save_whole(place / "whole"), place / "nf4", "nf4")
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The fake can be imported by child processes, and notes what it is asked for."""
+    path = os.pathsep.join(filter(None, (str(FAKES), os.environ.get("PYTHONPATH"))))
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("FAKE_UNSLOTH_LOG", str(tmp_path / "unsloth.jsonl"))
+    return tmp_path / "unsloth.jsonl"
+
+
+def test_it_trains_in_a_child_and_the_parent_scores_unpatched(
+    base: Path, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The study with the paper's settings; the check for a GPU is all that is taken away."""
+    from transformers.models.llama import modeling_llama
+
+    own = modeling_llama.LlamaAttention.forward
+    monkeypatch.setattr(study, "check", lambda settings: "unsloth")
+    (tmp_path / "prompt.txt").write_text(PROMPT, encoding="utf-8")
+    told = [
+        *("study=finetune", "tracker=none", "dataset=jsonl", "preprocessor=identity"),
+        f"dataset.path={write(tmp_path / 'reviews.jsonl', papers(6))}",
+        *(f"study.settings.prompt.file={tmp_path}/prompt.txt", "study.settings.threads=1"),
+        *("study.settings.max_steps=4", "study.settings.log_every=2", "study.bootstrap=50"),
+        *("study.settings.evaluate_every=4", "study.settings.save_every=4"),
+        *("study.settings.max_seq_length=256", "study.settings.learning_rate=5e-3"),
+    ]
+    folder, result = trained(told, base, tmp_path / "out")
+    found = result["summary"]
+    assert found["backend"] == "unsloth" and found["after/loss"] < found["before/loss"]
+    first, loaded, adapted = (json.loads(line) for line in fake.read_text().splitlines())
+    assert first["event"] == "imported" and not set(first["early"]) & {"transformers", "peft"}
+    assert first["process"] != os.getpid() and "unsloth" not in sys.modules
+    assert loaded["load_in_4bit"] and not loaded["load_in_8bit"] and adapted["r"] == 16
+    assert modeling_llama.LlamaAttention.forward is own
+    told = {"chat": True, "dtype": "float32", "device_map": "cpu", "backend": "tree"}
+    lm = Transformers(str(base), adapter=str(folder / "adapter"), **told)
+    targets = ["The reviewer appreciates code.", "The reviewer questions data."]
+    table = lm.logprob(["First: tests."], targets, [(0, 0), (0, 1)])
+    assert np.isfinite(table.total).all() and lm.facts["drift"] is not None
+
+
+def test_scored_in_its_process_the_model_would_be_another(base: Path, fake: Path) -> None:
+    """What the child is for: the fake does to scoring what unsloth does."""
+    whole = str(base.parent / "whole")
+    code = (
+        "import unsloth\n"
+        "from judgelab.evaluation_lm.transformers import Transformers\n"
+        f"lm = Transformers({whole!r}, dtype='float32', device_map='cpu', backend='tree')\n"
+        "texts = ['The reviewer appreciates the code.', 'The reviewer questions the data.']\n"
+        "lm.logprob(['First: tests and scripts.'], texts, [(0, 0), (0, 1)])\n"
+    )
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode and "DriftError" in done.stderr
+
+
+def job(base: Path, folder: Path, backend: str) -> Job:
+    """A few steps on a few tokens."""
+    settings = Settings("t", str(base), Prompt("second_opinion.txt"), max_steps=2, threads=1)
+    row = Sequence((5, 6, 7, 8), (-100, 6, 7, 8))
+    (folder / "checkpoints").mkdir()
+    where = (folder / "checkpoints", folder / "adapter")
+    return Job(settings, find(str(base), None), backend, [row] * 4, [], *where)
+
+
+def test_without_unsloth_the_sentence_says_what_to_do(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "unsloth.py").write_text("raise NotImplementedError('You need a GPU.')\n")
+    monkeypatch.setenv("PYTHONPATH", str(broken))
+    said = r"unsloth cannot be imported here \(You need a GPU\.\).*backend=peft"
+    with pytest.raises(ConfigError, match=said):
+        train_apart(job(base, tmp_path, "unsloth"), Watch(lambda line, calls: None))
+
+
+def test_a_child_that_is_killed_leaves_a_sentence(base: Path, tmp_path: Path) -> None:
+    class Killing(Watch):
+        def begin(self, step: int, steps: int) -> None:
+            (child,) = children()
+            os.kill(child, 9)
+
+    with pytest.raises(JudgelabError, match=r"ended early \(signal SIGKILL\).*continues"):
+        train_apart(job(base, tmp_path, "peft"), Killing(lambda line, calls: None))
+    assert not (tmp_path / "adapter").exists()
+
+
+def children() -> list[int]:
+    """Processes that train for this one."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            parent = next(x for x in status.read_text().splitlines() if x.startswith("PPid"))
+            line = (status.parent / "cmdline").read_bytes()
+        except (OSError, StopIteration):
+            continue
+        if int(parent.split()[1]) == os.getpid() and b"judgelab.finetune.child" in line:
+            found.append(int(status.parent.name))
+    return found

@@ -1,0 +1,101 @@
+"""Stands in for unsloth where there is no GPU: what it does to a process, without its kernels.
+
+As the real one, it must come before transformers, and replaces the forward method of Llama's
+attention for every model of the process by one that knows causal attention alone. Tests put the
+folder above it on a child's PYTHONPATH. What it was asked for goes to the file $FAKE_UNSLOTH_LOG.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+EARLY = [name for name in ("transformers", "peft", "trl", "torch") if name in sys.modules]
+if {"transformers", "peft"} & set(EARLY):
+    raise ImportError(f"unsloth must be imported before {', '.join(EARLY)}.")
+
+import peft  # noqa: E402
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from transformers.models.llama import modeling_llama  # noqa: E402
+
+
+def _note(**facts: Any) -> None:
+    if "FAKE_UNSLOTH_LOG" in os.environ:
+        with Path(os.environ["FAKE_UNSLOTH_LOG"]).open("a", encoding="utf-8") as file:
+            print(json.dumps(facts, default=str), file=file)
+
+
+def _attention(
+    self: Any, hidden_states: Any, position_embeddings: Any, attention_mask: Any = None, **_: Any
+) -> tuple[Any, None]:
+    """Causal attention, whatever attention the model was told to use."""
+    shape = (*hidden_states.shape[:-1], -1, self.head_dim)
+    q, k, v = (
+        layer(hidden_states).view(shape).transpose(1, 2)
+        for layer in (self.q_proj, self.k_proj, self.v_proj)
+    )
+    q, k = modeling_llama.apply_rotary_pos_emb(q, k, *position_embeddings)
+    found = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, is_causal=True, scale=self.scaling, enable_gqa=True
+    )
+    return self.o_proj(found.transpose(1, 2).reshape(*hidden_states.shape[:-1], -1)), None
+
+
+modeling_llama.LlamaAttention.forward = _attention
+_note(event="imported", early=EARLY, process=os.getpid())
+
+
+class FastLanguageModel:
+    """The two calls of unsloth's interface that train a LoRA adapter."""
+
+    @staticmethod
+    def from_pretrained(
+        model_name: str,
+        max_seq_length: int = 2048,
+        dtype: Any = None,
+        load_in_4bit: bool = True,
+        load_in_8bit: bool = False,
+        device_map: Any = "sequential",
+        use_gradient_checkpointing: Any = "unsloth",
+        use_exact_model_name: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Any, Any]:
+        """A model and its tokenizer."""
+        _note(event="loaded", load_in_4bit=load_in_4bit, load_in_8bit=load_in_8bit, dtype=dtype)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            model_name, dtype=dtype, device_map=device_map, **kwargs
+        )
+        return model, transformers.AutoTokenizer.from_pretrained(model_name)
+
+    @staticmethod
+    def get_peft_model(
+        model: Any,
+        r: int = 16,
+        target_modules: Any = None,
+        lora_alpha: int = 16,
+        lora_dropout: float = 0.0,
+        bias: str = "none",
+        use_gradient_checkpointing: Any = "unsloth",
+        random_state: int = 3407,
+        max_seq_length: int = 2048,
+    ) -> Any:
+        """The model with LoRA weights."""
+        for layer in model.modules():  # its kernels are CUDA's; here a CPU must do
+            if hasattr(layer, "support_avx512bf16_for_cpu"):
+                layer.support_avx512bf16_for_cpu = False
+        if getattr(model.config, "quantization_config", None) is not None:
+            model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+        config = peft.LoraConfig(
+            task_type="CAUSAL_LM",
+            r=r,
+            lora_alpha=lora_alpha,
+            lora_dropout=lora_dropout,
+            bias=bias,
+            target_modules=target_modules,
+        )
+        _note(event="adapted", r=r, random_state=random_state)
+        return peft.get_peft_model(model, config)
