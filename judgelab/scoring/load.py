@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import ConfigError, require
+from judgelab.scoring.four_bits import portable
 
 QUANTIZATIONS = ("none", "nf4", "int8")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -93,6 +94,8 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     except (OSError, ValueError, ImportError, RuntimeError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
     _whole(folder, report)
+    if quantised(model):
+        portable(model)
     own = model.generation_config  # whatever a reply's own settings leave open is taken from here
     model.generation_config = library.GenerationConfig(
         eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
