@@ -12,6 +12,8 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+from judgelab.mechanism.subsequence import lcs_length
+
 ORDERS = (1, 2, 3, 4)
 
 
@@ -59,19 +61,3 @@ class Overlap:
 def _runs(tokens: list[str]) -> tuple[Counter[tuple[str, ...]], ...]:
     """How often each run of 1, 2, 3 and 4 tokens occurs."""
     return tuple(Counter(zip(*(tokens[k:] for k in range(n)), strict=False)) for n in ORDERS)
-
-
-def lcs_length(x: list[str], y: list[str]) -> int:
-    """Length of the longest common subsequence, a row of the table at a time in one integer.
-
-    Hyyroe (2004): bit i of ``row`` is 0 where the table grows by one at x[i].
-    """
-    places: dict[str, int] = {}
-    for position, word in enumerate(x):
-        places[word] = places.get(word, 0) | 1 << position
-    full = (1 << len(x)) - 1
-    row = full
-    for word in y:
-        matches = row & places.get(word, 0)
-        row = (row + matches | row - matches) & full
-    return len(x) - row.bit_count()

@@ -5,35 +5,23 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
-from multiprocessing import get_context, get_start_method, parent_process
+from itertools import chain
+from multiprocessing import get_start_method, parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyppmd
 
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.scoring.ppm import sizes
+from judgelab.scoring.ppm_workers import Workers
 
 NATS_PER_BYTE = 8 * math.log(2)
-CHUNK = 100  # texts a worker takes at a time: some 30 ms of work, far above the cost of sending
-PARALLEL_FROM = 400  # texts below which starting processes costs more than it saves
-
-
-def sizes(texts: Sequence[bytes], order: int, memory: int) -> list[int]:
-    """Compressed size of each text in bytes, PPMd variant H."""
-    result = []
-    for text in texts:
-        encoder = pyppmd.Ppmd7Encoder(order, memory)
-        result.append(len(encoder.encode(text)) + len(encoder.flush()))
-    return result
+OWN = 400  # texts of an LM that this process compresses itself; a process then costs less
 
 
 class Compression:
@@ -72,7 +60,8 @@ class Compression:
             raise ConfigError(f"evaluation_lm.workers={workers} must be at least 1, or null.")
         self.workers = workers or len(os.sched_getaffinity(0))
         self._priming = b"" if priming is None else _read(priming)
-        self._pool: ProcessPoolExecutor | None = None
+        self._own = OWN
+        self._pool = Workers(1 if _is_worker() else self.workers, order, memory)
 
     @property
     def identity(self) -> str:
@@ -96,8 +85,8 @@ class Compression:
         used = sorted({c for c, _ in pairs})
         before = {c: self._priming + contexts[c].encode() for c in used}
         encoded = [target.encode() for target in targets]
-        jobs = [*before.values(), *(before[c] + encoded[t] for c, t in pairs)]
-        result = self._sizes(jobs)
+        joint_texts = (before[c] + encoded[t] for c, t in pairs)  # made as they are needed
+        result = self._sizes(chain(before.values(), joint_texts), len(used) + len(pairs))
         alone = dict(zip(used, result, strict=False))
         joint = result[len(used) :]
         total = [-NATS_PER_BYTE * (xy - alone[c]) for xy, (c, _) in zip(joint, pairs, strict=True)]
@@ -112,37 +101,19 @@ class Compression:
 
     def close(self) -> None:
         """Stop the worker processes."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        self._pool.close()
 
-    def _sizes(self, texts: list[bytes]) -> list[int]:
-        if self.workers == 1 or len(texts) < PARALLEL_FROM or _is_worker():
-            return sizes(texts, self.order, self.memory)
-        if self._pool is None:  # spawn: a fork would copy the locks of W&B's threads
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
-        chunks = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
-        with _interrupts_ignored():  # workers start at the first submit and inherit this
-            futures = [self._pool.submit(sizes, chunk, self.order, self.memory) for chunk in chunks]
-        return [size for future in futures for size in future.result()]
+    def _sizes(self, texts: Iterable[bytes], count: int) -> list[int]:
+        """Sizes of ``count`` texts: here at first, where little memory is lost by that."""
+        if count > self._own:
+            return self._pool.sizes(texts)
+        self._own -= count
+        return sizes(texts, self.order, self.memory)
 
 
 def _is_worker() -> bool:
     """Whether this process is a job of a parallel sweep: then the cores are taken already."""
     return parent_process() is not None or get_start_method(allow_none=True) == "loky"
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ctrl-C is for the main process, which stops its workers; theirs would only print."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _read(path: str) -> bytes:

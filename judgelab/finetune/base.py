@@ -10,6 +10,7 @@ from typing import Any
 
 from judgelab.errors import ConfigError, require
 from judgelab.finetune.settings import WHERE, Settings
+from judgelab.scoring.four_bits import check_gradients
 from judgelab.scoring.load import (
     Form,
     at_load,
@@ -77,7 +78,8 @@ def load(settings: Settings, folder: Path, backend: str) -> Base:
     """The model of a folder with LoRA weights from ``settings.seed``.
 
     Raises:
-        ConfigError: the model does not load, or has no layers called as ``settings.targets``.
+        ConfigError: the model does not load, has no layers called as ``settings.targets``, or
+            cannot be trained in its quantisation here.
     """
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
@@ -95,6 +97,8 @@ def load(settings: Settings, folder: Path, backend: str) -> Base:
     except ValueError as cause:
         reason = " ".join(str(cause).split())[:300]
         raise ConfigError(f"{WHERE}.targets or another setting of LoRA: {reason}") from cause
+    if quantised(model):
+        check_gradients(model, WHERE)
     return Base(model, backend, form.dtype, form.device_map)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Literal
 
 import xarray as xr
@@ -10,7 +13,8 @@ import xarray as xr
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.mechanism.protocol import NOTHING, Definition, Reads
-from judgelab.mechanism.surface import measure_against, score_against
+from judgelab.mechanism.subsequence import lcs_length
+from judgelab.mechanism.surface import Compare, measure_against, score_against
 from judgelab.panel import Panel
 from judgelab.scores import Scores
 
@@ -44,15 +48,53 @@ class Rouge:
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""
-        from rouge_score.rouge_scorer import RougeScorer
-
-        scorer = RougeScorer([self.kind], use_stemmer=self.stemmer)
-
-        def f1(text: str, reference: str) -> float:
-            return float(scorer.score(reference, text)[self.kind].fmeasure)
-
+        f1 = _longest(self.stemmer) if self.kind == "rougeL" else _runs(self.stemmer, self.kind)
         return measure_against(panel, f1)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The value itself, or its mean over peers."""
         return score_against(measured)
+
+
+def _words(stemmer: bool) -> Callable[[str], list[str]]:
+    """rouge-score's tokens; a text is split once and a word stemmed once, however many pairs."""
+    from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped, unused-ignore]
+    from rouge_score import tokenize
+
+    class Stemmer:
+        stem = staticmethod(cache(PorterStemmer().stem))
+
+    return cache(lambda text: tokenize.tokenize(text, Stemmer if stemmer else None))
+
+
+def _runs(stemmer: bool, kind: str) -> Compare:
+    """F1 of the runs of n words that two texts share, as rouge-score computes it."""
+    n, words = int(kind.removeprefix("rouge")), _words(stemmer)
+
+    @cache
+    def runs(text: str) -> Counter[tuple[str, ...]]:
+        tokens = words(text)
+        return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+
+    def f1(text: str, reference: str) -> float:
+        own, theirs = runs(text), runs(reference)
+        common = sum(min(own[run], theirs[run]) for run in own.keys() & theirs.keys())
+        return _f1(common / max(own.total(), 1), common / max(theirs.total(), 1))
+
+    return f1
+
+
+def _longest(stemmer: bool) -> Compare:
+    """F1 of the longest common subsequence of words, as rouge-score computes it."""
+    words = _words(stemmer)
+
+    def f1(text: str, reference: str) -> float:
+        own, theirs = words(text), words(reference)
+        common = lcs_length(own, theirs)
+        return _f1(common / max(len(own), 1), common / max(len(theirs), 1))
+
+    return f1
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import ConfigError, require
+from judgelab.scoring.four_bits import portable
 from judgelab.scoring.stored import resolve_quantization, stored_quantization
 
 QUANTIZATIONS = ("none", "nf4", "int8")
@@ -96,6 +97,8 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     except (OSError, ValueError, ImportError, RuntimeError) as cause:
         raise _unusable(folder, "causal language model", cause) from cause
     _whole(folder, report)
+    if quantised(model):
+        portable(model)
     own = model.generation_config  # whatever a reply's own settings leave open is taken from here
     model.generation_config = library.GenerationConfig(
         eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id

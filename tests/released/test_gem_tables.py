@@ -19,9 +19,10 @@ from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
 from experiments.gem import printed as files
-from experiments.gem.overlap import Overlap, lcs_length
+from experiments.gem.overlap import Overlap
 from experiments.gem.tables import main
 from judgelab.dataset.gem_released import GemReleased
+from judgelab.mechanism.subsequence import lcs_length
 
 Rows = Mapping[tuple[str, str, str], Mapping[str, Any]]
 METRICS = ("GEM", "GEM-S (abstract)", "GEM-S (ASSW)")

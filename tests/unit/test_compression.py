@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +67,70 @@ def test_processes_and_one_process_agree() -> None:
     np.testing.assert_array_equal(
         parallel.total, Compression(workers=1).logprob(contexts, targets, pairs).total
     )
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("batch", [100, 2000])
+def test_memory_does_not_grow_with_calls(workers: int, batch: int) -> None:
+    """pyppmd leaks 19 kB and the text a call: 8,000 calls were 170 MB."""
+    lm, targets = Compression(workers=workers), [f"{NEWS}{k}" for k in range(batch)]
+    lm.logprob([NEWS], targets, [(0, t) for t in range(batch)])
+    before = resident()
+    for _ in range(8000 // batch):
+        lm.logprob([NEWS], targets, [(0, t) for t in range(batch)])
+    grown = resident() - before
+    lm.close()
+    assert grown < 50e6
+
+
+def resident() -> int:
+    """Bytes that this process and those it has started hold in memory."""
+    own = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    kilobytes = [
+        re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+        for pid in ["self", *own]
+    ]
+    return sum(int(found[1]) * 1024 for found in kilobytes if found)
+
+
+def test_a_process_that_dies_is_one_sentence_and_the_next_call_starts_another() -> None:
+    lm = Compression(workers=2)
+    targets = [f"{NEWS}{k}" for k in range(1000)]
+    pairs = [(0, t) for t in range(1000)]
+    whole = lm.logprob([NEWS], targets, pairs)
+    for worker in lm._pool._running:
+        os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(ConfigError, match="evaluation_lm.workers"):
+        lm.logprob([NEWS], targets, pairs)
+    again = lm.logprob([NEWS], targets, pairs)
+    lm.close()
+    np.testing.assert_array_equal(again.total, whole.total)
+
+
+def test_processes_end_with_the_one_that_started_them() -> None:
+    """Also when that one is killed: their input ends."""
+    script = (
+        "from judgelab.evaluation_lm.compression import Compression\n"
+        "lm = Compression(workers=2)\n"
+        "lm.logprob([''], ['text'] * 1000, [(0, t) for t in range(1000)])\n"
+        "print(*[w.pid for w in lm._pool._running], flush=True)\n"
+        "input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdin=-1, stdout=-1, text=True) as run:
+        assert run.stdout is not None
+        pids = run.stdout.readline().split()
+        run.kill()
+    assert len(pids) == 2
+    until = time.monotonic() + 10
+    while any(alive(pid) for pid in pids) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(alive(pid) for pid in pids)
+
+
+def alive(pid: str) -> bool:
+    """Whether there is such a process that is not a zombie."""
+    status = Path(f"/proc/{pid}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
 
 
 def test_priming_is_part_of_the_identity_and_of_the_answer(tmp_path: Path) -> None:
