@@ -18,12 +18,16 @@ class Prompt:
     Args:
         file: a name under conf/prompt, or a path to a text file of the user's own.
 
+    Attributes:
+        shipped: whether it is one of ours, and no file of the user's own.
+
     Raises:
         ConfigError: the file is absent, or is not UTF-8 text.
     """
 
     def __init__(self, file: str) -> None:
-        path = Path(file) if Path(file).is_file() else FOLDER / file
+        own = Path(file).is_file()
+        path = Path(file) if own else FOLDER / file
         try:
             self.template = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as cause:
@@ -32,6 +36,7 @@ class Prompt:
                 f"prompt.file={file!r} cannot be read: give a text file or one of {names}."
             ) from cause
         self.file = path.name
+        self.shipped = not own or path.resolve().parent == FOLDER
         self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]
         self.fields = {name for _, name, _, _ in string.Formatter().parse(self.template) if name}
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
+from judgelab.evaluation_lm.closed import closed_batches, open_questions
 from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import (
     ChatRequest,
@@ -143,6 +144,8 @@ class Cached:
             else:
                 yield from _slices(self.lm, missing)
 
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
         known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
         return [known[key] for key in keys]
 
@@ -183,6 +186,8 @@ class Cached:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
         fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
         self.cache.note_lm(self.identity, "chat")
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
         self._keep_chats(fresh)
         self._remember(fresh)
         self._accepted(len(fresh))
@@ -252,21 +257,25 @@ class Cached:
     def _keep_chats(self, replies: Mapping[bytes, Reply]) -> None:
         kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
         if kept:
-            self.cache.add_chats({key: json.dumps(asdict(r)) for key, r in kept.items()})
+            self.cache.add_chats({key: _stored(r) for key, r in kept.items()})
 
 
 def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
     """A local LM's replies, a few at a time so that a kill keeps those before.
 
     A few are as many as take ``WORTH`` seconds: an engine that answers hundreds side by side is
-    given more and more of them.
+    given more and more of them. Closed questions are put an item at a time.
     """
+    for batch in closed_batches(requests):
+        replies = lm.chat([requests[index] for index in batch])
+        yield dict(zip(batch, replies, strict=True))
+    rest = open_questions(requests)
     start, size = 0, SLICE
-    while start < len(requests):
-        begun, part = time.monotonic(), requests[start : start + size]
-        replies = lm.chat(part)
+    while start < len(rest):
+        begun, part = time.monotonic(), rest[start : start + size]
+        replies = lm.chat([requests[index] for index in part])
         took = max(time.monotonic() - begun, 1e-3)
-        yield {start + index: reply for index, reply in enumerate(replies)}
+        yield dict(zip(part, replies, strict=True))
         start += len(part)
         size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
@@ -291,7 +300,17 @@ def chat_key(identity: str, request: ChatRequest) -> bytes:
     }
     if request.top_logprobs:
         parts["top_logprobs"] = request.top_logprobs
+    if request.labels:
+        parts["labels"] = list(request.labels)
     return _digest("chat" + json.dumps(parts, sort_keys=True))
+
+
+def _stored(reply: Reply) -> str:
+    """As the cache keeps it; what only a closed question has is left out of all other replies."""
+    values = asdict(reply)
+    if not reply.label_logprobs:
+        del values["label_logprobs"]
+    return json.dumps(values)
 
 
 def reply_from(stored: str) -> Reply:
@@ -304,7 +323,8 @@ def reply_from(stored: str) -> Reply:
         values = json.loads(stored)
         found = values.pop("top_logprobs", ())
         alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
-        return Reply(**values, top_logprobs=alternatives)
+        labels = tuple((str(t), float(v)) for t, v in values.pop("label_logprobs", ()))
+        return Reply(**values, top_logprobs=alternatives, label_logprobs=labels)
     except (ValueError, TypeError, AttributeError) as cause:
         raise DataError(
             f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "

@@ -26,7 +26,8 @@ class Tally:
         hits: those the cache can answer.
         input_tokens: of the others, estimated.
         output_tokens: of the others, at most.
-        chats: how many of the others are chat calls.
+        chats: how many of the others are chat calls whose replies are generated.
+        closed: how many of the others are chat calls with labels, of which nothing is generated.
     """
 
     calls: int = 0
@@ -34,6 +35,7 @@ class Tally:
     input_tokens: int = 0
     output_tokens: int = 0
     chats: int = 0
+    closed: int = 0
 
 
 class Counted:
@@ -48,6 +50,7 @@ class Counted:
         pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
             before there is one.
         requests: the same of chat.
+        questions: the same of chat requests with labels.
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
@@ -55,6 +58,7 @@ class Counted:
         self.stages: dict[str, Tally] = {}
         self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
         self.requests: list[ChatRequest] = []
+        self.questions: list[ChatRequest] = []
         self._stage, self._seen = Tally(), set[bytes]()
 
     @property
@@ -99,11 +103,14 @@ class Counted:
         keys = [chat_key(self.identity, request) for request in requests]
         known = self.cache.chats(list(dict.fromkeys(keys))) if self.cache else {}
         for key, request in zip(keys, requests, strict=True):
-            texts = [m.content for m in request.messages]
-            self._note(key, key in known, texts, request.max_tokens or UNBOUNDED, chats=1)
-        self.requests = self.requests or [
-            request for key, request in zip(keys, requests, strict=True) if key not in known
-        ]
+            texts = [*(m.content for m in request.messages), *request.labels]
+            if request.labels:
+                self._note(key, key in known, texts, 0, closed=1)
+            else:
+                self._note(key, key in known, texts, request.max_tokens or UNBOUNDED, chats=1)
+        new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
+        self.requests = self.requests or [request for request in new if not request.labels]
+        self.questions = self.questions or [request for request in new if request.labels]
         return [reply_from(known[k]) if k in known else Reply(None, NOT_ASKED) for k in keys]
 
     def close(self) -> None:
@@ -112,7 +119,13 @@ class Counted:
             self.cache.close()
 
     def _note(
-        self, key: bytes, hit: bool, texts: Sequence[str], output: int, chats: int = 0
+        self,
+        key: bytes,
+        hit: bool,
+        texts: Sequence[str],
+        output: int,
+        chats: int = 0,
+        closed: int = 0,
     ) -> None:
         if key in self._seen:
             return
@@ -123,3 +136,4 @@ class Counted:
             self._stage.input_tokens += estimate(texts)
             self._stage.output_tokens += output
             self._stage.chats += chats
+            self._stage.closed += closed

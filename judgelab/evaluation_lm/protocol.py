@@ -54,6 +54,9 @@ class ChatRequest:
         top_logprobs: how many alternatives to report for each token of the reply; 0 for none.
         key: what the question is about (mechanism, item, agents), for records and messages; it
             does not change the answer.
+        labels: the allowed replies to a closed question, put only to LMs with Capability.LABELS:
+            one of them is the reply, found from their probabilities; nothing is generated, and
+            temperature, bound, repeat and top_logprobs do not matter.
     """
 
     messages: tuple[Message, ...]
@@ -62,6 +65,7 @@ class ChatRequest:
     repeat: int = 0
     top_logprobs: int = 0
     key: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Reply:
             asking again would only pay again. A failed call is not settled.
         top_logprobs: for each token of the reply the alternatives (text, nats), the LM's most
             likely first; empty where none were asked for.
+        label_logprobs: for each label of the request (label, nats) that the reply begins with it,
+            and with no longer one of them. What their sum lacks of 1 begins with none of them.
     """
 
     text: str | None
@@ -84,6 +90,7 @@ class Reply:
     output_tokens: int | None = None
     settled: bool = False
     top_logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
+    label_logprobs: tuple[tuple[str, float], ...] = ()
 
 
 class EvaluationLM(Protocol):

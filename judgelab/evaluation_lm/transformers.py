@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.finetune.trained import other_base
-from judgelab.scoring.chat import ChatTemplate, ChatText, PromptText, pinned_date, refusal
+from judgelab.scoring.chat import ChatTemplate, ChatText, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder, RawText
 from judgelab.scoring.load import (
     DTYPES,
@@ -50,12 +49,14 @@ class Counts:
         imitating: unscored, as a text spells out control tokens of the chat template (or is no
             text: half a character); chat requests too.
         too_long: unscored, as they exceed the model's positions.
+        closed: requests with labels that were put to the model.
     """
 
     pairs: int = 0
     joint: int = 0
     imitating: int = 0
     too_long: int = 0
+    closed: int = 0
 
 
 class Transformers:
@@ -90,7 +91,7 @@ class Transformers:
         ConfigError: an unknown backend, dtype or quantization, or a date of another form.
     """
 
-    capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+    capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
 
     def __init__(
         self,
@@ -182,46 +183,40 @@ class Transformers:
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order; a reply without text says why.
 
-        A request whose texts spell out control tokens of the chat template could end its own turn:
-        it is not put to the model, and counted in ``counts``.
+        Requests with labels are answered together, from the labels' probabilities; all others are
+        generated one by one. A request whose texts spell out control tokens of the chat template
+        could end its own turn: it is not put to the model, and counted in ``counts``.
 
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
         """
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
+        refused = {i: why for i, r in enumerate(requests) if (why := self._refusal(r))}
+        self.counts.imitating += len(refused)
+        replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
+        fair = [i for i in range(len(requests)) if i not in refused]
+        replies |= self._closed({i: (prompts[i], requests[i]) for i in fair if requests[i].labels})
         from judgelab.scoring.generate import generate
 
-        model, replies = self._ready().model, []
-        for prompt, request in zip(prompts, requests, strict=True):
-            reason = self._refusal(request)
-            if reason is not None:
-                self.counts.imitating += 1
-                replies.append(Reply(None, reason, settled=True))
-            else:
-                replies.append(generate(model, self._tokenizer, prompt, request, self.max_tokens))
-        return replies
+        model = self._ready().model
+        for i in fair:
+            if not requests[i].labels:
+                asked = (prompts[i], requests[i], self.max_tokens)
+                replies[i] = generate(model, self._tokenizer, *asked)
+        return [replies[i] for i in range(len(requests))]
 
-    def choices(
-        self, requests: Sequence[ChatRequest], labels: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """[requests, labels] log-probability, nats, that the reply begins with the label.
+    def _closed(self, asked: dict[int, tuple[str, ChatRequest]]) -> dict[int, Reply]:
+        """Replies to closed questions, from the probabilities of their labels."""
+        if not asked:
+            return {}
+        from judgelab.scoring.closed import answer_closed
 
-        Not normalised over the labels, so what is missing to 1 went to other replies. Labels that
-        begin alike (``A``, ``A+``) are not exclusive. NaN, as ``logprob``, where the request
-        imitates control tokens or is too long.
-
-        Raises:
-            ConfigError: the model cannot be loaded, or has no chat template.
-        """
-        prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
-        encoder = Encoder(self._tokenizer, PromptText(), end_token=False)
-        pairs = [(c, t) for c in range(len(prompts)) for t in range(len(labels))]
-        encoded = encoder.encode(prompts, labels, pairs)
-        refused = {c for c, request in enumerate(requests) if self._refusal(request)}
-        jobs = zip(pairs, encoded.jobs, strict=True)
-        fair = tuple(None if c in refused else job for (c, _), job in jobs)
-        table = self._table(Encoded(fair, encoded.joint))
-        return table.total.reshape(len(prompts), len(labels))
+        prompts, requests = zip(*asked.values(), strict=True)
+        engine = self._ready()
+        replies = answer_closed(engine, self._tokenizer, self._template, prompts, requests)
+        self.counts.closed += len(asked)
+        self.counts.too_long += sum(reply.text is None for reply in replies)
+        return dict(zip(asked, replies, strict=True))
 
     def close(self) -> None:
         """Give the weights' memory back."""

@@ -79,8 +79,12 @@ class Consistency:
     judge: Pairwise
     change: Change
     pairs: int | None = None
-    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
     setter: ClassVar[frozenset[Capability]] = frozenset()
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """What the judge is asked by."""
+        return self.judge.closed.requires
 
     def __post_init__(self) -> None:
         if self.pairs is not None and self.pairs < 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -53,7 +53,12 @@ class Pertinence:
     irrelevant: str | None = None
     temperature: float = 0.0
     max_tokens: int = 1000
-    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """What the judge is asked by, and chat where it answers questions itself."""
+        own = frozenset({Capability.CHAT} if self.answer == "self" else ())
+        return self.judge.closed.requires | own
 
     def __post_init__(self) -> None:
         if (self.question, self.answer) == ("lm", "panel"):

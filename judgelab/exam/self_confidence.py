@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -13,12 +15,13 @@ from judgelab.errors import ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
 from judgelab.exam.consistency import pair_panel
 from judgelab.exam.protocol import Answers, Floats, Paper, by_item
-from judgelab.mechanism.pairwise import CHOICES, Pairwise, questions
+from judgelab.mechanism.closed import shares
+from judgelab.mechanism.pairwise import CHOICES, LABELS, Pairwise, questions
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
 from judgelab.reading import read_choice
 
-LABELS = tuple(label for label in CHOICES if label != "tie")
+NAMED = tuple(label for label in CHOICES if label != "tie")
 
 SILENT = (
     "its replies show no probabilities of tokens (study.self_confidence.by=words asks in words)"
@@ -31,8 +34,8 @@ class SelfConfidence:
     """P_s: 1 where mean confidence is higher on the easy set than on the hard one.
 
     The easy set compares two agents of very different, the hard set two of like quality; both
-    orders are asked. Confidence is ln p of the label that the judge emitted (nats), or the level
-    that it names when asked in words.
+    orders are asked. Confidence is ln p of the label that the judge emitted (nats; among the
+    allowed labels where it replies by labels), or the level that it names when asked in words.
 
     Args:
         judge: how the judge is asked for ``by=probability``.
@@ -56,8 +59,13 @@ class SelfConfidence:
     easy: Sequence[str] | None = None
     hard: Sequence[str] | None = None
     max_tokens: int = 500
-    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
     setter: ClassVar[frozenset[Capability]] = frozenset()
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Chat, or what the judge is asked by."""
+        chat = frozenset({Capability.CHAT})
+        return chat if self.by == "words" else self.judge.closed.requires
 
     def __post_init__(self) -> None:
         if len(set(self.levels)) < 2:
@@ -98,7 +106,8 @@ class SelfConfidence:
             for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
         )
         said = [reply for _, replies in asked for reply in replies if reply.text is not None]
-        silent = bool(said) and not any(reply.top_logprobs for reply in said)
+        silent = not any(reply.top_logprobs or reply.label_logprobs for reply in said)
+        silent = bool(said) and silent
         return Answers(easy, hard, absence=SILENT if silent else "")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
@@ -151,9 +160,14 @@ def _probabilities(
 def emitted(reply: Reply) -> float:
     """ln p of the last label that the reply emitted; NaN without one, or without probabilities.
 
-    The emitted token is taken to be the most likely one, which it is at temperature 0.
+    The emitted token is taken to be the most likely one, which it is at temperature 0. Of a reply
+    by labels, ln p of its label among the allowed ones.
     """
+    if reply.text is not None and reply.label_logprobs:
+        named = LABELS[reply.text]
+        share = max(shares(reply, LABELS)[named], sys.float_info.min)
+        return math.log(share) if named in NAMED else np.nan
     for token in reversed(reply.top_logprobs):
-        if token and token[0][0].strip().strip("`'\"*.").lower() in LABELS:
+        if token and token[0][0].strip().strip("`'\"*.").lower() in NAMED:
             return min(float(token[0][1]), 0.0)
     return np.nan

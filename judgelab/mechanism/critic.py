@@ -10,15 +10,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.panel import Panel
-from judgelab.prompt import Prompt
 from judgelab.scores import measured
 
 GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
 """Label -> graded test value in [0, 1] (as released)."""
+
+LABELS = {f"[[{label.title()}]]": label for label in GRADES}
+"""Allowed reply -> label."""
 
 Cell = tuple[int, int, int, int]  # item, agent, peer, 0 for the same item or 1 + draw
 
@@ -28,35 +31,61 @@ class ChatCritic:
     """Asks a chat LM for one of three labels, on pairs of one item and of two items.
 
     Args:
-        prompt: fields task, a, b.
-        temperature: 0 as the authors' code runs it (the paper prints 0.7).
-        max_tokens: bound on a reply.
+        closed: how the questions are put; prompts have the fields task, a, b. Replies are drawn at
+            temperature 0 as the authors' code does it (the paper prints 0.7).
+        max_tokens: bound on a generated reply.
     """
 
-    prompt: Prompt
-    temperature: float = 0.0
+    closed: Closed
     max_tokens: int = 150
 
     def measure(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
-        """``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread."""
+        """``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread.
+
+        By labels, ``p_probability`` and ``q_probability`` [..., label] too.
+        """
         n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
-        grades = np.full((n, m, m, 1 + draws), np.nan)
+        cells: list[Cell] = []
+        replies: list[Reply] = []
         for k in range(n):  # one batch an item: what was answered survives an interruption
-            cells, requests = [], []
-            for cell, a, b in _pairs(panel, partner, k):
-                cells.append(cell)
-                messages = self.prompt.messages(task=_task(panel), a=a, b=b)
-                key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
-                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
-            values = [read_label(reply, GRADES) for reply in lm.chat(requests)]
-            if cells:
-                grades[tuple(np.array(cells).T)] = values
+            found, requests = self._questions(panel, lm, partner, k)
+            cells += found
+            replies += lm.chat(requests) if requests else []
+        grades = np.full((n, m, m, 1 + draws), np.nan)
+        for cell, reply in zip(cells, replies, strict=True):
+            grades[cell] = read_label(reply, GRADES)
         data = measured(
             panel,
             p=(("item", "agent", "peer"), grades[..., 0]),
             q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
         )
-        return data.assign_attrs(prompt=self.prompt.identity)
+        data = _with_both_shares(data, cells, replies)
+        return data.assign_attrs(self.closed.attrs(lm))
+
+    def _questions(
+        self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64], k: int
+    ) -> tuple[list[Cell], list[ChatRequest]]:
+        """Cells and questions of one item."""
+        prompt, task = self.closed.asked(lm), _task(panel)
+        cells, requests = [], []
+        for cell, a, b in _pairs(panel, partner, k):
+            key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
+            messages = prompt.messages(task=task, a=a, b=b)
+            request = ChatRequest(messages, self.closed.temperature, self.max_tokens, key=key)
+            cells.append(cell)
+            requests.append(self.closed.request(lm, request))
+        return cells, requests
+
+
+def _with_both_shares(data: xr.Dataset, cells: list[Cell], replies: list[Reply]) -> xr.Dataset:
+    """Probabilities of the labels, of same-source and of independent pairs."""
+    dims = ("item", "agent", "peer")
+    asked = list(zip(cells, replies, strict=True))
+    same = {cell[:3]: reply for cell, reply in asked if cell[3] == 0}
+    other = {(*cell[:3], cell[3] - 1): reply for cell, reply in asked if cell[3] > 0}
+    data = with_shares(data, dims, list(same), list(same.values()), LABELS, prefix="p_")
+    spread = (*dims, "draw")
+    return with_shares(data, spread, list(other), list(other.values()), LABELS, prefix="q_")
 
 
 def _task(panel: Panel) -> str:

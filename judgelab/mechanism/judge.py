@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
 from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
@@ -21,6 +22,9 @@ from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_t
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
+
+LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
+"""Allowed reply -> label."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,31 @@ class Judge:
     Args:
         prompt: fields task, a, b, and source where ``context``.
         context: whether the judge sees the source.
+        reply: generated, labels or auto; see judgelab.mechanism.closed.
+        prompt_labels: asks for the verdict alone, for replies by labels; the same fields.
+        temperature, max_tokens: of a generated reply.
     """
 
     prompt: Prompt
     context: bool = True
     temperature: float = 0.0
     max_tokens: int = 500
+    reply: ReplyMode = "auto"
+    prompt_labels: Prompt | None = None
     reads: ClassVar[Reads] = "preprocessed"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def __post_init__(self) -> None:
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    def closed(self) -> Closed:
+        """How the questions are put."""
+        return Closed(self.reply, LABELS, self.prompt, self.prompt_labels, self.temperature)
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed.requires,)
 
     @property
     def name(self) -> str:
@@ -59,27 +80,40 @@ class Judge:
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown as A, beat peer; NaN if unread."""
-        n, m = len(panel.items), len(panel.agents)
-        verdict = np.full((n, m, m), np.nan)
+        cells: list[tuple[int, int, int]] = []
+        replies: list[Reply] = []
+        for k in range(len(panel.items)):  # a batch an item: what was answered stays answered
+            found, requests = self._questions(panel, lm, k)
+            cells += found
+            replies += lm.chat(requests) if requests else []
+        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
+        for cell, reply in zip(cells, replies, strict=True):
+            verdict[cell] = read_label(reply, VERDICTS)
+        dims = ("item", "agent", "peer")
+        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
+        return with_shares(data, dims, cells, replies, LABELS)
+
+    def _questions(
+        self, panel: Panel, lm: EvaluationLM, k: int
+    ) -> tuple[list[tuple[int, int, int]], list[ChatRequest]]:
+        """Cells and questions of one item."""
+        item, row, names = panel.items[k], panel.texts[k], [agent.name for agent in panel.agents]
         task = str(panel.provenance.get("task_description") or panel.task)
-        for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
-            cells, requests = [], []
-            for i, j in permutations(range(m), 2):
-                a, b = row[i], row[j]
-                if a is None or b is None:
-                    continue
-                values = {"task": task, "a": a, "b": b}
-                if self.context:
-                    values["source"] = item.source
-                key = (self.name, item.id, panel.agents[i].name, panel.agents[j].name)
-                messages = self.prompt.messages(**values)
-                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
-                cells.append((k, i, j))
-            if cells:
-                replies = lm.chat(requests)
-                verdict[tuple(np.array(cells).T)] = [read_label(r, VERDICTS) for r in replies]
-        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        closed, prompt = self.closed, self.closed.asked(lm)
+        cells, requests = [], []
+        for i, j in permutations(range(len(names)), 2):
+            a, b = row[i], row[j]
+            if a is None or b is None:
+                continue
+            values = {"task": task, "a": a, "b": b}
+            if self.context:
+                values["source"] = item.source
+            key = (self.name, item.id, names[i], names[j])
+            messages = prompt.messages(**values)
+            request = ChatRequest(messages, self.temperature, self.max_tokens, key=key)
+            requests.append(closed.request(lm, request))
+            cells.append((k, i, j))
+        return cells, requests
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""

@@ -11,6 +11,7 @@ import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.peers import judged_pairs
 from judgelab.mechanism.protocol import Definition, Reads
@@ -21,6 +22,7 @@ from judgelab.scores import Scores, measured
 
 GRADE = re.compile(r"<overall_score>\s*(\d+(?:\.\d+)?)(?:\s*/\s*10)?\s*</overall_score>")
 LOWEST, HIGHEST = 0.0, 10.0
+LABELS = whole_grades(LOWEST, HIGHEST)
 
 
 @dataclass(frozen=True)
@@ -36,18 +38,38 @@ class LmExaminer:
         temperature: of the LM.
         max_tokens: upper bound on the reply.
         reads: which texts: raw, or preprocessed.
+        reply: generated, labels or auto; see judgelab.mechanism.closed.
+        prompt_labels: asks for the grade alone, for replies by labels; the same fields.
     """
 
     prompt: Prompt
     temperature: float = 0.0
     max_tokens: int = 4000
     reads: Reads = "raw"
+    reply: ReplyMode = "auto"
+    prompt_labels: Prompt | None = None
     name: ClassVar[str] = "lm_examiner"
     measurement: ClassVar[str] = "lm_examiner"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def __post_init__(self) -> None:
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    def closed(self) -> Closed:
+        """How the questions are put."""
+        return Closed(self.reply, LABELS, self.prompt, self.prompt_labels, self.temperature)
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed.requires,)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent]: the grade, 0 to 10; NaN for reference agents and unscored."""
+        """``value`` [item, agent]: the grade, 0 to 10; NaN for reference agents and unscored.
+
+        By labels, ``expected`` is the mean grade under their probabilities.
+        """
+        closed, prompt = self.closed, self.closed.asked(lm)
         judged = np.asarray(judged_pairs(panel).any(axis=1))
         task = str(panel.provenance.get("task_description") or panel.task)
         cells: list[tuple[int, int]] = []
@@ -57,15 +79,18 @@ class LmExaminer:
                 if text is None or not judged[j]:
                     continue
                 source = item.source if item.source.strip() else ABSENT
-                messages = self.prompt.messages(task=task, source=source, text=text)
+                messages = prompt.messages(task=task, source=source, text=text)
                 key = (self.name, item.id, panel.agents[j].name)
-                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
+                request = ChatRequest(messages, self.temperature, self.max_tokens, key=key)
+                requests.append(closed.request(lm, request))
                 cells.append((k, j))
         value = np.full((len(panel.items), len(panel.agents)), np.nan)
-        for cell, reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
-            value[cell] = read_grade(reply)
-        data = measured(panel, value=(("item", "agent"), value))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        replies = lm.chat(requests) if requests else []
+        for cell, reply in zip(cells, replies, strict=True):
+            value[cell] = float(reply.text or "nan") if reply.label_logprobs else read_grade(reply)
+        dims = ("item", "agent")
+        data = measured(panel, value=(dims, value)).assign_attrs(closed.attrs(lm))
+        return with_shares(data, dims, cells, replies, LABELS, graded=True)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The grade itself; a pair is as good as its weaker text."""

@@ -12,6 +12,7 @@ import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.mechanism.closed import Closed, ReplyMode, cased, with_shares
 from judgelab.mechanism.judge import position
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
@@ -21,6 +22,9 @@ from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_t
 
 CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
 """What a reply may say -> did the answer shown first win."""
+
+LABELS = cased(list(CHOICES))
+"""Allowed reply -> what it says."""
 
 Cell = tuple[int, int, int]
 
@@ -40,6 +44,7 @@ class Pairwise:
         temperature: of the LM.
         max_tokens: upper bound on the reply.
         reads: which texts: raw, or preprocessed.
+        reply: generated, labels or auto; see judgelab.mechanism.closed.
     """
 
     prompt: Prompt
@@ -47,9 +52,22 @@ class Pairwise:
     temperature: float = 0.0
     max_tokens: int = 16
     reads: Reads = "raw"
+    reply: ReplyMode = "auto"
     name: ClassVar[str] = "pairwise"
     measurement: ClassVar[str] = "pairwise"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+
+    def __post_init__(self) -> None:
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    def closed(self) -> Closed:
+        """How the questions are put."""
+        return Closed(self.reply, LABELS, self.prompt, self.prompt, self.temperature)
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed.requires,)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
@@ -57,8 +75,9 @@ class Pairwise:
         verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
         for cell, reply in zip(cells, replies, strict=True):
             verdict[cell] = self.read(reply)
-        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        dims = ("item", "agent", "peer")
+        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
+        return with_shares(data, dims, cells, replies, LABELS)
 
     def ask(
         self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
@@ -68,7 +87,8 @@ class Pairwise:
         Args:
             panel: the answers.
             lm: the judge.
-            top_logprobs: alternatives to report for each token of a reply.
+            top_logprobs: alternatives to report for each token of a generated reply; one by
+                labels has the probabilities of all labels anyway.
         """
         cells, requests = [], []
         for cell, key, values in questions(panel, self.name):
@@ -80,7 +100,7 @@ class Pairwise:
                 top_logprobs=top_logprobs,
                 key=key,
             )
-            requests.append(request)
+            requests.append(self.closed.request(lm, request))
         return cells, lm.chat(requests) if requests else []
 
     def read(self, reply: Reply) -> float:

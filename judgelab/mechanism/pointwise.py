@@ -11,6 +11,7 @@ import xarray as xr
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.surface import score_texts
 from judgelab.panel import Panel
@@ -35,9 +36,10 @@ class Pointwise:
         temperature: of the LM.
         max_tokens: upper bound on the reply.
         reads: which texts: raw, or preprocessed.
+        reply: generated, labels (whole numbers only) or auto; see judgelab.mechanism.closed.
 
     Raises:
-        ConfigError: the scale has no length.
+        ConfigError: the scale has no length, or labels cannot be had of it.
     """
 
     name: str
@@ -48,15 +50,31 @@ class Pointwise:
     temperature: float = 0.0
     max_tokens: int = 16
     reads: Reads = "raw"
+    reply: ReplyMode = "auto"
     measurement: ClassVar[str] = "pointwise"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 
     def __post_init__(self) -> None:
         if self.low >= self.high:
             raise ConfigError(f"mechanism.low={self.low} must lie below high={self.high}.")
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    def closed(self) -> Closed:
+        """How the questions are put."""
+        labels = whole_grades(self.low, self.high)
+        return Closed(self.reply, labels, self.prompt, self.prompt, self.temperature)
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed.requires,)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent]: the number; NaN for absent texts and unread replies."""
+        """``value`` [item, agent]: the number; NaN for absent texts and unread replies.
+
+        By labels, ``expected`` is the mean grade under their probabilities.
+        """
+        closed = self.closed
         task = str(panel.provenance.get("task_description") or panel.task)
         cells, requests = [], []
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
@@ -65,13 +83,16 @@ class Pointwise:
                     continue
                 messages = self.prompt.messages(task=task, source=item.source, text=text)
                 key = (self.name, item.id, panel.agents[j].name)
-                requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=key))
+                request = ChatRequest(messages, self.temperature, self.max_tokens, key=key)
+                requests.append(closed.request(lm, request))
                 cells.append((k, j))
         value = np.full((len(panel.items), len(panel.agents)), np.nan)
-        for cell, reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
+        replies = lm.chat(requests) if requests else []
+        for cell, reply in zip(cells, replies, strict=True):
             value[cell] = read_number(reply.text, self.low, self.high, self.which)
-        data = measured(panel, value=(("item", "agent"), value))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        dims = ("item", "agent")
+        data = measured(panel, value=(dims, value)).assign_attrs(closed.attrs(lm))
+        return with_shares(data, dims, cells, replies, closed.labels, graded=True)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The number itself; a pair is as good as its weaker text."""

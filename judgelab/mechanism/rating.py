@@ -13,6 +13,7 @@ from judgelab.capability import Capability
 from judgelab.criteria import Criteria, Metric, load_criteria
 from judgelab.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Message, Reply
+from judgelab.mechanism.closed import Closed, ReplyMode, expected, whole_grades, with_shares
 from judgelab.mechanism.grades import expected_grade, read_grade
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Item, Panel
@@ -37,12 +38,15 @@ class Rating:
             that is deterministic says five times the same.
         aggregate: ``number`` reads the grade; ``expected`` is the mean grade under the LM's
             probabilities of its token.
-        temperature, max_tokens: of a reply.
-        top_logprobs: alternatives asked for with ``expected``.
+        temperature, max_tokens: of a generated reply.
+        top_logprobs: alternatives asked for with ``expected``, of generated replies.
         name: rating or acu_rating.
+        reply: generated, labels or auto; see judgelab.mechanism.closed. By labels each question is
+            asked once, whatever ``repeats``.
 
     Raises:
-        ConfigError: repeats, max_tokens or top_logprobs below 1, or a negative temperature.
+        ConfigError: repeats, max_tokens or top_logprobs below 1, a negative temperature, or labels
+            with a positive one.
     """
 
     prompt: Prompt
@@ -54,9 +58,9 @@ class Rating:
     max_tokens: int = 20
     top_logprobs: int = 20
     name: str = "rating"
+    reply: ReplyMode = "auto"
     measurement: ClassVar[str] = "rating"
     reads: ClassVar[Reads] = "raw"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 
     def __post_init__(self) -> None:
         if min(self.repeats, self.max_tokens, self.top_logprobs) < 1 or self.temperature < 0:
@@ -64,9 +68,22 @@ class Rating:
                 "mechanism.repeats, max_tokens and top_logprobs must be at least 1, and "
                 "mechanism.temperature must not be negative."
             )
+        _ = self.requires  # says what is wrong with the settings
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed(0, 1).requires,)
+
+    def closed(self, low: int, high: int) -> Closed:
+        """How the question on a metric of this scale is put."""
+        labels = whole_grades(low, high)
+        return Closed(self.reply, labels, self.prompt, self.prompt, self.temperature)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
+
+        By labels, ``expected`` is the mean grade under their probabilities, whatever ``aggregate``.
 
         Raises:
             CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities.
@@ -84,20 +101,23 @@ class Rating:
                     key = (self.name, item.id, panel.agents[j].name, metric.name)
                     asked = rating_prompt(self.prompt, criteria, metric, item, text or "")
                     for draw in range(self.repeats):
-                        requests.append(self._request(asked, draw, key))
+                        requests.append(self._request(asked, draw, key, metric, lm))
                         cells.append((k, j, m, draw))
         replies = lm.chat(requests) if requests else []
         for cell, reply in zip(cells, replies, strict=True):
             rating[cell] = self._read(reply, metrics[cell[2]])
         self._refuse_without_probabilities(replies, lm)
-        return ratings(panel, rating, metrics, self.prompt, criteria)
+        data = ratings(panel, rating, metrics, self.prompt, criteria)
+        return self._with_shares(data, cells, replies, metrics, lm)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Mean over repeats and metrics; diagnostics hold each metric's mean."""
         return score_ratings(measured)
 
-    def _request(self, asked: str, draw: int, key: tuple[str, ...]) -> ChatRequest:
-        return ChatRequest(
+    def _request(
+        self, asked: str, draw: int, key: tuple[str, ...], metric: Metric, lm: EvaluationLM
+    ) -> ChatRequest:
+        request = ChatRequest(
             messages=(Message("user", asked),),
             temperature=self.temperature,
             max_tokens=self.max_tokens,
@@ -105,15 +125,32 @@ class Rating:
             top_logprobs=self.top_logprobs if self.aggregate == "expected" else 0,
             key=key,
         )
+        return self.closed(metric.low, metric.high).request(lm, request)
+
+    def _with_shares(
+        self,
+        data: xr.Dataset,
+        cells: Sequence[tuple[int, int, int, int]],
+        replies: Sequence[Reply],
+        metrics: Sequence[Metric],
+        lm: EvaluationLM,
+    ) -> xr.Dataset:
+        low, high = min(m.low for m in metrics), max(m.high for m in metrics)
+        closed, places = self.closed(low, high), [cell[:3] for cell in cells]
+        data = data.assign_attrs(closed.attrs(lm))
+        dims = ("item", "agent", "metric")
+        return with_shares(data, dims, places, replies, closed.labels, graded=True)
 
     def _read(self, reply: Reply, metric: Metric) -> float:
+        if self.aggregate == "expected" and reply.label_logprobs:
+            return expected(reply, whole_grades(metric.low, metric.high))
         read = expected_grade if self.aggregate == "expected" else read_grade
         return read(reply, metric.low, metric.high)
 
     def _refuse_without_probabilities(self, replies: Sequence[Reply], lm: EvaluationLM) -> None:
         answered = [reply for reply in replies if reply.text is not None]
         if self.aggregate == "expected" and answered:
-            if any(reply.top_logprobs for reply in answered):
+            if any(reply.top_logprobs or reply.label_logprobs for reply in answered):
                 return
             raise CapabilityError(
                 f"mechanism.aggregate=expected needs log-probabilities with every reply, and "

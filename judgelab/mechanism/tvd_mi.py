@@ -11,7 +11,8 @@ import xarray as xr
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError
 from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.mechanism.critic import ChatCritic, likelihood_grades
+from judgelab.mechanism.closed import Closed, ReplyMode
+from judgelab.mechanism.critic import LABELS, ChatCritic, likelihood_grades
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.negatives import folds, partners
 from judgelab.mechanism.protocol import Definition, Reads
@@ -42,6 +43,8 @@ class TvdMi:
             part come from the others, and Q partners from the same part.
         little, significant: quantiles of Q that bound the likelihood critic's grades.
         prompt: of the chat critic; fields task, a, b.
+        reply: of the chat critic: generated, labels or auto; see judgelab.mechanism.closed.
+        prompt_labels: asks for the label alone, for replies by labels; the same fields.
     """
 
     prompt: Prompt
@@ -54,6 +57,8 @@ class TvdMi:
     temperature: float = 0.0
     max_tokens: int = 150
     delimiter: str | None = None
+    reply: ReplyMode = "auto"
+    prompt_labels: Prompt | None = None
     name: ClassVar[str] = "tvd_mi"
     measurement: ClassVar[str] = "tvd_mi"
     reads: ClassVar[Reads] = "preprocessed"
@@ -66,11 +71,17 @@ class TvdMi:
                 "mechanism.little and mechanism.significant are quantiles: 0 < little < "
                 f"significant < 1, but got {self.little} and {self.significant}."
             )
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    def closed(self) -> Closed:
+        """How the chat critic's questions are put."""
+        return Closed(self.reply, LABELS, self.prompt, self.prompt_labels, self.temperature)
 
     @property
     def requires(self) -> tuple[frozenset[Capability], ...]:
         """What the chosen critic needs; either will do for ``auto``."""
-        chat, logprob = frozenset({Capability.CHAT}), frozenset({Capability.LOGPROB})
+        chat, logprob = self.closed.requires, frozenset({Capability.LOGPROB})
         return {"auto": (chat, logprob), "chat": (chat,), "likelihood": (logprob,)}[self.critic]
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
@@ -80,13 +91,12 @@ class TvdMi:
             ConfigError: too few items for the folds and negatives asked.
         """
         ids = [item.id for item in panel.items]
-        chat = self.critic == "chat" or (
-            self.critic == "auto" and Capability.CHAT in lm.capabilities
-        )
+        able = self.closed.requires <= lm.capabilities
+        chat = self.critic == "chat" or (self.critic == "auto" and able)
         fold = folds(ids, 1 if chat else self.folds, seed)
         partner = partners(ids, fold, self.negatives, seed)
         if chat:
-            critic = ChatCritic(self.prompt, self.temperature, self.max_tokens)
+            critic = ChatCritic(self.closed, self.max_tokens)
             data = critic.measure(panel, lm, partner)
         else:
             delimiter = delimiter_for(panel.task, self.delimiter)

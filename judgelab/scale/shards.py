@@ -9,6 +9,7 @@ from typing import Any
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.cached import Cached, table_of
+from judgelab.evaluation_lm.closed import closed_batches, open_questions
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scale.protocol import Ask
 
@@ -30,7 +31,9 @@ class PairShard:
 
 @dataclass(frozen=True)
 class ChatShard:
-    """Some requests of one batch; LMs answer each for itself."""
+    """Some requests of one batch: open ones, which LMs answer each for itself, or all closed
+    questions about an item, of which the same holds as of pairs.
+    """
 
     requests: tuple[ChatRequest, ...]
 
@@ -82,8 +85,10 @@ class Collector:
         keys = self._lm.chat_keys(requests)
         known = self._lm.known_chats(keys)
         wanted = [requests[index] for index in self._fresh(keys, set(known))]
-        for start in range(0, len(wanted), CHATS):
-            self.shards.append(ChatShard(tuple(wanted[start : start + CHATS])))
+        rest = open_questions(wanted)
+        parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
+        for part in [*closed_batches(wanted), *parts]:
+            self.shards.append(ChatShard(tuple(wanted[index] for index in part)))
         return [known.get(key) or Reply(None, "not asked yet") for key in keys]
 
     def close(self) -> None:

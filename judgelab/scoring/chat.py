@@ -85,6 +85,16 @@ class ChatTemplate:
             ) from cause
         return str(text)
 
+    def reply(self, opening: Sequence[Message], text: str) -> str | None:
+        """What the template writes after its generation prompt where the reply is ``text``.
+
+        None where it writes a conversation with a reply in another way than one that awaits it.
+        """
+        ask = (*opening, Message("user", "-"))
+        before = self.render(ask, reply_follows=True)
+        whole = self.render((*ask, Message("assistant", text)), reply_follows=False)
+        return whole[len(before) :] if whole.startswith(before) else None
+
 
 def _pinned(template: str, today: date) -> str:
     """The template with every date of the clock written out."""
@@ -126,27 +136,41 @@ class ChatText:
         Raises:
             ConfigError: the template's conversations do not continue its generation prompt.
         """
-        ask = (*self._opening, Message("user", "-"))
-        before = self.template.render(ask, reply_follows=True)
-        whole = self.template.render((*ask, Message("assistant", text)), reply_follows=False)
-        if not whole.startswith(before):
+        written = self.template.reply(self._opening, text)
+        if written is None:
             raise ConfigError(
                 "the chat template of this model writes a reply differently from its generation "
                 "prompt, so log P(reply) is not defined: set evaluation_lm.chat=false."
             )
-        return whole[len(before) :]
+        return written
 
 
-class PromptText:
-    """Contexts are rendered conversations already; targets are the beginning of the reply."""
+class LabelText:
+    """Contexts are rendered conversations already; a target is a reply, without what ends it."""
 
     controls = True
     guarded = False
+
+    def __init__(self, template: ChatTemplate) -> None:
+        self.template = template
+        self._known: dict[str, str] = {}
 
     def context(self, text: str) -> str:
         """The text."""
         return text
 
     def target(self, text: str) -> str:
-        """The text."""
-        return text
+        """The reply, behind whatever the template writes before one (a space, in some).
+
+        Raises:
+            ConfigError: the template's conversations do not continue its generation prompt.
+        """
+        if text not in self._known:
+            written = self.template.reply((), text)
+            if written is None or text not in written:
+                raise ConfigError(
+                    "the chat template of this model writes a reply differently from its "
+                    "generation prompt, so P(label) is not defined: set mechanism.reply=generated."
+                )
+            self._known[text] = written[: written.index(text) + len(text)]
+        return self._known[text]

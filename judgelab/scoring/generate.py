@@ -30,7 +30,7 @@ def generate(
     room = _room(model, count, request.max_tokens or max_tokens)
     if room < 1:
         return Reply(None, reason=f"the prompt's {count} tokens leave the model no room to answer")
-    ends = _ends(model, tokenizer)
+    ends = end_tokens(model, tokenizer)
     config = library.GenerationConfig(
         do_sample=request.temperature > 0,
         temperature=request.temperature or None,
@@ -77,7 +77,7 @@ def _room(model: Any, used: int, wanted: int) -> int:
     return wanted if longest is None else min(wanted, longest - used)
 
 
-def _ends(model: Any, tokenizer: Any) -> list[int]:
+def end_tokens(model: Any, tokenizer: Any) -> list[int]:
     """Tokens that end a reply: the model's own list, with the tokenizer's."""
     own = model.generation_config.eos_token_id
     listed = own if isinstance(own, list) else [own]

@@ -23,7 +23,7 @@ from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab
-from judgelab.study.pace import pace
+from judgelab.study.pace import Pace, pace
 from judgelab.study.protocol import Study
 
 
@@ -97,10 +97,10 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     rows = [
         _paid_row(name, tally, price, limits)
         if isinstance(lm, Remote)
-        else _row(name, tally) | {"minutes": _shown(minutes_here(tally, *paces))}
+        else _row(name, tally) | {"minutes": _shown(minutes_here(tally, paces))}
         for name, tally in [*stages.items(), ("all", total)]
     ]
-    asked = "nothing was asked" if paces == (None, None) else "a few calls were tried for the time"
+    asked = "nothing was asked" if paces == Pace() else "a few calls were tried for the time"
     lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
     lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
     lines += untried
@@ -114,13 +114,13 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     return lines
 
 
-def _tried(counted: Counted, to_ask: int) -> tuple[tuple[float | None, float | None], list[str]]:
+def _tried(counted: Counted, to_ask: int) -> tuple[Pace, list[str]]:
     """The pace of a few calls; where there is none, the sentence that says why."""
     try:
         found = pace(counted)
     except JudgelabError as cause:
-        return (None, None), [f"Minutes are unknown, as a trial failed: {cause}"]
-    if found != (None, None) or not to_ask or isinstance(counted.lm, Remote | CacheReplay):
+        return Pace(), [f"Minutes are unknown, as a trial failed: {cause}"]
+    if found != Pace() or not to_ask or isinstance(counted.lm, Remote | CacheReplay):
         return found, []
     return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 
@@ -153,10 +153,10 @@ def _shown(minutes: float | None) -> str:
     return "unknown" if minutes is None else f"{minutes:.1f}"
 
 
-def minutes_here(tally: Tally, per_pair: float | None, per_chat: float | None) -> float | None:
+def minutes_here(tally: Tally, found: Pace) -> float | None:
     """Minutes on this machine, at the pace of the calls that were tried."""
-    pairs = tally.calls - tally.hits - tally.chats
-    parts = ((pairs, per_pair), (tally.chats, per_chat))
+    pairs = tally.calls - tally.hits - tally.chats - tally.closed
+    parts = ((pairs, found.pair), (tally.chats, found.chat), (tally.closed, found.closed))
     if any(count and seconds is None for count, seconds in parts):
         return None
     return sum(count * seconds for count, seconds in parts if seconds is not None) / 60

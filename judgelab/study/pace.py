@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.counted import Counted
@@ -22,23 +23,40 @@ TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first c
 MOST = 256  # calls of a trial
 
 
-def pace(counted: Counted) -> tuple[float | None, float | None]:
-    """(seconds per pair, seconds per chat call), each None where there is nothing to try.
+class Pace(NamedTuple):
+    """Seconds of one call of each kind; None where there is nothing to try.
+
+    Attributes:
+        pair: a log-probability.
+        chat: a reply that is generated.
+        closed: a closed question, answered from the probabilities of its labels.
+    """
+
+    pair: float | None = None
+    chat: float | None = None
+    closed: float | None = None
+
+
+def pace(counted: Counted) -> Pace:
+    """How long a call takes, by trying some.
 
     A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
     first call, which loads the model, is left out.
     """
     lm = counted.lm
     if isinstance(lm, Remote | Replay | CacheReplay | VLLM) or _elsewhere(lm):
-        return None, None
-    per_pair = per_chat = None
+        return Pace()
+    per_pair = per_chat = per_closed = None
     if counted.pairs is not None:
         contexts, targets, pairs = counted.pairs
         per_pair = _seconds(lambda n: lm.logprob(contexts, targets, pairs[:n]), len(pairs))
     if counted.requests:
         requests = counted.requests
         per_chat = _seconds(lambda n: lm.chat(requests[:n]), len(requests))
-    return per_pair, per_chat
+    if counted.questions:
+        questions = counted.questions
+        per_closed = _seconds(lambda n: lm.chat(questions[:n]), len(questions))
+    return Pace(per_pair, per_chat, per_closed)
 
 
 def _elsewhere(lm: EvaluationLM) -> bool:

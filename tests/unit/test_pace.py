@@ -13,7 +13,7 @@ from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.protocol import ChatRequest, Message
 from judgelab.study import dry_run
 from judgelab.study import pace as pacing
-from judgelab.study.pace import pace
+from judgelab.study.pace import Pace, pace
 from tests.scripted import ScriptedChat
 
 WAIT = 0.02
@@ -35,15 +35,16 @@ def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     counted.begin("judging")
     counted.chat(questions(10_000))
     assert not lm.seen, "counting asks nothing"
-    per_pair, per_chat = pace(counted)
-    assert per_pair is None
+    found = pace(counted)
+    per_pair, per_chat, per_closed = found
+    assert per_pair is None and per_closed is None
     assert per_chat is not None and WAIT <= per_chat < 3 * WAIT
     assert 3 < len(lm.seen) <= 0.5 / WAIT + 2
     tally = counted.stages["judging"]
     assert (tally.calls, tally.chats) == (10_000, 10_000)
-    minutes = dry_run.minutes_here(tally, per_pair, per_chat)
+    minutes = dry_run.minutes_here(tally, found)
     assert minutes == pytest.approx(10_000 * per_chat / 60)
-    assert dry_run.minutes_here(tally, per_pair, None) is None, "unknown, not 0"
+    assert dry_run.minutes_here(tally, Pace()) is None, "unknown, not 0"
 
 
 def test_the_pace_of_pairs_is_the_compressors_own() -> None:
@@ -51,7 +52,7 @@ def test_the_pace_of_pairs_is_the_compressors_own() -> None:
     counted.begin("clean")
     contexts, targets = ["a context of some words " * 20], ["some words " * 10, "other text"]
     counted.logprob(contexts, targets, [(0, 0), (0, 1)])
-    per_pair, per_chat = pace(counted)
+    per_pair, per_chat, _ = pace(counted)
     assert per_pair is not None and 0 < per_pair < 1 and per_chat is None
     assert counted.stages["clean"].chats == 0
 
@@ -61,4 +62,4 @@ def test_a_paid_endpoint_is_not_tried() -> None:
     counted = Counted(nowhere)
     counted.begin("judging")
     counted.chat(questions(2))
-    assert pace(counted) == (None, None)
+    assert pace(counted) == Pace()

@@ -20,6 +20,9 @@ from judgelab.capability import Capability  # noqa: E402
 from judgelab.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.protocol import ChatRequest, Message  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.scoring.choose import choose  # noqa: E402
+from judgelab.scoring.engine import Engine  # noqa: E402
+from judgelab.scoring.trie import Trie  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
 CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]
@@ -113,7 +116,8 @@ def test_half_a_character_is_unscored_and_spoils_nothing(folder: Path) -> None:
         assert table.total[2] == lm.logprob([whole], [whole], [(0, 0)]).total[0]
     reply = lm.chat([ask(half)])[0]
     assert reply.settled and reply.reason == "a text holds half a character (a lone surrogate)"
-    assert np.isnan(lm.choices([ask(half)], ["A"])).all()
+    closed = lm.chat([ask(half, labels=("A", "B"))])[0]
+    assert closed.text is None and closed.settled and not closed.label_logprobs
 
 
 def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_path: Path) -> None:
@@ -140,7 +144,7 @@ def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_pat
 
 def test_building_loads_nothing() -> None:
     lm = Transformers("no/such/folder/anywhere")
-    assert lm.capabilities == {Capability.LOGPROB, Capability.CHAT}
+    assert lm.capabilities == {Capability.LOGPROB, Capability.CHAT, Capability.LABELS}
     with pytest.raises(ConfigError, match=r"'no/such/folder/anywhere' is no folder here"):
         lm.identity  # noqa: B018
 
@@ -240,19 +244,73 @@ def test_the_models_own_generation_settings_change_no_reply(talker: Path, tmp_pa
     assert Transformers(str(moved), max_tokens=60).chat([ask("Name a bird.")])[0] == expected
 
 
+def opening(text: str) -> list[int]:
+    """Tokens of a question up to where the reply begins."""
+    asked = [{"role": "user", "content": text}]
+    found = tokenizer().apply_chat_template(asked, tokenize=True, add_generation_prompt=True)
+    return list(found["input_ids"])
+
+
 def test_label_probabilities_are_those_of_the_first_tokens(folder: Path) -> None:
-    lm = Transformers(str(folder))
-    prompt = ask("Is it?")
-    table = lm.choices([prompt, ask("Why?")], ["A", "B", "the"])
-    assert table.shape == (2, 3)
-    words = tokenizer()
-    opening = words.apply_chat_template(
-        [{"role": "user", "content": "Is it?"}], tokenize=True, add_generation_prompt=True
-    )["input_ids"]
-    for place, label in enumerate(["A", "B", "the"]):
+    words, labels = tokenizer(), ("A", "B", "the")
+    found = {}
+    for backend in ("rows", "kv", "tree"):
+        lm = Transformers(str(folder), backend=backend)
+        asked = [ask("Is it?", labels=labels), ask("Why?", labels=labels[:2])]
+        found[backend] = lm.chat(asked)
+        assert lm.facts["closed"] == 2
+    first, second = found["tree"]
+    assert [label for label, _ in first.label_logprobs] == ["A", "B", "the"]
+    assert len(second.label_logprobs) == 2
+    assert (first.input_tokens, first.output_tokens) == (len(opening("Is it?")), 0)
+    for label, nats in first.label_logprobs:
         ids = words(label, add_special_tokens=False)["input_ids"]
-        assert table[0, place] == pytest.approx(by_hand(folder, opening, ids), abs=1e-3)
-    assert math.fsum(np.exp(table[0])) < 1
+        assert nats == pytest.approx(by_hand(folder, opening("Is it?"), ids), abs=1e-3)
+    for reply, *others in zip(found["tree"], found["kv"], found["rows"], strict=True):
+        for other in others:
+            assert other.text == reply.text
+            for (_, one), (_, two) in zip(reply.label_logprobs, other.label_logprobs, strict=True):
+                assert one == pytest.approx(two, abs=1e-3)
+
+
+def test_labels_exclude_one_another_where_one_begins_another(folder: Path) -> None:
+    labels = tuple(str(n) for n in range(101))
+    reply = Transformers(str(folder)).chat([ask("How much?", labels=labels)])[0]
+    nats = dict(reply.label_logprobs)
+    words, total = tokenizer(), math.fsum(math.exp(value) for value in nats.values())
+    assert total < 1
+    lm = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids = {label: words(label, add_special_tokens=False)["input_ids"] for label in labels}
+    first = {tokens[0] for tokens in ids.values()}
+    with torch.no_grad():
+        shares = lm(torch.tensor([opening("How much?")])).logits[0, -1].softmax(-1)
+    # Every reply whose first token begins a label begins with one of the labels, or with more
+    # tokens of a longer one: what the single digits do not have, the longer numbers have.
+    assert total == pytest.approx(float(sum(shares[token] for token in first)), rel=1e-3)
+
+
+@pytest.mark.parametrize("question", ["Is it?", "How much?", "Why 10?", "Name a bird."])
+def test_the_label_is_that_of_greedy_decoding(folder: Path, question: str) -> None:
+    """Labels made of the model's own greedy reply and of what branches off it."""
+    lm = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids, said = torch.tensor([opening(question)]), list[int]()
+    for _ in range(4):
+        with torch.no_grad():
+            logits = lm(torch.cat((ids, torch.tensor([said], dtype=torch.long)), 1)).logits[0, -1]
+        said.append(int(logits.argmax()))
+        branches = logits.topk(4).indices.tolist()[1:]
+    begun = tuple(said)
+    longer = tuple((*begun[:-1], other) for other in branches)
+    engine, prompt = Engine(lm), tuple(opening(question))
+    for labels in (
+        (begun, *longer),
+        (begun[:1], begun[:2], begun[:3], *longer),  # nested: greedy goes on to the third
+        (begun[:2], (*begun[:2], longer[0][-1]), longer[1]),  # and does not go on where it does not
+    ):
+        choice = choose(engine, [(prompt, Trie(labels, (1,)))])[0]
+        matching = [k for k, label in enumerate(labels) if begun[: len(label)] == label]
+        assert choice.best == max(matching, key=lambda k: len(labels[k]))
+        assert math.fsum(map(math.exp, choice.nats)) < 1 + 1e-6
 
 
 def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(talker: Path) -> None:
@@ -263,9 +321,14 @@ def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(talker: P
     assert replies[1].text is None and replies[1].settled
     assert replies[1].reason == "a text spells out control tokens of the chat template"
     assert lm.counts.imitating == 1
-    table = lm.choices([fair, unfair], ["A", "B"])
-    assert np.isnan(table).tolist() == [[False, False], [True, True]]
-    assert (lm.counts.pairs, lm.counts.imitating) == (4, 3)
+    closed = [replace(request, labels=("A", "B")) for request in (fair, unfair)]
+    told, untold = lm.chat(closed)
+    assert told.text in ("A", "B") and len(told.label_logprobs) == 2
+    assert untold.text is None and untold.settled and "control tokens" in str(untold.reason)
+    assert (lm.counts.closed, lm.counts.imitating) == (1, 2)
+    long = lm.chat([ask("word " * 600, labels=("A", "B"))])[0]
+    assert long.text is None and long.settled and "no room" in str(long.reason)
+    assert lm.counts.too_long == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft

@@ -1,0 +1,178 @@
+"""Closed questions: the allowed replies are known, so a local LM need not write one.
+
+An LM that can tell how likely each allowed reply is answers in one pass over the question, and all
+questions about an item share what they begin with. The verdict is that of greedy decoding, and the
+probabilities of all labels go into the record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from judgelab.capability import Capability
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.prompt import Prompt
+
+ReplyMode = Literal["generated", "labels", "auto"]
+"""How a closed question is answered; see ``Closed``."""
+
+
+@dataclass(frozen=True)
+class Closed:
+    """How the closed questions of a mechanism are put.
+
+    Args:
+        mode: ``generated``: the LM writes a reply, and the label is read out of it; ``labels``:
+            from the log-probabilities of the allowed replies; ``auto``: labels where the LM can
+            tell them, the temperature is 0, and there is a prompt for it: ours beside our own
+            prompt, or one that the user gave for it. A user's own ``prompt`` may ask for reasons.
+        labels: allowed reply -> what it says; several replies may say the same (one, One).
+        prompt: of generated replies.
+        alone: asks for the label alone (may be ``prompt`` itself); None where nobody gave one:
+            then ``labels`` puts ``prompt``, and ``auto`` generates.
+        temperature: of generated replies.
+
+    Raises:
+        ConfigError: labels with a temperature, or fewer than two labels.
+    """
+
+    mode: ReplyMode
+    labels: Mapping[str, str]
+    prompt: Prompt
+    alone: Prompt | None = None
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.mode == "labels" and self.temperature > 0:
+            raise ConfigError(
+                f"mechanism.reply=labels draws no replies, but mechanism.temperature is "
+                f"{self.temperature:g}: set it to 0, or mechanism.reply=generated."
+            )
+        if self.mode == "labels" and len(set(self.labels.values())) < 2:
+            raise ConfigError(
+                "mechanism.reply=labels needs two grades to choose from, whole numbers: change "
+                "the scale, or set mechanism.reply=generated."
+            )
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """What the LM must be able to do."""
+        return frozenset({Capability.LABELS if self.mode == "labels" else Capability.CHAT})
+
+    def by_labels(self, lm: EvaluationLM) -> bool:
+        """Whether this LM is asked for the probabilities of the labels.
+
+        Raises:
+            CapabilityError: ``labels`` with an LM that cannot tell them.
+        """
+        able = Capability.LABELS in lm.capabilities
+        if self.mode == "labels" and not able:
+            raise CapabilityError(
+                f"mechanism.reply=labels needs an LM that can tell how likely a reply is, and "
+                f"{lm.identity.split()[0]} cannot: set mechanism.reply=auto or generated."
+            )
+        if self.mode != "auto":
+            return self.mode == "labels"
+        several = len(set(self.labels.values())) > 1
+        return able and several and self.temperature == 0 and self._meant_for_labels
+
+    @property
+    def _meant_for_labels(self) -> bool:
+        if self.alone is None:
+            return False
+        return self.prompt.shipped or (self.alone is not self.prompt and not self.alone.shipped)
+
+    def asked(self, lm: EvaluationLM) -> Prompt:
+        """The prompt that this LM gets."""
+        return self.alone if self.alone is not None and self.by_labels(lm) else self.prompt
+
+    def request(self, lm: EvaluationLM, request: ChatRequest) -> ChatRequest:
+        """The request as this LM gets it: with labels, and without what only sampling needs."""
+        if not self.by_labels(lm):
+            return request
+        return ChatRequest(request.messages, key=request.key, labels=tuple(self.labels))
+
+    def attrs(self, lm: EvaluationLM) -> dict[str, str]:
+        """For the measured dataset: which prompt, and how the replies came about."""
+        mode = "labels" if self.by_labels(lm) else "generated"
+        return {"prompt": self.asked(lm).identity, "reply": mode}
+
+
+def whole_grades(low: float, high: float) -> dict[str, str]:
+    """The whole numbers of a scale as labels."""
+    return {str(g): str(g) for g in range(math.ceil(low), math.floor(high) + 1)}
+
+
+def cased(words: Sequence[str]) -> dict[str, str]:
+    """Words as labels, in small letters and with a capital."""
+    return {spelled: word for word in words for spelled in (word, word.capitalize())}
+
+
+def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
+    """What a reply may say -> its probability; they add up to 1. Empty without probabilities."""
+    found = dict.fromkeys(labels.values(), 0.0)
+    known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
+    if not known:
+        return {}
+    top = max(nats for _, nats in known)
+    for name, nats in known:
+        found[name] += math.exp(nats - top)
+    total = math.fsum(found.values())
+    return {name: value / total for name, value in found.items()}
+
+
+def expected(reply: Reply, labels: Mapping[str, str]) -> float:
+    """Mean grade under the probabilities of the labels, which are numbers; NaN without any."""
+    found = shares(reply, labels)
+    return math.fsum(float(g) * p for g, p in found.items()) if found else np.nan
+
+
+def mass(reply: Reply) -> float:
+    """P that the reply begins with an allowed label at all; NaN where that was not asked."""
+    if not reply.label_logprobs:
+        return np.nan
+    return math.fsum(math.exp(nats) for _, nats in reply.label_logprobs)
+
+
+def with_shares(
+    data: xr.Dataset,
+    dims: Sequence[str],
+    cells: Sequence[tuple[int, ...]],
+    replies: Sequence[Reply],
+    labels: Mapping[str, str],
+    graded: bool = False,
+    prefix: str = "",
+) -> xr.Dataset:
+    """The dataset with what replies by labels tell beside the verdict; as it is without any.
+
+    Adds ``probability`` [*dims, label], made to add up to 1, ``label_mass`` [*dims], what the
+    labels have together, and with ``graded`` the ``expected`` grade [*dims].
+
+    Args:
+        dims: of the cells; all are dimensions of the dataset.
+        cells: index of each reply.
+        graded: the labels are numbers.
+        prefix: of the names of what is added.
+    """
+    if not any(reply.label_logprobs for reply in replies):
+        return data
+    names = list(dict.fromkeys(labels.values()))
+    sizes = tuple(data.sizes[dim] for dim in dims)
+    probability = np.full((*sizes, len(names)), np.nan)
+    together, mean = np.full(sizes, np.nan), np.full(sizes, np.nan)
+    for cell, reply in zip(cells, replies, strict=True):
+        found = shares(reply, labels)
+        if found:
+            probability[cell] = [found[name] for name in names]
+            together[cell], mean[cell] = mass(reply), expected(reply, labels) if graded else np.nan
+    added = {"probability": ((*dims, "label"), probability), "label_mass": (tuple(dims), together)}
+    added |= {"expected": (tuple(dims), mean)} if graded else {}
+    labelled = data.assign_coords(label=names)
+    return labelled.assign({f"{prefix}{name}": values for name, values in added.items()})

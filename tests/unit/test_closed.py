@@ -1,0 +1,260 @@
+"""Closed questions: how they are put to an LM that can tell labels, what is read and recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from judgelab.capability import Capability
+from judgelab.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.cache_replay import CacheReplay
+from judgelab.evaluation_lm.cached import Cached, chat_key, reply_from
+from judgelab.evaluation_lm.closed import closed_batches
+from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.exam.self_confidence import SelfConfidence, emitted
+from judgelab.mechanism.closed import Closed, shares, whole_grades
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.lm_examiner import LmExaminer
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.mechanism.pointwise import Pointwise
+from judgelab.mechanism.rating import Rating
+from judgelab.mechanism.tvd_mi import TvdMi
+from judgelab.panel import Agent, Item, Panel
+from judgelab.prompt import Prompt
+from judgelab.scale.shards import missing
+from judgelab.store.cache import CallCache
+from judgelab.study.records import measurement_records
+from tests.scripted import ScriptedChat, panel_of
+
+PAIRWISE = Pairwise(Prompt("pairwise.txt"))
+JUDGE = Judge(Prompt("judge.txt"), prompt_labels=Prompt("judge_label.txt"))
+CRITIC = TvdMi(Prompt("tvd_mi.txt"), prompt_labels=Prompt("tvd_mi_label.txt"))
+EXAMINER = LmExaminer(Prompt("lm_examiner.txt"), prompt_labels=Prompt("lm_examiner_label.txt"))
+POINTWISE = Pointwise("pointwise5", Prompt("pointwise5.txt"))
+RATING = Rating(Prompt("rating.txt"), "summarization", ["fluency"])
+ALL = (PAIRWISE, JUDGE, CRITIC, EXAMINER, POINTWISE, RATING)
+TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in ("elks", "foxes")]
+
+
+@dataclass
+class ScriptedLabels:
+    """Tells labels by ``rule(request)``: label -> probability; open questions are an error."""
+
+    rule: Callable[[ChatRequest], Mapping[str, float]]
+    seen: list[list[ChatRequest]] = field(default_factory=list)
+    identity: str = "scripted labels"
+    capabilities: frozenset[Capability] = frozenset({Capability.CHAT, Capability.LABELS})
+    facts: ClassVar[Mapping[str, Any]] = {}
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        raise AssertionError("a chat LM was asked for log-probabilities")
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.seen.append(list(requests))
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: ChatRequest) -> Reply:
+        assert request.labels, "a reply would be generated"
+        assert (request.temperature, request.max_tokens, request.repeat) == (0.0, None, 0)
+        found = self.rule(request)
+        told = {label: math.log(found.get(label, 1e-9)) for label in request.labels}
+        best = max(told, key=lambda label: told[label])
+        return Reply(best, None, 9, 0, label_logprobs=tuple(told.items()))
+
+    def close(self) -> None: ...
+
+
+def always(**found: float) -> ScriptedLabels:
+    return ScriptedLabels(lambda request: found)
+
+
+def own(tmp_path: Path, text: str) -> Prompt:
+    (tmp_path / "mine.txt").write_text(text)
+    return Prompt(str(tmp_path / "mine.txt"))
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
+def test_nothing_is_generated_by_an_lm_that_can_tell_labels(mechanism: Any) -> None:
+    told = ScriptedLabels(lambda r: {r.labels[0]: 0.5, r.labels[1]: 0.25})
+    data = mechanism.measure(panel_of(TEXTS), told, seed=0)
+    assert data.attrs["reply"] == "labels"
+    written = ScriptedChat(lambda r: "none")
+    data = mechanism.measure(panel_of(TEXTS), written, seed=0)
+    assert data.attrs["reply"] == "generated" and not any(r.labels for r in written.seen)
+    assert "label" not in data.sizes
+    asked = replace(mechanism, reply="generated")
+    both = ScriptedChat(lambda r: "none", capabilities=told.capabilities)
+    asked.measure(panel_of(TEXTS), both, seed=0)
+    assert both.seen == written.seen, "reply=generated asks what was always asked"
+    chat = {"critic": "chat"} if mechanism is CRITIC else {}
+    only = replace(mechanism, reply="labels", **chat)
+    assert only.requires[0] == {Capability.LABELS}
+    with pytest.raises(CapabilityError, match=r"scripted cannot: set mechanism\.reply=auto"):
+        only.measure(panel_of(TEXTS), ScriptedChat(lambda r: "one"), seed=0)
+    with pytest.raises(ConfigError, match="draws no replies"):
+        replace(only, temperature=0.7)
+
+
+def test_verdicts_are_of_both_orders_with_the_probability_of_each_label() -> None:
+    lm = ScriptedLabels(lambda r: {"one": 0.3, "One": 0.1, "Two": 0.35})
+    data = PAIRWISE.measure(panel_of(TEXTS), lm, seed=0)
+    off = ~np.eye(3, dtype=bool)
+    assert (data["verdict"].values[:, off] == 0).all(), "greedy says Two: its token is likeliest"
+    assert data["label"].values.tolist() == ["one", "two", "tie"]
+    np.testing.assert_allclose(
+        data["probability"].values[:, off], [[[0.4 / 0.75, 0.35 / 0.75, 0]] * 6] * 2, atol=1e-6
+    )
+    np.testing.assert_allclose(data["label_mass"].values[:, off], 0.75, atol=1e-6)
+    assert np.isnan(data["label_mass"].values[:, ~off]).all()
+    table = measurement_records(data)
+    assert len(table) == 2 * 6
+    assert {"verdict", "probability one", "probability tie", "label_mass"} <= set(table.columns)
+    scores = PAIRWISE.score(data)
+    assert scores.diagnostics["first_preferred"] == 0.0
+
+
+def test_the_critic_keeps_probabilities_of_both_kinds_of_pairs() -> None:
+    def rule(request: ChatRequest) -> Mapping[str, float]:
+        body = request.messages[0].content
+        same = max(body.count(source) for source in ("elks", "foxes")) == 2
+        return {"[[Significant Gain]]": 0.8} if same else {"[[No Gain]]": 0.6}
+
+    data = CRITIC.measure(panel_of(TEXTS), ScriptedLabels(rule), seed=0)
+    off = ~np.eye(3, dtype=bool)
+    assert (data["p"].values[:, off] == 1).all() and (data["q"].values[:, off] == 0).all()
+    assert data["p_probability"].dims == ("item", "agent", "peer", "label")
+    assert data["q_probability"].dims == ("item", "agent", "peer", "draw", "label")
+    np.testing.assert_allclose(data["p_label_mass"].values[:, off], 0.8, atol=1e-6)
+    np.testing.assert_allclose(data["q_label_mass"].values[:, off], 0.6, atol=1e-6)
+    assert data.attrs["critic"] == "chat"
+    assert data.attrs["prompt"] == Prompt("tvd_mi_label.txt").identity
+    assert "p_probability no gain" in measurement_records(data)
+    np.testing.assert_array_equal(CRITIC.score(data).agent.values, np.ones((2, 3)))
+
+
+def test_grades_come_with_the_expected_one() -> None:
+    lm = always(**{"2": 0.1, "4": 0.3})
+    data = POINTWISE.measure(panel_of(TEXTS), lm, seed=0)
+    assert (data["value"].values == 4).all()
+    np.testing.assert_allclose(data["expected"].values, 3.5, atol=1e-6)
+    data = EXAMINER.measure(panel_of(TEXTS), always(**{"10": 0.3, "0": 0.1}), seed=0)
+    assert (data["value"].values == 10).all() and data.sizes["label"] == 11
+    np.testing.assert_allclose(data["expected"].values, 7.5, atol=1e-6)
+    twice = replace(RATING, repeats=2)
+    data = twice.measure(panel_of(TEXTS), lm, seed=0)
+    assert data["rating"].shape == (2, 3, 1, 2) and (data["rating"].values == 4).all()
+    np.testing.assert_allclose(data["expected"].values, 3.5, atol=1e-6)
+    mean = replace(RATING, aggregate="expected").measure(panel_of(TEXTS), lm, seed=0)
+    np.testing.assert_allclose(mean["rating"].values, 3.5, atol=1e-6)
+
+
+def test_a_question_without_an_answer_is_unscored_and_no_tie() -> None:
+    class Silent(ScriptedLabels):
+        def _reply(self, request: ChatRequest) -> Reply:
+            if "ann" in request.messages[0].content:
+                return Reply(None, "too long", settled=True)
+            return super()._reply(request)
+
+    data = PAIRWISE.measure(panel_of(TEXTS), Silent(lambda r: {"one": 0.5}), seed=0)
+    unread = np.isnan(data["verdict"].values)
+    assert unread[:, 0].all() and unread[:, :, 0].all() and not unread[:, 1, 2].any()
+    assert (np.isnan(data["label_mass"].values) == unread).all()
+
+
+def test_prompts_of_a_users_own_are_not_passed_over(tmp_path: Path) -> None:
+    lm = always(one=1.0)
+    explains = own(tmp_path, "{task} {source} {one} {two} Think first, then say which.")
+    assert not replace(PAIRWISE, prompt=explains).closed.by_labels(lm)
+    assert replace(PAIRWISE, prompt=explains, reply="labels").closed.by_labels(lm)
+    mine = own(tmp_path, "{task} {source} {a} {b}")
+    assert not replace(JUDGE, prompt=mine).closed.by_labels(lm), "ours is not its label form"
+    assert replace(JUDGE, prompt=mine, prompt_labels=own(tmp_path, "{a} {b}")).closed.by_labels(lm)
+    assert not replace(JUDGE, prompt_labels=None).closed.by_labels(lm)
+    forced = replace(JUDGE, prompt_labels=None, reply="labels").closed
+    assert forced.asked(lm) is forced.prompt
+    assert JUDGE.closed.asked(lm).file == "judge_label.txt"
+    assert JUDGE.closed.asked(ScriptedChat(lambda r: "x")).file == "judge.txt"
+    assert not replace(PAIRWISE, temperature=0.7).closed.by_labels(lm), "draws are generated"
+    with pytest.raises(ConfigError, match="two grades"):
+        Closed("labels", whole_grades(0.2, 1.5), explains)
+
+
+def test_confidence_is_that_of_the_label_among_the_allowed_ones() -> None:
+    told = (("one", math.log(0.2)), ("One", math.log(0.1)), ("two", math.log(0.1)))
+    told += (("Two", -30.0), ("tie", -30.0), ("Tie", -30.0))
+    assert emitted(Reply("one", label_logprobs=told)) == pytest.approx(math.log(0.75))
+    assert math.isnan(emitted(Reply("tie", label_logprobs=told)))
+    exam = SelfConfidence(PAIRWISE, Prompt("self_confidence.txt"), easy=("a", "b"), hard=("a", "c"))
+    names = tuple(Agent(name) for name in ("a", "b", "c"))
+    panel = Panel((Item("i", "s"),), names, (("fine", "awful", "good"),), "task")
+    lm = ScriptedLabels(
+        lambda r: {"one": 0.9, "two": 0.1} if "awful" in str(r) else {"one": 0.5, "two": 0.4}
+    )
+    answers = exam.sit(exam.prepare(panel, lm, seed=0), lm, seed=0)
+    assert answers.absence == "" and answers.hard is not None
+    np.testing.assert_allclose(answers.scored, math.log(0.9), atol=1e-6)
+    np.testing.assert_allclose(answers.hard, math.log(0.5 / 0.9), atol=1e-6)
+
+
+def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) -> None:
+    plain = ChatRequest((Message("user", "Which?"),), 0.0, 16, 1, 5, ("m", "i"))
+    assert chat_key("lm", plain).hex() == "0c211e9862bd8b6c27c94c14cf19e0f4"
+    closed = replace(plain, labels=("one", "two"))
+    assert chat_key("lm", closed) != chat_key("lm", plain)
+    assert chat_key("lm", closed) != chat_key("lm", replace(closed, labels=("one", "tie")))
+    lm = always(one=0.5, two=0.25)
+    cached = Cached(lm, CallCache(tmp_path / "calls.sqlite"))
+    data = PAIRWISE.measure(panel_of(TEXTS), cached, seed=0)
+    assert [len(batch) for batch in lm.seen] == [6, 6], "a batch an item"
+    again = PAIRWISE.measure(panel_of(TEXTS), cached, seed=0)
+    assert data.identical(again) and len(lm.seen) == 2
+    cached.close()
+    replayed = CacheReplay(str(tmp_path / "calls.sqlite"))
+    assert replayed.capabilities == {Capability.CHAT, Capability.LABELS}
+    assert data.identical(PAIRWISE.measure(panel_of(TEXTS), replayed, seed=0))
+    old = '{"text": "one", "reason": null, "top_logprobs": []}'
+    assert reply_from(old) == Reply("one")
+
+
+def test_an_answered_item_survives_what_stops_the_next(tmp_path: Path) -> None:
+    def rule(request: ChatRequest) -> Mapping[str, float]:
+        if "foxes" in request.messages[0].content:
+            raise KeyboardInterrupt
+        return {"one": 0.5}
+
+    file = tmp_path / "calls.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        PAIRWISE.measure(panel_of(TEXTS), Cached(ScriptedLabels(rule), CallCache(file)), seed=0)
+    lm = always(one=0.5)
+    PAIRWISE.measure(panel_of(TEXTS), Cached(lm, CallCache(file)), seed=0)
+    assert [request.key[1] for batch in lm.seen for request in batch] == ["i1"] * 6
+
+
+def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
+    lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
+    shards = missing(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
+    assert [len(shard.requests) for shard in shards] == [6, 6]  # type: ignore[union-attr]
+    counted = Counted(always(one=0.5))
+    counted.begin("clean")
+    PAIRWISE.measure(panel_of(TEXTS), counted, seed=0)
+    tally = counted.stages["clean"]
+    assert (tally.calls, tally.closed, tally.chats, tally.output_tokens) == (12, 12, 0, 0)
+    assert 12 * 60 < tally.input_tokens < 12 * 200 and len(counted.questions) == 12
+    assert not counted.requests
+    mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(counted.questions)]
+    assert closed_batches(mixed) == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+
+
+def test_shares_of_nothing_are_nothing() -> None:
+    assert shares(Reply("one"), {"one": "one"}) == {}
+    far = (("a", -2000.0), ("b", -2000.0))
+    assert shares(Reply("a", label_logprobs=far), {"a": "x", "b": "y"}) == {"x": 0.5, "y": 0.5}
