@@ -20,6 +20,7 @@ import pyppmd
 
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 
 NATS_PER_BYTE = 8 * math.log(2)
@@ -83,6 +84,11 @@ class Compression:
             f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory} "
             f"priming={primed}"
         )
+
+    @property
+    def presentation(self) -> Presentation:
+        """A compressor knows no template and no end token."""
+        return Presentation("compression", "none", "not counted")
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -33,6 +33,7 @@ from judgelab.endpoint.logprobs import (
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.pool import Pool
 from judgelab.errors import CapabilityError, ConfigError
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, Pairs, Reply
 from judgelab.evaluation_lm.remote import LogProb, Remote
 from judgelab.scoring.chat import pinned_date
@@ -133,9 +134,14 @@ class OpenAI(Remote):
         return f"{asked} {self.framing.identity} tokenizer={self._source.name}"
 
     @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model; in which precision it computes is the server's affair."""
+        return self.framing.presentation(f"openai {self.model}")
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """What became of pairs that were rendered here, for the manifest."""
-        if self.framing.plain:
+        if self.framing.plain or not self._probed:
             return {}
         return {"imitating": self._framed.imitating, "misread": self._framed.misread}
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.finetune.trained import other_base
 from judgelab.scoring.chat import ChatTemplate, PromptText, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder
-from judgelab.scoring.framing import Framing, Template, ends, text_hash
+from judgelab.scoring.framing import Framing, Template, ends, precision, text_hash
 from judgelab.scoring.load import (
     DTYPES,
     QUANTIZATIONS,
@@ -146,6 +148,17 @@ class Transformers:
             "max_tokens": self.max_tokens,
         }
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model, and in which precision it computes."""
+        said = dict(part.split("=", 1) for part in self.identity.split() if "=" in part)
+        folder = Path(self.model).expanduser()
+        name = folder.resolve().name if folder.is_dir() else self.model
+        if self.adapter is not None:
+            name += f" with adapter {Path(self.adapter).name}"
+        held = precision(said["dtype"], said["quantization"])
+        return self.framing.presentation(f"transformers {name}", held)
 
     @property
     def drift(self) -> float | None:

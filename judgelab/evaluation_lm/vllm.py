@@ -11,9 +11,10 @@ import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
-from judgelab.scoring.framing import Framing, Template, ends
+from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import Source, fetch_weights, find
 
@@ -88,6 +89,12 @@ class VLLM:
             f"template_date={self.today.isoformat()}"
         )
         return asked if self.framing.plain else f"{asked} {self.framing.identity}"
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
+        held = precision(self.dtype, self.quantization or "none")
+        return self.framing.presentation(f"vllm {self.model}", held)
 
     @cached_property
     def _engine(self) -> Any:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
+from judgelab.estimator import Presentation
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
 
 Template = Literal["none", "chat"]
+SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Framing:
         """Texts as they are, without an end token: what an LM without these settings does."""
         return self.template == "none" and not self.end_token
 
+    def presentation(self, model: str, precision: str = "") -> Presentation:
+        """The same for an estimator's identity."""
+        system = "" if self.template == "none" or self.system is None else text_hash(self.system)
+        counted = "counted" if self.end_token else "not counted"
+        return Presentation(model, self.template, counted, system, precision)
+
     @property
     def identity(self) -> str:
         """Whatever of it can change an answer."""
@@ -59,6 +67,12 @@ class Framing:
 def ends(template: Template, end_token: bool | None) -> bool:
     """Whether the end token counts: where nothing is said, in a chat only."""
     return template == "chat" if end_token is None else end_token
+
+
+def precision(dtype: str, quantization: str) -> str:
+    """Both in the field's words: ``bf16``, ``nf4 in bf16``; empty where the dtype is not known."""
+    short = SHORT.get(dtype, "")
+    return short if quantization == "none" else f"{quantization} in {short or 'a dtype not known'}"
 
 
 def text_hash(text: str) -> str:

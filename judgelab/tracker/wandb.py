@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import netrc
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlparse
 
 from judgelab.errors import require
-from judgelab.result import Table, plain
+from judgelab.result import Result, Table, plain
 from judgelab.tracker.protocol import FinishedRun
 
 
@@ -67,7 +67,7 @@ class WandbTracker:
             name=run.name,
             group=run.sweep,
             job_type=str(run.result.summary.get("study", "run")),
-            config=dict(run.config),
+            config={**run.config, **_estimators(run.result)},
             settings=settings,
         ) as mirror:
             _log(wandb, mirror, run, self.texts)
@@ -91,6 +91,8 @@ def credentials_mode() -> str:
 
 def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
     mirror.summary.update(plain(run.result.summary))
+    if run.result.estimators:
+        mirror.summary["estimator"] = "; ".join(one.line for one in run.result.estimators)
     for table in run.result.tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
@@ -105,6 +107,14 @@ def _log(wandb: Any, mirror: Any, run: FinishedRun, texts: bool) -> None:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
     mirror.log_artifact(artifact)
+
+
+def _estimators(result: Result) -> dict[str, Any]:
+    """For the config, by which runs are filtered: the one estimator, or all of them numbered."""
+    found = [asdict(one) for one in result.estimators]
+    if len(found) < 2:
+        return {"estimator": found[0]} if found else {}
+    return {"estimator": {str(number): one for number, one in enumerate(found)}}
 
 
 def _curves(mirror: Any, table: Table) -> None:
