@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+from judgelab.estimator import Estimator
 
 Value = str | int | float | bool | None
 Row = Mapping[str, Value]
@@ -32,6 +34,7 @@ class Result:
         figures: names of drawings in judgelab.report.figures, made from the tables alone.
         notes: sentences a reader must see (data, LM, what was left out and why).
         provenance: how each panel and its measurements were made (commit, hashes, prompt).
+        estimators: what the scores are estimates by; one for each judge where there are several.
     """
 
     summary: Mapping[str, Value]
@@ -40,6 +43,7 @@ class Result:
     figures: Sequence[str] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     provenance: Mapping[str, object] = field(default_factory=dict)
+    estimators: Sequence[Estimator] = ()
 
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None."""
@@ -48,6 +52,7 @@ class Result:
             "summary": plain(self.summary),
             "notes": list(self.notes),
             "provenance": dict(self.provenance),
+            "estimators": [asdict(one) for one in self.estimators],
             "figures": list(self.figures),
             "tables": [_table(table) for table in self.tables],
         }

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from judgelab.estimator import Estimator
 from judgelab.panel import Panel
 
 
@@ -23,12 +24,14 @@ class Scores:
         diagnostics: named numbers and arrays beside the scores (position bias, ties, ...).
         directed: [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y
             as its reference; None where texts are not scored against one another.
+        estimator: what the scores are estimates by; None where no LM's part was noted.
     """
 
     agent: xr.DataArray
     pair: xr.DataArray | None = None
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     directed: xr.DataArray | None = None
+    estimator: Estimator | None = None
 
 
 def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:

@@ -36,9 +36,14 @@ class ScoredPrompt:
     logprobs: tuple[float | None, ...]
 
 
-def scoring_body(model: str, mode: Mode, prompt: str) -> dict[str, Any]:
-    """A request that returns the prompt's log-probabilities, and one token that is thrown away."""
-    body: dict[str, Any] = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
+def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
+    """A request that returns the prompt's log-probabilities, and one token that is thrown away.
+
+    Args:
+        prompt: a text, or tokens.
+    """
+    sent = prompt if isinstance(prompt, str) else list(prompt)
+    body: dict[str, Any] = {"model": model, "prompt": sent, "max_tokens": 1, "temperature": 0.0}
     if mode == "echo":
         return body | {"echo": True, "logprobs": 1}
     return body | {"extra_body": {"prompt_logprobs": 0}}
@@ -163,12 +168,15 @@ async def probe(caller: Caller, model: str, mode: Mode, draws: int = DRAWS) -> N
 
 def _tail(tokens: Sequence[str], prompt: str) -> list[str]:
     """The tokens after the prompt's, if one starts exactly there."""
-    for special in range(SPECIAL):
-        rest = list(tokens[special:])
+    starts = [(special, prompt) for special in range(SPECIAL)]
+    if tokens and not tokens[0]:  # nameless, and the prompt's own first where none precedes it
+        starts += [(1, prompt[length:]) for length in range(1, len(prompt))]
+    for start, expected in starts:
+        rest = list(tokens[start:])
         text = ""
-        while rest and len(text) < len(prompt):
+        while rest and len(text) < len(expected):
             text += rest.pop(0)
-        if text == prompt:
+        if text == expected:
             return rest
     return []
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
+from judgelab.estimator import RECORDED, Presentation
 from judgelab.evaluation_lm.cached import chat_key, logprob_keys, reply_from, table_of
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
@@ -71,6 +72,11 @@ class CacheReplay:
         """The verbs that were recorded."""
         verbs = {verb for identity, verb in self._cache.lms() if identity == self.identity}
         return frozenset(Capability(verb) for verb in verbs)
+
+    @property
+    def presentation(self) -> Presentation:
+        """That of the recorded LM, whose identity says what is known of it."""
+        return Presentation(f"a recorded {self.identity.split()[0]}", RECORDED, RECORDED)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import DataError
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.closed import closed_batches, open_questions
 from judgelab.evaluation_lm.halves import HALVED, halved
 from judgelab.evaluation_lm.protocol import (
@@ -22,6 +23,7 @@ from judgelab.evaluation_lm.protocol import (
     LogProbTable,
     Pairs,
     Reply,
+    presentation_of,
 )
 from judgelab.evaluation_lm.remote import Remote
 from judgelab.store.cache import CallCache, LogProb
@@ -97,6 +99,11 @@ class Cached:
     def capabilities(self) -> frozenset[Capability]:
         """The wrapped LM's."""
         return self.lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The wrapped LM's."""
+        return presentation_of(self.lm)
 
     @property
     def facts(self) -> Mapping[str, Any]:

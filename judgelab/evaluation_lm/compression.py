@@ -16,6 +16,7 @@ import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.ppm import sizes
 from judgelab.scoring.ppm_workers import Workers
@@ -72,6 +73,11 @@ class Compression:
             f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory} "
             f"priming={primed}"
         )
+
+    @property
+    def presentation(self) -> Presentation:
+        """A compressor knows no template and no end token."""
+        return Presentation("compression", "none", "not counted")
 
     @property
     def facts(self) -> Mapping[str, Any]:

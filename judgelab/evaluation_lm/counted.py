@@ -10,8 +10,16 @@ from typing import Any
 from judgelab.capability import Capability
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.cached import chat_key, logprob_keys, reply_from, table_of
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.evaluation_lm.protocol import (
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    presentation_of,
+)
 from judgelab.store.cache import CallCache
 
 NOT_ASKED = "not asked: dry run"
@@ -79,6 +87,11 @@ class Counted:
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""
         self._stage = self.stages.setdefault(stage, Tally())
+
+    @property
+    def presentation(self) -> Presentation:
+        """The LM's."""
+        return presentation_of(self.lm)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -7,8 +7,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from judgelab.capability import Capability
 from judgelab.endpoint.attempts import Call, Caller, estimate
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
+from judgelab.endpoint.framed import FramedPrompts
 from judgelab.endpoint.kept import KeptPrompts
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import (
@@ -32,8 +33,13 @@ from judgelab.endpoint.logprobs import (
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.pool import Pool
 from judgelab.errors import CapabilityError, ConfigError
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, Pairs, Reply
 from judgelab.evaluation_lm.remote import LogProb, Remote
+from judgelab.scoring.chat import pinned_date
+from judgelab.scoring.framing import Framing, Template, ends
+from judgelab.scoring.load import load_tokenizer
+from judgelab.scoring.source import Source, find_tokenizer
 
 Alone = dict[str, "asyncio.Task[ScoredPrompt | None]"]
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
@@ -49,6 +55,14 @@ class OpenAI(Remote):
             never an argument, so no config, record or message can hold it.
         logprobs: ``none``: this LM only chats; ``echo``: /completions echoes the prompt with its
             log-probabilities; ``prompt``: it has ``prompt_logprobs`` (vLLM). Probed at first use.
+        template: of log-probabilities: ``none``: texts as they are; ``chat``: context and target
+            rendered here as a user's message and the reply, by the model's own template.
+        system: system message of the rendered context; None for the template's own.
+        template_date: the date that chat templates print, YYYY-MM-DD.
+        end_token: whether the sum includes the token that ends the text or the turn; None means
+            yes in a chat and no for raw text.
+        tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
+            template or an end token only.
         server: what the server is called in ``identity``; None for its address. Give one where
             the address may change but not what answers there.
         token_limit: what the server calls the bound on a reply.
@@ -56,7 +70,8 @@ class OpenAI(Remote):
         limits: how fast, how often, how patient.
 
     Raises:
-        ConfigError: no model, or an address or variable that holds a secret itself.
+        ConfigError: no model, an address or variable that holds a secret itself, a date of another
+            form, or a template or end token for an LM that only chats.
     """
 
     def __init__(
@@ -69,6 +84,11 @@ class OpenAI(Remote):
         server: str | None = None,
         token_limit: TokenLimit = "max_tokens",
         extra_body: dict[str, Any] | None = None,
+        template: Template = "none",
+        system: str | None = None,
+        template_date: str = "2024-07-26",
+        end_token: bool | None = None,
+        tokenizer: str | None = None,
     ) -> None:
         if model is None:
             raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
@@ -86,6 +106,16 @@ class OpenAI(Remote):
         self.model, self.base_url, self.limits = model, base_url, limits
         self.api_key_env, self.logprobs, self.server = api_key_env, logprobs, server
         self.token_limit, self.extra_body = token_limit, dict(extra_body or {})
+        self.framing = Framing(
+            template, system, pinned_date(template_date), ends(template, end_token)
+        )
+        if logprobs == "none" and not self.framing.plain:
+            raise ConfigError(
+                f"evaluation_lm.template={template} and end_token say how log-probabilities are "
+                "asked for, but evaluation_lm.logprobs=none: set that to prompt or echo, or leave "
+                "them as they are."
+            )
+        self.tokenizer = tokenizer
         self.scored_jointly = 0  # pairs whose context and target share a token
         self._meter, self._probed = Meter(), False
         self._caller: Caller | None = None
@@ -98,7 +128,22 @@ class OpenAI(Remote):
         address = urlsplit(self.base_url)
         server = self.server or f"{address.netloc}{address.path.rstrip('/')}"
         extra = json.dumps(self.extra_body, sort_keys=True) if self.extra_body else ""
-        return f"openai model={self.model} server={server} {extra}".rstrip()
+        asked = f"openai model={self.model} server={server} {extra}".rstrip()
+        if self.framing.plain:
+            return asked
+        return f"{asked} {self.framing.identity} tokenizer={self._source.name}"
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model; in which precision it computes is the server's affair."""
+        return self.framing.presentation(f"openai {self.model}")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What became of pairs that were rendered here, for the manifest."""
+        if self.framing.plain or not self._probed:
+            return {}
+        return {"imitating": self._framed.imitating, "misread": self._framed.misread}
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -138,7 +183,8 @@ class OpenAI(Remote):
         """One prompt a pair, plus one a context where it cannot be told where the target starts.
 
         A target is scored on the tokens that start after the context. Where a token runs across
-        the boundary, log P(xy) - log P(x), counted in ``scored_jointly``.
+        the boundary, log P(xy) - log P(x), counted in ``scored_jointly``. With a template or an
+        end token, the tokens are those of a local model, and so are the sums.
 
         Raises:
             CapabilityError: the server has no log-probabilities of prompts, or wrong ones.
@@ -148,7 +194,15 @@ class OpenAI(Remote):
         caller, pool = self._open()
         if not self._probed:
             pool.run(probe(caller, str(self.model), self.logprobs))
+            if not self.framing.plain:
+                pool.run(self._framed.settle(caller))
             self._probed = True
+        if not self.framing.plain:
+            encoded = self._framed.encoder.encode(contexts, targets, pairs)
+            framed = [partial(self._framed.score, caller, job) for job in encoded.jobs]
+            self.scored_jointly += encoded.joint
+            yield from pool.stream(framed, self._window)
+            return
         alone: Alone = {}
         jobs = [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
         yield from pool.stream(jobs, self._window)
@@ -217,6 +271,16 @@ class OpenAI(Remote):
 
         if self._pool is not None:
             self._pool.run(close())
+
+    @cached_property
+    def _source(self) -> Source:
+        """Where the tokenizer lies, and which one it is."""
+        return find_tokenizer(self.tokenizer or str(self.model))
+
+    @cached_property
+    def _framed(self) -> FramedPrompts:
+        encoder = self.framing.encoder(load_tokenizer(self._source.folder))
+        return FramedPrompts(encoder, str(self.model), self.logprobs)
 
     @property
     def _window(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.capability import Capability
+from judgelab.estimator import Presentation
 
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
@@ -112,6 +113,11 @@ class EvaluationLM(Protocol):
         ...
 
     @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model, for the estimator's identity; see ``presentation_of``."""
+        ...
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """How answering went so far (back end, drift, counts), for the manifest; may be empty."""
         ...
@@ -129,3 +135,9 @@ class EvaluationLM(Protocol):
     def close(self) -> None:
         """Give back processes, memory and connections."""
         ...
+
+
+def presentation_of(lm: EvaluationLM) -> Presentation:
+    """What the LM says of how it puts texts to its model; "not known" of one that does not say."""
+    said: Presentation | None = getattr(lm, "presentation", None)
+    return Presentation(lm.identity.split()[0]) if said is None else said

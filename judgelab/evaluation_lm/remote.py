@@ -13,6 +13,7 @@ import numpy as np
 from judgelab.capability import Capability
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 
 LogProb = tuple[float, int]
@@ -62,6 +63,11 @@ class Remote(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close connections and the meter."""
+
+    @property
+    def presentation(self) -> Presentation:
+        """The model's name; how texts are put to it is not known here."""
+        return Presentation(self.model)
 
     @property
     def facts(self) -> Mapping[str, Any]:

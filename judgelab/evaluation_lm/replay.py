@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError, DataError
+from judgelab.estimator import RECORDED, Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.panel import Panel
 from judgelab.scores import measured
@@ -73,6 +74,11 @@ class Replay:
             "replay of Llama-3.3-70B-Instruct-Turbo (log-probabilities) and gpt-4o-mini (critic, "
             f"judge), incomplete={self.incomplete}"
         )
+
+    @property
+    def presentation(self) -> Presentation:
+        """The release does not say."""
+        return Presentation("replay", RECORDED, RECORDED)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.finetune.trained import other_base
-from judgelab.scoring.chat import ChatTemplate, ChatText, pinned_date, refusal
-from judgelab.scoring.encode import Encoded, Encoder, RawText
+from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
+from judgelab.scoring.encode import Encoded, Encoder
+from judgelab.scoring.framing import Framing, Template, ends, precision, text_hash
 from judgelab.scoring.load import (
     DTYPES,
     QUANTIZATIONS,
@@ -73,8 +75,9 @@ class Transformers:
         dtype: auto (fp32 on a CPU, otherwise the model's own), float32, bfloat16, float16.
         quantization: none (as stored), nf4 or int8, by bitsandbytes.
         device_map: a device or ``auto``; None for a GPU if there is one.
-        chat: render contexts as a user's message and targets as the reply by the model's chat
-            template; otherwise texts are scored as they are.
+        template: of log-probabilities: ``none``: texts as they are; ``chat``: contexts rendered as
+            a user's message and targets as the reply, by the model's chat template.
+        chat: the old name of ``template``: true is chat, false is none; None says nothing.
         system: system message of the rendered context; None for the template's own.
         template_date: the date that chat templates print, YYYY-MM-DD.
         end_token: whether the sum includes the token that ends the text or the turn; None means
@@ -101,7 +104,8 @@ class Transformers:
         dtype: str = "auto",
         quantization: str = "none",
         device_map: str | None = None,
-        chat: bool = False,
+        template: Template = "none",
+        chat: bool | None = None,
         system: str | None = None,
         template_date: str = "2024-07-26",
         end_token: bool | None = None,
@@ -118,8 +122,10 @@ class Transformers:
         _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        self.use_chat, self.system, self.today = chat, system, pinned_date(template_date)
-        self.end_token = chat if end_token is None else end_token
+        if chat is not None:
+            template = "chat" if chat else "none"
+        self.today = pinned_date(template_date)
+        self.framing = Framing(template, system, self.today, ends(template, end_token))
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
         self.counts = Counts()
@@ -138,13 +144,24 @@ class Transformers:
             "adapter": "none" if self._adapter is None else self._adapter.name,
             "dtype": resolve_dtype(self.dtype, folder),
             "quantization": resolve_quantization(self.quantization, folder),
-            "chat": "yes" if self.use_chat else "no",
-            "system": "none" if self.system is None else _hash(self.system),
+            "chat": "yes" if self.framing.template == "chat" else "no",
+            "system": "none" if self.framing.system is None else text_hash(self.framing.system),
             "template_date": self.today.isoformat(),
-            "end_token": "yes" if self.end_token else "no",
+            "end_token": "yes" if self.framing.end_token else "no",
             "max_tokens": self.max_tokens,
         }
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model, and in which precision it computes."""
+        said = dict(part.split("=", 1) for part in self.identity.split() if "=" in part)
+        folder = Path(self.model).expanduser()
+        name = folder.resolve().name if folder.is_dir() else self.model
+        if self.adapter is not None:
+            name += f" with adapter {Path(self.adapter).name}"
+        held = precision(said["dtype"], said["quantization"])
+        return self.framing.presentation(f"transformers {name}", held)
 
     @property
     def drift(self) -> Drift | None:
@@ -307,8 +324,7 @@ class Transformers:
 
     @cached_property
     def _encoder(self) -> Encoder:
-        frame = ChatText(self._template, self.system) if self.use_chat else RawText()
-        return Encoder(self._tokenizer, frame, self.end_token)
+        return self.framing.encoder(self._tokenizer)
 
 
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:
@@ -320,7 +336,3 @@ def _at_least_one(**values: int | None) -> None:
     for name, value in values.items():
         if value is not None and value < 1:
             raise ConfigError(f"evaluation_lm.{name}={value} must be at least 1, or null.")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError, require
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
+from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import Source, fetch_weights, find
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
@@ -40,7 +39,12 @@ class VLLM:
         max_length: tokens of prompt and reply; None for the model's own.
         tensor_parallel: GPUs that share the model.
         memory_share: of the GPU's memory that vLLM may take.
+        template: of log-probabilities: ``none``: texts as they are; ``chat``: contexts rendered as
+            a user's message and targets as the reply, by the model's chat template.
+        system: system message of the rendered context; None for the template's own.
         template_date: the date that chat templates print, YYYY-MM-DD.
+        end_token: whether the sum includes the token that ends the text or the turn; None means
+            yes in a chat and no for raw text.
 
     Raises:
         ConfigError: no model, or a date of another form.
@@ -55,7 +59,10 @@ class VLLM:
         max_length: int | None = None,
         tensor_parallel: int = 1,
         memory_share: float = 0.9,
+        template: Template = "none",
+        system: str | None = None,
         template_date: str = "2024-07-26",
+        end_token: bool | None = None,
     ) -> None:
         if model is None:
             raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
@@ -63,8 +70,9 @@ class VLLM:
         self.quantization, self.max_length = quantization, max_length
         self.tensor_parallel, self.memory_share = tensor_parallel, memory_share
         self.today = pinned_date(template_date)
+        self.framing = Framing(template, system, self.today, ends(template, end_token))
         self.scored_jointly = 0  # pairs whose context and target share a token
-        self.imitating = 0  # requests not put to the model: see ``refusal``
+        self.imitating = 0  # requests and pairs not put to the model: see ``refusal``
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
@@ -74,12 +82,19 @@ class VLLM:
 
     @property
     def identity(self) -> str:
-        """Exactly which weights, dtype, quantisation and length, and the template's date."""
-        return (
+        """Exactly which weights, dtype, quantisation, length, and how texts are put to it."""
+        asked = (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
             f"template_date={self.today.isoformat()}"
         )
+        return asked if self.framing.plain else f"{asked} {self.framing.identity}"
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
+        held = precision(self.dtype, self.quantization or "none")
+        return self.framing.presentation(f"vllm {self.model}", held)
 
     @cached_property
     def _engine(self) -> Any:
@@ -107,8 +122,11 @@ class VLLM:
         """Sum over the target's tokens given the context's, nats.
 
         Where a token runs across the boundary, log P(xy) - log P(x), counted in
-        ``scored_jointly``.
+        ``scored_jointly``. With a template or an end token, the tokens are those of
+        ``evaluation_lm=transformers``, and so are the sums.
         """
+        if not self.framing.plain:
+            return self._framed(contexts, targets, pairs)
         # A control token written out in a text is ordinary characters, as in RawText.
         encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
         before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
@@ -129,6 +147,22 @@ class VLLM:
             else:
                 total[index] = math.fsum(row[1:]) - sums[c]
         self.scored_jointly += len(pairs) - sum(clean)
+        return LogProbTable(total, tokens)
+
+    def _framed(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """The sums over the tokens that our own encoder makes; NaN where it makes none."""
+        encoded = self.framing.encoder(self._tokenizer).encode(contexts, targets, pairs)
+        rows = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
+        total, tokens = np.full(len(pairs), math.nan), np.zeros(len(pairs), dtype=np.int64)
+        for index, (job, row) in enumerate(zip(encoded.jobs, rows, strict=True)):
+            if job is None:
+                self.imitating += 1
+            else:
+                total[index] = math.fsum(row[len(job[0]) :])
+                tokens[index] = len(job[1])
+        self.scored_jointly += encoded.joint
         return LogProbTable(total, tokens)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:

@@ -14,7 +14,7 @@ from judgelab.report import crossed, format, judges, terminal
 from judgelab.report import document as html
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
-from judgelab.report.jobs import Job, axes, jobs
+from judgelab.report.jobs import Job, axes, jobs, warnings
 from judgelab.report.matrix import LEGEND, points, shown, table
 from judgelab.report.tables import Column
 from judgelab.store.run_dir import RunDir
@@ -74,7 +74,8 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
     """Notes, the one table, what failed with the command that repeats it, and the files."""
     from rich.text import Text
 
-    parts: list[RenderableType] = ["", *(Text(note) for note in common_notes(found))]
+    parts: list[RenderableType] = ["", *(Text(said, style="yellow") for said in warnings(found))]
+    parts += [Text(note) for note in common_notes(found)]
     parts += ["", Text(f"Comparison of {len(found)} runs", style="bold cyan"), *_fitting(found)]
     for name, wide, narrow in _beside(found):
         grid = terminal.grid(wide, 2)
@@ -143,6 +144,7 @@ def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
     settled = [job for job in found if job.error is None]
     counts = f"{len(settled)} finished, {len(found) - len(settled)} failed"
     yield html.tag("p", " · ".join(part for part in (counts, _fixed(found)) if part), "sub")
+    yield html.notes(warnings(found), "missing")
     yield html.notes(
         dict.fromkeys(note for job in settled if job.result for note in job.result["notes"])
     )
@@ -213,5 +215,6 @@ def _entry(job: Job) -> dict[str, Any]:
         "settings": job.settings,
         "run": None if job.run is None else str(job.run),
         "error": job.error,
+        "estimators": list((job.result or {}).get("estimators", ())),
         "summary": dict(job.summary),
     }

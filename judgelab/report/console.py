@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgelab.estimator import lines
 from judgelab.report import format, terminal
 from judgelab.report.tables import Column, Row, columns, cut
 
@@ -32,7 +33,8 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     """The parts that ``show`` prints, from top to bottom."""
     from rich.text import Text
 
-    parts: list[RenderableType] = [Text(format.text(note)) for note in result["notes"]]
+    said = [*result["notes"], *lines(result)]
+    parts: list[RenderableType] = [Text(format.text(note)) for note in said]
     left, elsewhere = SCREEN, []
     for table in result["tables"]:
         rows, dropped = cut(table["rows"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, setting
+from judgelab.report.jobs import Job, axes, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def crossed(found: Sequence[Job]) -> DataFrame:
     """One row per metric and attack; empty where no job validated a metric under an attack."""
     import pandas as pd
 
-    return pd.DataFrame([_row(job, axes(found)) for job in found if KEY in job.summary])
+    each = zip(found, marked(found), strict=True)
+    return pd.DataFrame([_row(job, axes(found), own) for job, own in each if KEY in job.summary])
 
 
 def shown(cells: DataFrame) -> list[Column]:
@@ -58,7 +59,8 @@ def listed(cells: DataFrame) -> list[Column]:
     return [*made[:2], d, *made[2:]]
 
 
-def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
+def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
+    """``own``: what its estimator has and others of its name have not."""
     names = [key for key in varying if key.partition(".")[0] != "attack" and key != "study"]
     inner = [key for key in varying if key.startswith("attack.")]
     words = [f"{key.partition('.')[2]}={setting(job, key)}" for key in inner]
@@ -68,7 +70,7 @@ def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
         str(summary["mechanism"]) if key == "mechanism" else _setting(job, key) for key in names
     ]
     return {
-        "metric": " · ".join(said) or str(summary["mechanism"]),
+        "metric": (" · ".join(said) or str(summary["mechanism"])) + (f" ({own})" if own else ""),
         "attack": " ".join([str(summary["attack"]), *words]),
         "expects": summary.get("expects"),
         "value": summary[KEY],

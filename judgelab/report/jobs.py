@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import DataError
+from judgelab.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.store.run_dir import RunDir
 
 
@@ -70,6 +71,32 @@ def axes(found: Sequence[Job]) -> list[str]:
     keys = dict.fromkeys(key for job in found for key in job.settings)
     varying = [key for key in keys if len({job.settings.get(key) for job in found}) > 1]
     return varying or ["mechanism", "dataset", "attack"]
+
+
+def estimators(found: Sequence[Job]) -> list[Estimator | None]:
+    """What each job's scores are estimates by; None where it failed, or has several or none.
+
+    (A job with several, one for each of its judges, says itself what they differ in.)
+    """
+    made = [read_estimators(job.result or {}) for job in found]
+    return [each[0] if len(each) == 1 else None for each in made]
+
+
+def warnings(found: Sequence[Job]) -> tuple[str, ...]:
+    """Sentences on different estimators under one name."""
+    return mixed(estimators(found), named(found))
+
+
+def marked(found: Sequence[Job]) -> list[str]:
+    """For each job, what its estimator has and others of its mechanism have not; mostly empty."""
+    return marks(estimators(found), named(found))
+
+
+def named(found: Sequence[Job]) -> tuple[str, ...]:
+    """Parts of an estimator that the columns of the comparison show as what it compares."""
+    keys = axes(found)
+    lm = any(key.partition(".")[0] == "evaluation_lm" for key in keys)
+    return (*(["model"] if lm else []), *(["definition"] if "study.definition" in keys else []))
 
 
 def setting(job: Job, key: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, setting
+from judgelab.report.jobs import Job, axes, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def judges(found: Sequence[Job]) -> DataFrame:
     """One row per judge and dataset, the best of a dataset on top; empty with fewer than two."""
     import pandas as pd
 
-    rows = [_row(job, axes(found)) for job in found if KEY in job.summary]
+    each = zip(found, marked(found), strict=True)
+    rows = [_row(job, axes(found), own) for job, own in each if KEY in job.summary]
     made = pd.DataFrame(rows if len(rows) > 1 else [])
     if not len(made):
         return made
@@ -79,12 +80,13 @@ def cells(board: DataFrame) -> list[Column]:
     return made
 
 
-def _row(job: Job, varying: Sequence[str]) -> dict[str, Any]:
+def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
+    """``own``: what its estimator has and others of its name have not."""
     summary = job.summary
     names = [key for key in varying if key not in ("study", "dataset", "attack")]
     said = " · ".join(_setting(job, key) for key in names)
     row: dict[str, Any] = {
-        "judge": said or str(summary["mechanism"]),
+        "judge": (said or str(summary["mechanism"])) + (f" ({own})" if own else ""),
         "dataset": str(summary.get("dataset") or ""),
     }
     for name in FIGURES:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, setting
+from judgelab.report.jobs import Job, axes, estimators, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ def shown(found: Sequence[Job], estimate: Estimate) -> list[Column]:
     for key in axes(found):
         cells = tuple(format.text(setting(job, key)) for job in found)
         made.append(Column(key, key, False, cells, cells))
+    if any(differs := marked(found)):
+        cells = tuple(mark or format.NOTHING for mark in differs)
+        made.append(Column("estimator", "estimator", False, cells, tuple(differs)))
     if any("items" in job.summary for job in found):
         made.append(_counts("items", found, [job.summary.get("items") for job in found]))
     for key, heading in metrics(found).items():
@@ -61,9 +64,11 @@ def table(found: Sequence[Job]) -> DataFrame:
     import pandas as pd
 
     rows = []
-    for job in found:
+    for job, one, differs in zip(found, estimators(found), marked(found), strict=True):
         row: dict[str, Any] = {"job": job.number}
         row |= {key: setting(job, key) for key in axes(found)}
+        row["estimator_differs"] = differs or None
+        row["estimator"] = None if one is None else one.line
         row["status"] = "done" if job.error is None else f"failed: {job.error}"
         row["items"] = job.summary.get("items")
         for key in metrics(found):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from judgelab.errors import JudgelabError
+from judgelab.estimator import lines
 from judgelab.report import document as html
 from judgelab.report import format
 from judgelab.report.command import command
@@ -63,7 +64,7 @@ def _head(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[st
     study = format.words(str(result["summary"].get("study", "study")))
     said = [f"judgelab {manifest.get('judgelab')}", f"{study} study", str(manifest.get("started"))]
     yield html.tag("p", " · ".join(said), "sub")
-    yield html.notes([*result["notes"], *_slower(manifest)])
+    yield html.notes([*result["notes"], *lines(result), *_slower(manifest)])
     yield cards(result)
     missing = list(unscored(result))
     yield html.notes(

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgelab.capability import Capability
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.cached import Cached, table_of
 from judgelab.evaluation_lm.closed import closed_batches, open_questions
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.evaluation_lm.protocol import (
+    ChatRequest,
+    LogProbTable,
+    Pairs,
+    Reply,
+    presentation_of,
+)
 from judgelab.scale.protocol import Ask
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
@@ -62,6 +69,11 @@ class Collector:
     def capabilities(self) -> frozenset[Capability]:
         """The LM's."""
         return self._lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The LM's."""
+        return presentation_of(self._lm)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -53,7 +53,7 @@ class ChatTemplate:
     def __init__(self, tokenizer: Any, today: date) -> None:
         if not tokenizer.chat_template:
             raise ConfigError(
-                "this model has no chat template: set evaluation_lm.chat=false to score raw text, "
+                "this model has no chat template: set evaluation_lm.template=none for raw texts, "
                 "or choose an instruction-tuned model."
             )
         self.tokenizer, self.today = tokenizer, today
@@ -102,7 +102,7 @@ def _pinned(template: str, today: date) -> str:
     if "strftime_now(" in pinned:
         raise ConfigError(
             "the chat template of this model prints today's date in a way that cannot be pinned, "
-            "so results would depend on the day: set evaluation_lm.chat=false."
+            "so results would depend on the day: set evaluation_lm.template=none."
         )
     return pinned
 
@@ -140,7 +140,7 @@ class ChatText:
         if written is None:
             raise ConfigError(
                 "the chat template of this model writes a reply differently from its generation "
-                "prompt, so log P(reply) is not defined: set evaluation_lm.chat=false."
+                "prompt, so log P(reply) is not defined: set evaluation_lm.template=none."
             )
         return written
 

@@ -46,6 +46,6 @@ def _picked(logits: torch.Tensor, target: Sequence[int]) -> NDArray[np.float64]:
     wanted = torch.tensor(target, device=logits.device)
     parts = [
         part.double().log_softmax(-1).gather(-1, tokens[:, None])[:, 0]
-        for part, tokens in zip(logits.split(BLOCK), wanted.split(BLOCK), strict=True)
+        for part, tokens in zip(torch.split(logits, BLOCK), torch.split(wanted, BLOCK), strict=True)
     ]
     return np.asarray(torch.cat(parts).cpu().numpy())

@@ -91,10 +91,30 @@ def find_adapter(path: str) -> Source:
     return Source(folder, f"sha256:{digest(folder)}")
 
 
-def digest(folder: Path) -> str:
+def find_tokenizer(model: str) -> Source:
+    """A tokenizer in a folder or on the Hub; weights beside it are no part of its name.
+
+    Raises:
+        ConfigError: there is none, and how to go on without one.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return Source(folder, f"sha256:{digest(folder, DESCRIPTION)}")
+    try:
+        return find(model, None)
+    except ConfigError as cause:
+        raise ConfigError(
+            f"A chat template or an end token needs the model's own tokenizer, and {model!r} is "
+            "neither a folder nor to be had from the Hugging Face Hub: set evaluation_lm.tokenizer "
+            "to a folder or a name there, or evaluation_lm.template=none and "
+            "evaluation_lm.end_token=null."
+        ) from cause
+
+
+def digest(folder: Path, patterns: Sequence[str] = (*DESCRIPTION, WEIGHTS)) -> str:
     """Hash of all files in a model folder that can change an answer."""
     total = hashlib.sha256()
-    files = {file for pattern in (*DESCRIPTION, WEIGHTS) for file in folder.glob(pattern)}
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
     for file in sorted(files):
         with file.open("rb") as stream:
             total.update(f"{file.name} ".encode())

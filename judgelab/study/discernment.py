@@ -20,6 +20,7 @@ from judgelab.study import discernment_tables as tables
 from judgelab.study.alone import refuse_peer_scores, refuse_peers
 from judgelab.study.degraded import Degraded, degrade, originals
 from judgelab.study.discernment_notes import notes
+from judgelab.study.estimating import estimators
 from judgelab.study.expert_weights import ExpertWeights, load_weights
 from judgelab.study.findings import (
     MOST,
@@ -90,7 +91,7 @@ class Discernment:
         panel = degraded.panel
         measured = lab.measure(panel)
         refuse_peer_scores(measured, lab.mechanism.name)
-        scores = lab.mechanism.score(measured)
+        scores = lab.score(measured)
         _record(lab, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
         telling = degraded.telling(ratings)
@@ -115,6 +116,7 @@ class Discernment:
             figures=["discernment_radar", "discernment_bars", *drawn],
             notes=notes(lab, degraded, self, weights, metrics, found, sentence),
             provenance={"clean": _origin(degraded, measured, weights)},
+            estimators=estimators(scores),
         )
 
     def _degraded(self, lab: Lab) -> tuple[Degraded, ExpertWeights]:

@@ -21,6 +21,7 @@ from judgelab.stats.effect_size import group_difference, paired_effect_size
 from judgelab.stats.estimate import Estimate
 from judgelab.study import discrimination_tables as tables
 from judgelab.study.discrimination_notes import notes as _notes
+from judgelab.study.estimating import estimators
 from judgelab.study.groups import Groups, groups, in_pairing_order
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
@@ -108,11 +109,12 @@ class Discrimination:
             provenance={
                 name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
             },
+            estimators=estimators(*(state.scores for state in states.values())),
         )
 
     def _state(self, lab: Lab, panel: Panel) -> State:
         measured = lab.measure(panel)
-        scores = lab.mechanism.score(measured, self.definition)
+        scores = lab.score(measured, self.definition)
         return State(panel, measured, scores, self._per_item(panel, scores))
 
     def _per_item(self, panel: Panel, scores: Scores) -> PerItem:

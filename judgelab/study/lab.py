@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,17 @@ from judgelab.capability import Capability
 from judgelab.config import AXES, WRITER, build
 from judgelab.dataset.protocol import Dataset
 from judgelab.errors import CapabilityError, ConfigError, JudgelabError
+from judgelab.estimator import Estimator
 from judgelab.evaluation_lm.counted import Counted
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
-from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.panel import Panel
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
+from judgelab.scores import Scores
 from judgelab.store.run_dir import RunDir
+from judgelab.study.estimating import estimator_of
 from judgelab.study.judges import asked_by
 from judgelab.study.roles import (
     with_reference_texts_of,
@@ -128,6 +131,23 @@ class Lab:
         if self.mechanism.measurement != "text":
             self.spread(lambda lm: self.mechanism.measure(panel, lm, seed=self.seed))
         return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The mechanism's scores, with what they are estimates by."""
+        scores = self.mechanism.score(measured, definition)
+        return replace(scores, estimator=self.estimator(measured.attrs, definition))
+
+    def estimator(
+        self, attrs: Mapping[str, object], definition: Definition = "corrected"
+    ) -> Estimator:
+        """What the mechanism's scores are estimates by.
+
+        Args:
+            attrs: of what was measured: its prompt, and how replies came about.
+        """
+        return estimator_of(
+            self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
+        )
 
     def _written(self, step: Attack | Preprocessor | Synopsis, panel: Panel) -> Panel:
         return self._write(step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))

@@ -14,6 +14,7 @@ from judgelab.panel import Agent, Panel
 from judgelab.result import Result, Row, Table, Value
 from judgelab.stats.ranking import Ranking, rank_intervals
 from judgelab.study.benchmarks import Benchmarks, read_benchmarks
+from judgelab.study.estimating import estimators
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of, sources
 from judgelab.study.records import measurement_records, pair_records, score_records, text_records
@@ -64,7 +65,7 @@ class Leaderboard:
         panel = self._panel(lab)
         candidates = self._candidates(panel)
         measured = lab.measure(panel)
-        scores = lab.mechanism.score(measured, self.definition)
+        scores = lab.score(measured, self.definition)
         write = lab.run_dir.write_table
         write("records/clean_scores.parquet", score_records(panel, scores))
         write("records/clean_measurements.parquet", measurement_records(measured))
@@ -91,6 +92,7 @@ class Leaderboard:
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
             notes=_notes(lab, panel, self.humans),
             provenance={"clean": origin_of(panel, measured.attrs)},
+            estimators=estimators(scores),
         )
 
     def ask(self, lab: Lab) -> None:

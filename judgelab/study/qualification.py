@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from judgelab.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.estimator import LM, Estimator, mixed
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.panel import Panel
@@ -134,6 +135,7 @@ class Qualification(Panelled):
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(lab, panel, hearing, prices)
+        by = self._estimators(lab, hearing)
         write("records/clean_decisions.parquet", records.decision_records(panel, case))
         made = tables.all_tables(case)
         return Result(
@@ -141,8 +143,9 @@ class Qualification(Panelled):
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
-            notes=notes(lab, panel, case),
+            notes=[*notes(lab, panel, case), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": hearing.facts})},
+            estimators=by,
         )
 
     def ask(self, lab: Lab) -> None:
@@ -150,6 +153,13 @@ class Qualification(Panelled):
         panel = self._panel(lab)
         self._settled(panel)
         self._hear(lab, panel)
+
+    def _estimators(self, lab: Lab, hearing: Hearing) -> list[Estimator]:
+        """What each judge's verdicts are estimates by; recorded ones have one for all."""
+        judges = (self.judges or {}).items()
+        labs = {name: replace(lab, evaluation_lm=judge) for name, judge in judges}
+        asked = [labs[name].estimator(data.attrs) for name, data in hearing.measured.items()]
+        return asked or [lab.estimator({})]
 
     def _panel(self, lab: Lab) -> Panel:
         lab.no_attack("qualification")

@@ -115,6 +115,7 @@ class RankingConfidence:
             figures=_figures(judge, seen),
             notes=notes(scored, judge, seen, pairs, size, unused(judge, self.assumed)),
             provenance=scored.provenance,
+            estimators=scored.estimators,
         )
 
     def _curves(self, judge: Judge, size: int, draws: Draws) -> list[Table]:

@@ -66,6 +66,7 @@ class Symmetry:
             primary="text/spearman",
             tables=[Table("symmetry", title, rows, note)],
             notes=[f"Evaluation LM: {lab.evaluation_lm.identity}."],
+            estimators=[lab.estimator(measured.attrs)],
         )
 
     def _measured(self, lab: Lab) -> tuple[Gem, Panel, xr.Dataset]:

@@ -9,8 +9,16 @@ import numpy as np
 
 from judgelab.capability import Capability
 from judgelab.endpoint.attempts import estimate
+from judgelab.estimator import Presentation
 from judgelab.evaluation_lm.cached import chat_key, logprob_keys
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.evaluation_lm.protocol import (
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    presentation_of,
+)
 
 
 class Tallied:
@@ -39,6 +47,11 @@ class Tallied:
     def capabilities(self) -> frozenset[Capability]:
         """The LM's."""
         return self.lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The LM's."""
+        return presentation_of(self.lm)
 
     @property
     def facts(self) -> Mapping[str, Any]:

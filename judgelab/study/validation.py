@@ -17,6 +17,7 @@ from judgelab.scores import Scores
 from judgelab.stats.estimate import Estimate
 from judgelab.stats.standardized import standardized_mean_difference, verdict
 from judgelab.study import validation_tables as tables
+from judgelab.study.estimating import estimators
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, pair_records, score_records, text_records
@@ -109,6 +110,7 @@ class Validation:
             provenance={
                 name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
             },
+            estimators=estimators(*(state.scores for state in states.values())),
         )
 
     def ask(self, lab: Lab) -> None:
@@ -124,7 +126,7 @@ class Validation:
 
     def _state(self, lab: Lab, panel: Panel) -> State:
         measured = lab.measure(panel)
-        scores = lab.mechanism.score(measured, self.definition)
+        scores = lab.score(measured, self.definition)
         return State(panel, measured, scores, rows_of(panel, scores))
 
     def _record(self, lab: Lab, name: str, state: State) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import netrc
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlparse
 
 from judgelab.errors import require
-from judgelab.result import plain
+from judgelab.result import Result, plain
 from judgelab.tracker.protocol import FinishedRun, StartedRun
 
 
@@ -159,6 +159,9 @@ def credentials_mode() -> str:
 def _log(mirror: Any, run: FinishedRun, texts: bool) -> None:
     wandb = require("wandb", extra="core")
     mirror.summary.update(plain(run.result.summary))
+    if run.result.estimators:
+        mirror.summary["estimator"] = "; ".join(one.line for one in run.result.estimators)
+        mirror.config.update(_estimators(run.result))
     for table in run.result.tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
@@ -172,3 +175,11 @@ def _log(mirror: Any, run: FinishedRun, texts: bool) -> None:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
     mirror.log_artifact(artifact)
+
+
+def _estimators(result: Result) -> dict[str, Any]:
+    """For the config, by which runs are filtered: the one estimator, or all of them numbered."""
+    found = [asdict(one) for one in result.estimators]
+    if len(found) < 2:
+        return {"estimator": found[0]} if found else {}
+    return {"estimator": {str(number): one for number, one in enumerate(found)}}

@@ -107,5 +107,5 @@ def test_template_prints_the_pinned_date() -> None:
 
 def test_model_without_template_says_so() -> None:
     bare = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
-    with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.chat=false"):
+    with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.template=none"):
         ChatTemplate(bare, date(2024, 7, 26))

@@ -142,6 +142,24 @@ def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_pat
     assert Transformers(str(moved)).identity != base
 
 
+def test_the_names_of_settings_change_no_identity(folder: Path) -> None:
+    """Call caches know their answers by it."""
+    content = Transformers(str(folder)).identity.split()[1]
+    expected = (
+        f"transformers {content} adapter=none dtype=float32 quantization=none chat={{}} "
+        "system=none template_date=2024-07-26 end_token={} max_tokens=1024"
+    )
+    for chat, said in ((True, "yes"), (False, "no")):
+        old = Transformers(str(folder), dtype="float32", chat=chat)
+        new = Transformers(str(folder), dtype="float32", template="chat" if chat else "none")
+        assert old.identity == new.identity == expected.format(said, said)
+    both = Transformers(str(folder), template="chat", chat=False)
+    assert both.framing.template == "none", "what an old command line asks for"
+    assert (new.presentation.model, new.presentation.precision) == ("transformers llama", "fp32")
+    quantised = Transformers(str(folder), dtype="bfloat16", quantization="nf4", adapter=None)
+    assert quantised.presentation.precision == "nf4 in bf16"
+
+
 def test_building_loads_nothing() -> None:
     lm = Transformers("no/such/folder/anywhere")
     assert lm.capabilities == {Capability.LOGPROB, Capability.CHAT, Capability.LABELS}

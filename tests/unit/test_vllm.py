@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,6 +63,63 @@ def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(folder: P
     assert lm.facts["imitating"] == 2
 
 
+class Engine:
+    """What VLLM uses of vLLM's LLM, with transformers computing: the real one needs a GPU."""
+
+    def __init__(self, model: str, **_: Any) -> None:
+        self.lm = transformers.AutoModelForCausalLM.from_pretrained(model).eval()
+        self.words = transformers.AutoTokenizer.from_pretrained(model)
+        self.llm_engine = SimpleNamespace(model_config=SimpleNamespace(max_model_len=200))
+
+    def get_tokenizer(self) -> Any:
+        return self.words
+
+    def generate(self, prompts: list[Any], settings: Any, use_tqdm: bool) -> list[Any]:
+        assert settings.prompt_logprobs == 0
+        return [SimpleNamespace(prompt_logprobs=self.rows(p["prompt_token_ids"])) for p in prompts]
+
+    def rows(self, ids: list[int]) -> list[Any]:
+        with torch.no_grad():
+            values = self.lm(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        each = enumerate(ids[1:])
+        return [None, *({t: SimpleNamespace(logprob=float(values[i, t]))} for i, t in each)]
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        {"template": "chat"},
+        {"template": "chat", "end_token": False, "system": "Be kind."},
+        {"template": "none", "end_token": True},
+    ],
+    ids=str,
+)
+def test_template_and_end_token_are_those_of_the_local_lm(
+    folder: Path, manner: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = SimpleNamespace(LLM=Engine, SamplingParams=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, "vllm", stand_in)
+    contexts, targets = ["Fog stopped\n", "It <|end|> here "], ["the ferry.", "", "it " * 200]
+    pairs = [(c, t) for c in range(2) for t in range(3)]
+    lm = VLLM(str(folder), **manner)
+    ours = Transformers(str(folder), dtype="float32", **manner).logprob(contexts, targets, pairs)
+    theirs = lm.logprob(contexts, targets, pairs)
+    fits = [t < 2 for _, t in pairs]
+    np.testing.assert_allclose(theirs.total[fits], ours.total[fits], atol=1e-4)
+    np.testing.assert_array_equal(theirs.tokens[fits], ours.tokens[fits])
+    assert np.isnan(theirs.total[[2, 5]]).all()
+    assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
+    assert lm.facts["imitating"] == (3 if manner["template"] == "chat" else 0)
+
+
+def test_the_identity_of_settings_that_existed_is_what_it_was(folder: Path) -> None:
+    plain = VLLM(str(folder)).identity
+    assert plain.startswith("vllm model=sha256:")
+    assert plain.endswith("quantization=as stored max_length=None template_date=2024-07-26")
+    found = [VLLM(str(folder), **m).identity for m in ({"template": "chat"}, {"end_token": True})]
+    assert len({plain, *found}) == 3
+
+
 def test_the_engine_answers_as_transformers_do(folder: Path) -> None:
     pytest.importorskip("vllm", reason="needs the extra gpu")
     ours = Transformers(str(folder), dtype="float32", max_tokens=60)
@@ -75,5 +135,10 @@ def test_the_engine_answers_as_transformers_do(folder: Path) -> None:
             assert np.abs(np.subtract([v for _, v in x], [v for _, v in y])).max() < 1e-2
     pairs = [(0, 0), (0, 1)]
     tables = [lm.logprob(["Fog stopped"], [" the ferry.", " it"], pairs) for lm in (ours, theirs)]
+    np.testing.assert_allclose(tables[0].total, tables[1].total, atol=1e-2)
+    for lm in (ours, theirs):
+        lm.framing = replace(lm.framing, template="chat", end_token=True)
+        lm.__dict__.pop("_encoder", None)
+    tables = [lm.logprob(["Fog stopped"], ["the ferry.", "it"], pairs) for lm in (ours, theirs)]
     np.testing.assert_allclose(tables[0].total, tables[1].total, atol=1e-2)
     theirs.close()

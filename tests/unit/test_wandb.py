@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judgelab.estimator import Estimator
 from judgelab.result import Result, Table
 from judgelab.tracker.protocol import FinishedRun
 from judgelab.tracker.wandb import WandbTracker, credentials_mode
@@ -21,7 +22,9 @@ def finished(tmp_path: Path) -> FinishedRun:
     (folder / "result.json").write_text("{}")
     (folder / "records" / "clean_texts.parquet").write_text("a private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
-    result = Result({"clean/auc": 0.7, "study": "discrimination"}, "clean/auc", [table])
+    summary = {"clean/auc": 0.7, "study": "discrimination"}
+    by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
+    result = Result(summary, "clean/auc", [table], estimators=[by])
     return FinishedRun("mi-xsum-none-abc", folder, {"seed": 0}, result, "sweep-1")
 
 
@@ -43,11 +46,16 @@ def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
     assert place is not None
     until = time.monotonic() + 30  # W&B's service writes behind our back
     written = b""
-    while not (b"clean/auc" in written and b"sweep-1" in written) and time.monotonic() < until:
+    while (
+        not all(word in written for word in (b"sweep-1", b"token counted"))
+        and time.monotonic() < until
+    ):
         time.sleep(0.1)
         written = b"".join(p.read_bytes() for p in Path(place).rglob("*.wandb"))
     assert b"clean/auc" in written
     assert b"sweep-1" in written
+    assert b"mi with m, chat template, end token counted" in written
+    assert b"end_token" in written
     assert list(Path(place).rglob("*.table.json"))
     everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
     assert b"a private text" not in everything

@@ -11,11 +11,13 @@ import pandas as pd
 import xarray as xr
 
 from judgelab.errors import DataError, JudgelabError
+from judgelab.estimator import Estimator, read_estimators
 from judgelab.panel import Panel
 from judgelab.result import Value
 from judgelab.scores import Scores
 from judgelab.stats.arrays import Floats
 from judgelab.store.run_dir import RunDir
+from judgelab.study.estimating import estimators
 from judgelab.study.lab import Lab
 from judgelab.study.origins import origin_of
 from judgelab.study.records import measurement_records, score_records, text_records
@@ -35,6 +37,7 @@ class Scored:
         about: what made the scores, for the summary: mechanism, dataset, ...
         said: sentences on where they come from.
         provenance: of the panel and the measurements.
+        estimators: what the scores are estimates by.
     """
 
     systems: tuple[str, ...]
@@ -43,6 +46,7 @@ class Scored:
     about: Mapping[str, Value]
     said: tuple[str, ...]
     provenance: Mapping[str, object]
+    estimators: tuple[Estimator, ...] = ()
 
     @property
     def annotated(self) -> bool:
@@ -63,7 +67,7 @@ def measure(lab: Lab) -> Scored:
     """
     panel = _clean(lab)
     measured = lab.measure(panel)
-    scores = lab.mechanism.score(measured)
+    scores = lab.score(measured)
     write = lab.run_dir.write_table
     write(RECORDS, score_records(panel, scores))
     write("records/clean_measurements.parquet", measurement_records(measured))
@@ -100,6 +104,7 @@ def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> S
         about,
         tuple(said),
         {"clean": origin_of(panel, measured.attrs)},
+        estimators(scores),
     )
 
 
@@ -120,7 +125,8 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     if not file.is_file():
         raise DataError(f"study.run={folder!r} has no {RECORDS}: its study scores no single texts.")
     try:
-        table, summary = pd.read_parquet(file), run.read_json("result.json")["summary"]
+        table, result = pd.read_parquet(file), run.read_json("result.json")
+        summary = result["summary"]
     except (OSError, ValueError, JudgelabError, KeyError) as cause:
         raise DataError(f"study.run={folder!r} cannot be read: {cause}.") from cause
     if not set(COLUMNS) <= set(table.columns):
@@ -142,4 +148,5 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
     said = (f"Scores are those of a finished run ({made}): {run.path.name}.",)
     provenance = {"run": run.path.name, "summary": summary}
-    return Scored(systems, wide["score"], wide["human"], about, said, provenance)
+    by = tuple(read_estimators(result))
+    return Scored(systems, wide["score"], wide["human"], about, said, provenance, by)
