@@ -46,7 +46,7 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 	  --model outputs/models/smollm2 --sides rows tree lm_eval --out outputs/bench/scoring_smollm2.json
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
-	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/tiny_llama)
+	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

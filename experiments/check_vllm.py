@@ -1,8 +1,8 @@
 """Does a vLLM server report the log-probabilities that ``evaluation_lm=transformers`` computes?
 
     pip install vllm          # or a CPU build of it, in an environment of its own
-    python -m experiments.tiny_llama
-    python -m vllm.entrypoints.openai.api_server --model outputs/models/tiny_llama --dtype float32
+    make smollm2
+    python -m vllm.entrypoints.openai.api_server --model outputs/models/smollm2 --dtype float32
     python -m experiments.check_vllm
 
 Compares both ways a server may report them (echo, prompt_logprobs) over texts with and without
@@ -30,7 +30,7 @@ def main() -> int:
     """Print the largest difference of each mode."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--url", default="http://127.0.0.1:8000/v1")
-    parser.add_argument("--model", default="outputs/models/tiny_llama", help="as served, a folder")
+    parser.add_argument("--model", default="outputs/models/smollm2", help="as served, a folder")
     options = parser.parse_args()
     pairs = [(c, t) for c in range(len(CONTEXTS)) for t in range(len(TARGETS))]
     node = {"model": options.model, "dtype": "float32", "chat": False}

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import transformers
 
-from experiments.tiny_llama import TEMPLATE, make_tokenizer, texts
+from experiments.random_llama import TEMPLATE, make_tokenizer, texts
 
 VOCABULARY = 2048
 SIZES: dict[str, Any] = {

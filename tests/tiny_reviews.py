@@ -10,7 +10,7 @@ import numpy as np
 import torch
 import transformers
 
-from experiments.tiny_llama import SPECIAL, TEMPLATE
+from experiments.random_llama import SPECIAL, TEMPLATE
 from judgelab.mechanism.conditional import Setting
 from judgelab.panel import Item
 from judgelab.prompt import Prompt

@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from experiments.tiny_llama import make_tokenizer, texts
+from experiments.random_llama import make_tokenizer, texts
 from judgelab.config import build
 from judgelab.errors import ConfigError, require
 from judgelab.finetune import data

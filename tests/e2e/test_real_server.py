@@ -24,7 +24,7 @@ for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained Llama and its tokenizer."""
-    from experiments.tiny_llama import make_model, make_tokenizer, texts
+    from experiments.random_llama import make_model, make_tokenizer, texts
 
     folder = tmp_path_factory.mktemp("model")
     tokenizer = make_tokenizer(texts())

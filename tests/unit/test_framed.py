@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from experiments.tiny_llama import make_tokenizer, texts  # noqa: E402
+from experiments.random_llama import make_tokenizer, texts  # noqa: E402
 from judgelab.endpoint.limits import Limits  # noqa: E402
 from judgelab.errors import CapabilityError, ConfigError  # noqa: E402
 from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
