@@ -1,4 +1,9 @@
-"""Reviews whose authors agree on what they praise, and a tiny Llama that knows their language."""
+"""Reviews whose authors agree on what they praise, and a tiny Llama that knows their language.
+
+The Llama is shipped (``REVIEWER``): what fine-tuning makes of it must not depend on the CPU, and a
+model that is trained on another CPU comes out as another model. ``python -m tests.tiny_reviews``
+makes it again.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,7 @@ TOPICS = (
     ("baselines", "budgets", "seeds"),
     ("notation", "symbols", "indices"),
 )
+REVIEWER = Path(__file__).parent / "models" / "reviewer"
 PROMPT = "Synopsis: {synopsis}\nFirst: {response}\nSecond:"  # short, for speed
 
 
@@ -56,11 +62,11 @@ def write(file: Path, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def make_base(folder: Path, steps: int = 150) -> Path:
+def make_base(folder: Path, steps: int = 300) -> Path:
     """A Llama that can repeat what a first reviewer wrote about, but has learnt not to.
 
-    It is saved with its tokenizer and with the prompt that it knows, prompt.txt; making it takes
-    some seconds.
+    It is saved in half precision with its tokenizer and with the prompt that it knows, prompt.txt;
+    making it takes some seconds. It learns to repeat after some 180 steps, all at once.
     """
     rows = papers(60, seed=7)
     texts = [text for row in rows for text in row["responses"].values()]
@@ -99,7 +105,7 @@ def make_base(folder: Path, steps: int = 150) -> Path:
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    model.save_pretrained(folder)
+    model.half().save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
 
@@ -142,3 +148,8 @@ def _chat(words: Any, setting: Setting, agree: bool, rng: np.random.Generator) -
         {"role": "assistant", "content": review(topic, rng)},
     ]
     return str(words.apply_chat_template(turns, tokenize=False))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    make_base(REVIEWER)

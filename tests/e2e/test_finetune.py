@@ -27,7 +27,7 @@ from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.finetune.trained import trained_on  # noqa: E402
 from judgelab.study.run import execute  # noqa: E402
 from tests.e2e.conftest import environment  # noqa: E402
-from tests.tiny_reviews import make_base, papers, write  # noqa: E402
+from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +43,8 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_base(tmp_path_factory.mktemp("base"))
+def base() -> Path:
+    return REVIEWER
 
 
 @pytest.fixture(scope="module")
@@ -193,9 +193,13 @@ def test_force_trains_again_and_the_result_keeps_its_bytes(
     assert result.read_bytes() == first
 
 
-def test_a_quantised_base_trains_too(base: Path, tmp_path: Path) -> None:
-    """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence."""
-    pytest.importorskip("bitsandbytes", reason="needs the extra local")
+@pytest.mark.parametrize("avx512_bf16", [True, False])
+def test_a_quantised_base_trains_too(
+    base: Path, tmp_path: Path, avx512_bf16: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence; on any CPU."""
+    layers = pytest.importorskip("bitsandbytes.nn.modules", reason="needs the extra local")
+    monkeypatch.setattr(layers, "has_avx512bf16", lambda: avx512_bf16)
     from judgelab.finetune import data
     from judgelab.finetune.base import check, source
     from judgelab.finetune.fit import fit
