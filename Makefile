@@ -9,7 +9,7 @@ OUT ?= outputs/tables.json
 TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test coverage check bench tables check-vllm bench-scoring
+.PHONY: help demo smollm2 test coverage check bench tables check-vllm bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -32,12 +32,15 @@ check: $(DEV) ## lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(DEV) bench-scoring ## speed against named peers, measured in the same run (outputs/bench/)
+bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
 	$(BIN)/python -m experiments.bench.ranking --out outputs/bench/ranking.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)
+
+bench-closed: $(DEV) ## closed questions of SmolLM2 by labels against generation (10 minutes; wants a quiet machine)
+	$(BIN)/python -m experiments.bench.closed --out outputs/bench/closed.json
 
 bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'

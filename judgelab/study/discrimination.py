@@ -187,6 +187,8 @@ class Discrimination:
         }
         if "critic" in states["clean"].measured.attrs:
             summary["critic"] = str(states["clean"].measured.attrs["critic"])
+        if "reply" in states["clean"].measured.attrs:
+            summary["reply"] = str(states["clean"].measured.attrs["reply"])
         for state, group in figures.items():
             if groups(panel, self.definition).known:
                 summary |= _flat(state, group)

@@ -38,6 +38,8 @@ def _made_of(lab: Lab, clean: State) -> Iterator[str]:
     yield from trained(lab.evaluation_lm, clean.panel)
     if "critic" in clean.measured.attrs:
         yield f"Critic: {clean.measured.attrs['critic']}."
+    if clean.measured.attrs.get("reply") == "labels":
+        yield "Replies: from the probabilities of the allowed labels; none was generated."
 
 
 def _limits(clean: State, known: bool) -> Iterator[str]:
