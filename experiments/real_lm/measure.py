@@ -42,7 +42,7 @@ from judgelab.stats.estimate import Estimate
 from judgelab.store.cache import CallCache
 from judgelab.study.groups import groups
 
-ITEMS = {"opus": 24, "samsum": 20, "xsum": 12}
+ITEMS = {"opus": 24, "samsum": 12, "xsum": 8}
 """Domains and how many of their first items."""
 
 RAW: tuple[Mechanism, ...] = (TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"), Mi(), Gppm())
@@ -58,7 +58,7 @@ def lms(names: Sequence[str], model: str) -> Iterator[tuple[str, EvaluationLM, E
     if "compression" in names:
         yield "compression", Compression(), Compression()
     if "smollm2" in names:
-        yield "smollm2", Transformers(model), Transformers(model, chat=True)
+        yield "smollm2", Transformers(model), Transformers(model, template="chat")
 
 
 def figures(panel: Panel, scores: Scores) -> dict[str, Estimate]:
