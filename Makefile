@@ -39,6 +39,11 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
 
+check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and unsloth, in an environment of its own
+	test -x .venv-unsloth/bin/python || $(PYTHON) -m venv .venv-unsloth
+	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
+	.venv-unsloth/bin/python -m experiments.gem.finetune_gpu --out outputs/gem_finetune_gpu.json
+
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/tiny_llama)
 
