@@ -39,6 +39,7 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
 
+.PHONY: check-finetune-gpu
 check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and unsloth, in an environment of its own
 	test -x .venv-unsloth/bin/python || $(PYTHON) -m venv .venv-unsloth
 	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
