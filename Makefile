@@ -48,6 +48,12 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 	test ! -d outputs/models/smollm2 || $(BIN)/python -m experiments.bench.scoring --threads 2 --rounds 1 \
 	  --model outputs/models/smollm2 --sides rows tree lm_eval --out outputs/bench/scoring_smollm2.json
 
+.PHONY: check-finetune-gpu
+check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and unsloth, in an environment of its own
+	test -x .venv-unsloth/bin/python || $(PYTHON) -m venv .venv-unsloth
+	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
+	.venv-unsloth/bin/python -m experiments.gem.finetune_gpu --out outputs/gem_finetune_gpu.json
+
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)
 

@@ -1,16 +1,16 @@
-"""What the GEM paper's fine-tuning costs on a CUDA GPU: memory, tokens per second, the loss.
+"""Whether the GEM paper's fine-tuning runs on a CUDA GPU, and its cost: memory, tokens a second.
 
-A Llama of the 8B shape with random weights, stored in bf16, loaded in 4 bits (NF4) and fine-tuned
-by the paper's settings (conf/finetune/gem_lora.yaml) for some hundred steps on the shipped sample,
-through the same code as ``study=finetune``. Random weights and a vocabulary of which the sample's
-tokenizer uses little: time and memory are those of the real model, the loss only shows that
-something is learnt. It needs about 17 GB of disk and of GPU memory once, to make the weights.
+A Llama of the 8B shape with random weights is stored in 4 bits as the paper's base is (unsloth's
+release: NF4, double quantisation, bf16). Then ``study=finetune`` runs on it with the paper's
+settings (conf/finetune/gem_lora.yaml) for some hundred steps on stretches of the shipped samples,
+once by each back end. Time and memory are those of the real
+model; the loss only shows that something is learnt. It needs about 17 GB of disk and of GPU memory
+once, to make the weights. ``make check-finetune-gpu`` is
 
-Not run yet: no file under experiments/gem stems from it until a GPU has run
+    python -m experiments.gem.finetune_gpu --out outputs/gem_finetune_gpu.json
 
-    python -m experiments.gem.finetune_gpu [--steps 300] [--out experiments/gem/finetune_gpu.json]
-
-The JSON it writes says on which device, with which versions.
+It ends with 1 where a back end fails or its loss does not fall. Not run on a GPU yet: no number in
+this folder stems from it. ``--shape tiny --backends peft`` goes the same way on a CPU.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,125 +29,172 @@ import yaml
 
 from experiments.random_llama import make_tokenizer, texts
 from judgelab.config import build
-from judgelab.errors import ConfigError, require
-from judgelab.finetune import data
-from judgelab.finetune.base import check, source
+from judgelab.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
-from judgelab.finetune.fit import fit, release
+from judgelab.finetune.fit import RECORD, release
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.split import Split, split
-from judgelab.finetune.watch import Watch
-from judgelab.panel import Agent, Item, Panel
-from judgelab.store.run_dir import RunDir
 
-SETTINGS = Path(__file__).resolve().parents[2] / "conf" / "finetune" / "gem_lora.yaml"
-SHAPE: dict[str, Any] = {  # Llama-3.1-8B
-    "vocab_size": 128256,
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "max_position_embeddings": 131072,
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = ROOT / "conf" / "finetune" / "gem_lora.yaml"
+SHAPES: dict[str, dict[str, Any]] = {
+    "llama31_8b": {
+        "vocab_size": 128256,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "max_position_embeddings": 131072,
+    },
+    "tiny": {
+        "vocab_size": 2048,
+        "hidden_size": 128,
+        "intermediate_size": 256,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 4096,
+    },
 }
-WORDS = 400  # of a review: GEM's preprocessed reviews have about 200 words
+BACKENDS = ("peft", "unsloth")
+WORDS = {"llama31_8b": 400, "tiny": 60}
+"""Of a review: GEM's preprocessed reviews have about 200 words."""
+
+STORED: dict[str, Any] = {
+    "load_in_4bit": True,
+    "bnb_4bit_quant_type": "nf4",
+    "bnb_4bit_use_double_quant": True,
+}
 
 
-def make_base(folder: Path, shape: dict[str, Any]) -> None:
-    """Random weights of a shape, in bf16, with the sample's tokenizer."""
+def make_base(folder: Path, shape: dict[str, Any]) -> Path:
+    """Random weights of a shape with the samples' tokenizer, stored as unsloth's releases are."""
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = make_tokenizer(texts())
     ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     torch.manual_seed(0)
     config = library.LlamaConfig(**shape, **ends, pad_token_id=tokenizer.eos_token_id)
-    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+    with torch.device(device):
         torch.set_default_dtype(torch.bfloat16)
         model = library.LlamaForCausalLM(config)
         torch.set_default_dtype(torch.float32)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder / "whole")
+    del model
+    release()
+    four = library.BitsAndBytesConfig(**STORED, bnb_4bit_compute_dtype=torch.bfloat16)
+    stored = library.AutoModelForCausalLM.from_pretrained(
+        folder / "whole", quantization_config=four, device_map=device, dtype=torch.bfloat16
+    )
+    stored.save_pretrained(folder / "nf4")
+    tokenizer.save_pretrained(folder / "nf4")
+    shutil.rmtree(folder / "whole")
+    del stored
+    release()
+    return folder / "nf4"
 
 
-def papers(settings: Settings, words: int) -> Split:
+def make_papers(file: Path, words: int) -> Path:
     """Three stretches of the samples' text a paper, and a synopsis: lengths are what matters."""
     stream = " ".join(texts()).split()
     size = 3 * words + 100
-    count = len(stream) // size
-    parts = [stream[k * size : (k + 1) * size] for k in range(count)]
-    panel = Panel(
-        items=tuple(
-            Item(f"p{k}", "", synopsis=" ".join(part[-100:])) for k, part in enumerate(parts)
-        ),
-        agents=tuple(Agent(f"r{j}") for j in range(3)),
-        texts=tuple(
-            tuple(" ".join(part[j * words : (j + 1) * words]) for j in range(3)) for part in parts
-        ),
-    )
-    return split(data.chosen(panel, 3, settings.seed), 0.1, settings.seed)
+    lines = []
+    for k in range(min(len(stream) // size, 60)):
+        part = stream[k * size : (k + 1) * size]
+        reviews = {f"r{j}": " ".join(part[j * words : (j + 1) * words]) for j in range(3)}
+        row = {"id": f"p{k}", "source": f"Paper {k}", "synopsis": " ".join(part[-100:])}
+        lines.append(json.dumps(row | {"responses": reviews}))
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file
 
 
-def measure(settings: Settings, work: Path, words: int) -> dict[str, Any]:
-    """Train, and report what it took."""
-    torch = require("torch", extra="local")
-    backend = check(settings)
-    base = source(settings)
-    parts = papers(settings, words)
-    encoder = data.encoder(settings, base.folder)
-    rows, held = (
-        data.sequences(list(data.examples(part, settings.prompt)), encoder, settings)
-        for part in (parts.train, parts.held_out)
-    )
-    cuda = torch.cuda.is_available()
-    if cuda:
-        torch.cuda.reset_peak_memory_stats()
-    watch = Watch(lambda line, calls: print(line, flush=True))
-    found = fit(settings, base, backend, rows.rows, held.rows, RunDir(work), "gpu", watch)
+def overrides(base: Path, papers: Path, backend: str, options: argparse.Namespace) -> list[str]:
+    """The study with the paper's settings; the base, the data and the length are given."""
+    return [
+        *("study=finetune", "finetune@study.settings=gem_lora", "preprocessor=identity"),
+        *("dataset=jsonl", f"dataset.path={papers}", "dataset.task=peer_review", "tracker=none"),
+        *(f"study.settings.model={base}", f"study.settings.backend={backend}"),
+        *(f"study.settings.max_steps={options.steps}", *options.set),
+        f"study.settings.evaluate_every={options.steps}",
+    ]
+
+
+def trained(root: Path, told: Sequence[str]) -> dict[str, Any]:
+    """What a training took, and whether its loss fell; ``error`` where it failed."""
+    command = [sys.executable, "run.py", *told, f"paths.root={root}"]
+    print(f"\n$ python {' '.join(command[1:])}", flush=True)
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    done = [file.parent for file in root.glob("runs/*/DONE")]
+    if code or len(done) != 1:
+        return {"error": f"exit code {code}; its message stands above"}
+    (folder,) = done
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))["training"]
+    summary = json.loads((folder / "result.json").read_text(encoding="utf-8"))["summary"]
+    held = [row["held_out_loss"] for row in record["curve"] if "held_out_loss" in row]
     return {
-        "device": torch.cuda.get_device_name() if cuda else "cpu",
-        "backend": backend,
-        "settings": settings.plain | {"model": "random weights"},
-        "steps": found.steps,
-        "tokens": found.tokens,
-        "seconds_evaluations_included": round(found.seconds, 2),
-        "tokens_per_second": round(found.tokens / found.seconds, 1),
-        "peak_memory_gib": round(torch.cuda.max_memory_allocated() / 2**30, 2) if cuda else None,
-        "mean_tokens_of_a_prompt": round(rows.tokens / len(rows.rows), 1),
-        "curve": list(found.curve),
+        "backend": summary["backend"],
+        "steps": record["steps"],
+        "tokens": record["tokens"],
+        "seconds_evaluations_included": round(record["seconds"], 2),
+        "tokens_per_second": round(record["tokens"] / record["seconds"], 1),
+        "peak_memory_gib": record["peak_gib"],
+        "held_out_loss_in_training": [held[0], held[-1]],
+        "held_out_loss_scored": [summary["before/loss"], summary["after/loss"]],
+        "falls": held[-1] < held[0] and summary["after/loss"] < summary["before/loss"],
+        "curve": record["curve"],
+    }
+
+
+def measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
+    """Make the base, train it by each back end, and report.
+
+    Raises:
+        ConfigError: a GPU is needed, and there is none.
+    """
+    cuda = require("torch", extra="local").cuda
+    if options.shape != "tiny" and not cuda.is_available():
+        raise ConfigError("This needs a CUDA GPU, and there is none here (--shape tiny does not).")
+    settings: Settings = build(yaml.safe_load(SETTINGS.read_text(encoding="utf-8")), "finetune")
+    base = make_base(work, SHAPES[options.shape])
+    papers = make_papers(work / "papers.jsonl", WORDS[options.shape])
+    found = {
+        name: trained(work / name, overrides(base, papers, name, options))
+        for name in options.backends
+    }
+    return {
+        "device": cuda.get_device_name() if cuda.is_available() else "cpu",
+        "shape": SHAPES[options.shape],
+        "settings": settings.plain | {"model": "random weights, stored in nf4"},
+        "given": options.set,
+        "backends": found,
         "versions": versions(),
     }
 
 
-def main() -> None:
-    """Make the model, train it, write the JSON."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, write the JSON; 1 where a back end failed or did not learn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--backend", choices=("peft", "unsloth", "auto"), default="peft")
-    parser.add_argument("--out", type=Path, default=Path("experiments/gem/finetune_gpu.json"))
-    options = parser.parse_args()
-    if not require("torch", extra="local").cuda.is_available():
-        raise ConfigError("This measures a CUDA GPU, and there is none here.")
-    settings: Settings = build(yaml.safe_load(SETTINGS.read_text(encoding="utf-8")), "finetune")
+    parser.add_argument("--shape", choices=SHAPES, default="llama31_8b")
+    parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=BACKENDS)
+    parser.add_argument("--set", nargs="*", default=[], help="more overrides of the study")
+    parser.add_argument("--out", type=Path, default=Path("outputs/gem_finetune_gpu.json"))
+    options = parser.parse_args(argv)
     work = Path(tempfile.mkdtemp(prefix="finetune-"))
     try:
-        make_base(work / "base", SHAPE)
-        release()
-        settings = replace(
-            settings,
-            model=str(work / "base"),
-            backend=options.backend,
-            quantization="nf4",
-            dtype="bfloat16",
-            max_steps=options.steps,
-            evaluate_every=options.steps,
-        )
-        found = measure(settings, work, WORDS)
+        found = measure(options, work)
+    except JudgelabError as cause:
+        print(cause, file=sys.stderr)
+        return 1
     finally:
         shutil.rmtree(work)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print({key: found[key] for key in ("device", "tokens_per_second", "peak_memory_gib")})
+    for name, one in found["backends"].items():
+        print(name, {key: value for key, value in one.items() if key != "curve"})
+    return 0 if all(one.get("falls") for one in found["backends"].values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

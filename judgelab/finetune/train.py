@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +45,8 @@ class Training:
         curve: step, epoch, and what was logged there: training_loss, held_out_loss (nats per
             token), learning_rate.
         resumed_at: the step this execution began with.
+        peak_gib: most memory held at once in this execution, GiB: of the GPU where one trains,
+            else of the process; None where that is unknown.
     """
 
     steps: int
@@ -50,6 +54,7 @@ class Training:
     seconds: float
     curve: tuple[Mapping[str, float], ...]
     resumed_at: int
+    peak_gib: float | None = None
 
 
 def train(
@@ -92,7 +97,17 @@ def train(
         seconds=spent + time.monotonic() - started,
         curve=curve(state.log_history),
         resumed_at=begun,
+        peak_gib=_peak(base),
     )
+
+
+def _peak(base: Base) -> float | None:
+    """See ``Training.peak_gib``."""
+    if base.device != "cpu" and torch.cuda.is_available():
+        return round(torch.cuda.max_memory_allocated() / 2**30, 2)
+    if sys.platform != "linux":  # elsewhere ru_maxrss is counted otherwise
+        return None
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)
 
 
 def last_whole(folder: Path) -> Path | None:

@@ -108,6 +108,7 @@ class WandbMirror:
             disable_git=True,
             save_code=False,
             x_disable_stats=True,
+            **_prompt_writing(wandb),
         )
         return wandb.init(
             project=tracker.project,
@@ -135,6 +136,15 @@ class WandbMirror:
             if new:
                 self._sent |= {(name, row["step"], k) for k in new}
                 mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
+
+
+def _prompt_writing(wandb: Any) -> dict[str, float]:
+    """Have W&B's process write what it has once a second, not every 15: a kill may come between.
+
+    Older releases write a full buffer at a time, and cannot be asked.
+    """
+    name = "x_transaction_log_flush_interval"
+    return {name: 1.0} if name in wandb.Settings.model_fields else {}
 
 
 def _study(config: Mapping[str, Any]) -> str:
