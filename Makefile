@@ -9,7 +9,7 @@ OUT ?= outputs/tables.json
 TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage check bench tables check-vllm bench-scoring
+.PHONY: help demo test coverage check bench tables check-vllm check-gpu bench-scoring
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -41,6 +41,10 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/tiny_llama)
+
+check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and vLLM, then fine-tuning (17 GB of disk)
+	$(BIN)/python -m experiments.check_gpu
+	$(if $(shell grep '^check-finetune-gpu:' $(MAKEFILE_LIST)),$(MAKE) check-finetune-gpu,@echo "no check of fine-tuning here")
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
