@@ -9,7 +9,7 @@ OUT ?= outputs/tables.json
 TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test coverage check bench tables check-vllm bench-scoring bench-closed
+.PHONY: help demo smollm2 test coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -48,7 +48,6 @@ bench-scoring: $(DEV) ## log-probability engines against lm-evaluation-harness (
 	test ! -d outputs/models/smollm2 || $(BIN)/python -m experiments.bench.scoring --threads 2 --rounds 1 \
 	  --model outputs/models/smollm2 --sides rows tree lm_eval --out outputs/bench/scoring_smollm2.json
 
-.PHONY: check-finetune-gpu
 check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and unsloth, in an environment of its own
 	test -x .venv-unsloth/bin/python || $(PYTHON) -m venv .venv-unsloth
 	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
@@ -56,6 +55,10 @@ check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and un
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)
+
+check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and vLLM, then fine-tuning (17 GB of disk)
+	$(BIN)/python -m experiments.check_gpu
+	$(MAKE) check-finetune-gpu
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

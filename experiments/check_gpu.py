@@ -1,0 +1,240 @@
+"""Does scoring on this GPU give the right numbers, and how fast? One command, one table.
+
+A Llama of the 8B shape with random weights, stored in bf16, scores every response of an item given
+every other, as GEM does: by its chat template, end token included. Each side is a process of its
+own with the same texts:
+
+* ``rows`` and ``tree``: one sequence at a time, and the all-pairs engine, in bf16;
+* ``rows nf4`` and ``tree nf4``: the same weights in 4 bits;
+* ``vllm``: vLLM's prompt log-probabilities in bf16, where vLLM is installed.
+
+Printed are pairs a second, the GPU's peak memory and the difference to ``rows`` of the same
+precision in nats per token (the means over pairs of its size and of its sign, and the largest).
+A difference whose mean exceeds the limit fails the command: a wrong mask, a wrong position or a
+dropped token is off by far more than the rounding of bf16. Weights are random, so sums say nothing
+about a language. ``tree nf4`` stands beside ``rows``, too, for what 4 bits cost on such weights.
+
+Not run yet: no number in the docs stems from it until a GPU has run
+
+    make check-gpu            # or: python -m experiments.check_gpu [--shape 8b] [--out FILE]
+
+``--shape tiny`` runs the same on any CPU in a minute, where it checks the command and not a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.gem.finetune_gpu import SHAPE, make_base
+from experiments.random_llama import texts
+from judgelab.errors import ConfigError, require
+from judgelab.finetune.card import versions
+
+SIDES = ("rows", "tree", "rows nf4", "tree nf4", "vllm")
+AGAINST = {"tree": "rows", "tree nf4": "rows nf4", "vllm": "rows"}
+LIMIT = (
+    0.02  # nats per token, mean over pairs of the difference's size: 2 units of bf16's last place
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Sizes: of the model, and words of the prompt and of each response."""
+
+    shape: Mapping[str, Any]
+    prompt: int
+    response: int
+    responses: int
+
+    def texts(self) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+        """Contexts (the prompt with one response, and alone), targets, and all pairs of two."""
+        words = " ".join(texts()).split()
+        draw = random.Random(0)
+
+        def stretch(length: int) -> str:
+            start = draw.randrange(len(words) - length)
+            return " ".join(words[start : start + length])
+
+        prompt, responses = stretch(self.prompt), [stretch(self.response) for _ in range(self.n)]
+        contexts = [prompt, *(f"{prompt}\n{response}\n" for response in responses)]
+        pairs = [(c, t) for c in range(self.n + 1) for t in range(self.n) if c != t + 1]
+        return contexts, responses, pairs
+
+    @property
+    def n(self) -> int:
+        """Responses of the item."""
+        return self.responses
+
+
+TINY = {
+    "vocab_size": 2048,
+    "hidden_size": 256,  # bitsandbytes' CPU paths want multiples of 64
+    "intermediate_size": 512,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 4096,
+}
+JOBS = {"8b": Job(SHAPE, 220, 75, 30), "tiny": Job(TINY, 20, 6, 4)}
+
+
+def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
+    """One side in this process: its sums, how long they took, and what they held."""
+    job, started = JOBS[shape], time.perf_counter()
+    contexts, targets, pairs = job.texts()
+    lm = _lm(folder, side)
+    lm.logprob(contexts[:1], targets[:1], [(0, 0)])  # loads, and compiles what is compiled
+    loaded = time.perf_counter()
+    table = lm.logprob(contexts, targets, pairs)
+    seconds = time.perf_counter() - loaded
+    torch = require("torch", extra="local")
+    held = torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0
+    facts = dict(lm.facts)
+    lm.close()
+    return {
+        "seconds_to_load": round(loaded - started, 2),
+        "seconds": round(seconds, 3),
+        "pairs": len(pairs),
+        "pairs_per_second": round(len(pairs) / seconds, 2),
+        "tokens": int(table.tokens.sum()),
+        # vLLM takes a fixed share in a process of its own, which says nothing of its need
+        "peak_memory_gib": round(held / 2**30, 2) if held and side != "vllm" else None,
+        "backend": facts.get("backend", "vllm"),
+        "nats_per_token": table.per_token.tolist(),
+    }
+
+
+def _lm(folder: str, side: str) -> Any:
+    if side == "vllm":
+        from judgelab.evaluation_lm.vllm import VLLM
+
+        return VLLM(folder, dtype="bfloat16", max_length=4096, template="chat", end_token=True)
+    from judgelab.evaluation_lm.transformers import Transformers
+
+    backend, _, quantization = side.partition(" ")
+    return Transformers(
+        folder,
+        dtype="bfloat16",
+        quantization=quantization or "none",
+        template="chat",
+        end_token=True,
+        backend=backend,
+        tolerance=float("inf"),  # the difference is what is measured here
+    )
+
+
+def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, Any]:
+    """The sides, each held against its yardstick.
+
+    A side that cannot run is there with its reason.
+    """
+    found: dict[str, Any] = {}
+    for side in sides:
+        if side == "vllm" and find_spec("vllm") is None:
+            found[side] = {"left_out": "vLLM is not installed: pip install vllm"}
+            continue
+        command = [sys.executable, "-m", "experiments.check_gpu", "--shape", shape]
+        command += ["--worker", folder, side]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            found[side] = json.loads(done.stdout.splitlines()[-1])
+        except (IndexError, ValueError):
+            found[side] = {"failed": done.stderr[-2000:] or f"exit code {done.returncode}"}
+        print(f"{side}: {_short(found[side])}", flush=True)
+    for side, yardstick in (*AGAINST.items(), ("rows nf4", "rows")):
+        values = [found.get(one, {}).get("nats_per_token") for one in (side, yardstick)]
+        if all(values):
+            found[side] |= {"against": yardstick, **off(*values)}
+    for row in found.values():
+        row.pop("nats_per_token", None)
+    return found
+
+
+def off(values: Sequence[float], yardstick: Sequence[float]) -> dict[str, float]:
+    """The difference in nats per token: mean of its size, its mean, and the largest."""
+    apart = np.subtract(values, yardstick)
+    return {
+        "off_mean": float(np.abs(apart).mean()),
+        "off_bias": float(apart.mean()),
+        "off_most": float(np.abs(apart).max()),
+    }
+
+
+def faults(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What is wrong, a sentence each. (What 4 bits cost, ``rows nf4`` against ``rows``, is not.)"""
+    said = [f"{side} failed: {row['failed']}" for side, row in sides.items() if "failed" in row]
+    for side, yardstick in AGAINST.items():
+        mean = sides.get(side, {}).get("off_mean")
+        if mean is not None and not mean <= LIMIT:
+            said.append(f"{side} is {mean:.4f} nats per token off {yardstick}, allowed {LIMIT}.")
+    return said
+
+
+def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table."""
+    head = ("side", "pairs/s", "load s", "GiB", "against", "mean off", "bias", "most off")
+    keys = ("pairs_per_second", "seconds_to_load", "peak_memory_gib", "against")
+    keys += ("off_mean", "off_bias", "off_most")
+    rows = [head]
+    for side, row in sides.items():
+        rows.append((side, *(_cell(row.get(key)) for key in keys)))
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    known = {key: row[key] for key in ("pairs_per_second", "seconds") if key in row}
+    return str(known or row)
+
+
+def main() -> int:
+    """Make the model, measure every side, print the table and write the JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shape", choices=list(JOBS), default="8b")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES)
+    parser.add_argument("--out", type=Path, default=Path("outputs/check_gpu.json"))
+    parser.add_argument("--worker", nargs=2, metavar=("FOLDER", "SIDE"))
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(worker(*options.worker, options.shape)))
+        return 0
+    cuda = require("torch", extra="local").cuda
+    if options.shape != "tiny" and not cuda.is_available():
+        raise ConfigError("This measures a CUDA GPU, and there is none here: use --shape tiny.")
+    with tempfile.TemporaryDirectory(prefix="check-gpu-") as folder:
+        make_base(Path(folder), dict(JOBS[options.shape].shape))
+        if cuda.is_available():
+            cuda.empty_cache()  # of the weights just made
+        sides = measure(folder, options.shape, options.sides)
+    device = cuda.get_device_name() if cuda.is_available() else "cpu"
+    found = {"device": device, "shape": options.shape, "sides": sides, "versions": versions()}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{device}, shape {options.shape}, bf16; differences in nats per token")
+    print(printed(sides))
+    print("\n".join([*faults(sides), f"written to {options.out}"]))
+    return int(bool(faults(sides)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

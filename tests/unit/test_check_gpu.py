@@ -1,0 +1,73 @@
+"""`make check-gpu` on a CPU, in a small shape: all of it but CUDA and vLLM."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("transformers", reason="needs the extra local")
+pytest.importorskip("bitsandbytes", reason="needs the extra local")
+
+from experiments import check_gpu
+from experiments.check_gpu import JOBS, LIMIT, faults, off, printed, worker
+from experiments.gem.finetune_gpu import make_base
+from judgelab.errors import ConfigError
+from judgelab.evaluation_lm.transformers import Transformers
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("base")
+    make_base(folder, dict(JOBS["tiny"].shape))
+    return str(folder)
+
+
+@pytest.mark.slow
+def test_the_command_compares_and_writes_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "found.json"
+    words = ["--shape", "tiny", "--sides", "rows", "tree", "vllm", "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", ["check_gpu", *words])
+    assert check_gpu.main() == 0
+    found = json.loads(out.read_text())
+    rows, tree = found["sides"]["rows"], found["sides"]["tree"]
+    assert (rows["pairs"], tree["backend"], tree["against"]) == (16, "tree", "rows")
+    assert 0 < tree["off_mean"] <= tree["off_most"] < LIMIT, "bf16 rounds, and no more"
+    shown = capsys.readouterr().out
+    assert "differences in nats per token" in shown and "mean off" in shown
+
+
+@pytest.mark.slow
+def test_four_bits_score_alike_both_ways_and_unlike_sixteen(base: str) -> None:
+    sums = {side: worker(base, side, "tiny") for side in ("rows nf4", "tree nf4", "tree")}
+    values = {side: row["nats_per_token"] for side, row in sums.items()}
+    assert off(values["tree nf4"], values["rows nf4"])["off_mean"] < LIMIT
+    assert off(values["tree nf4"], values["tree"])["off_mean"] > 0.002, "weights were quantised"
+
+
+def test_a_dropped_end_token_is_beyond_the_limit(base: str) -> None:
+    contexts, targets, pairs = JOBS["tiny"].texts()
+    tables = [
+        Transformers(base, template="chat", end_token=ends).logprob(contexts, targets, pairs)
+        for ends in (True, False)
+    ]
+    apart: dict[str, Any] = off(tables[1].total / tables[0].tokens, tables[0].per_token)
+    assert apart["off_mean"] > 5 * LIMIT
+    sides = {"rows": {}, "tree": apart, "vllm": {"failed": "no memory"}}
+    assert [said.split()[0] for said in faults(sides)] == ["vllm", "tree"]
+    assert len({len(line) for line in printed(sides).splitlines()}) == 1
+    assert not np.isnan(apart["off_bias"])
+
+
+def test_without_a_gpu_the_real_shape_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["check_gpu"])
+    with pytest.raises(ConfigError, match="there is none here: use --shape tiny"):
+        check_gpu.main()
