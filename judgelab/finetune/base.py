@@ -10,7 +10,7 @@ from typing import Any
 
 from judgelab.errors import ConfigError, require
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.scoring.four_bits import check_gradients
+from judgelab.scoring.four_bits import check_gradients, quiet
 from judgelab.scoring.load import (
     Form,
     at_load,
@@ -58,6 +58,7 @@ def check(settings: Settings) -> str:
         MissingExtraError: peft is not installed.
     """
     torch = require("torch", extra="local")
+    quiet()
     for package in ("transformers", "peft", "accelerate"):
         require(package, extra="local")
     if settings.optimizer == "adamw_8bit" and not _has("bitsandbytes"):
@@ -81,6 +82,7 @@ def load(settings: Settings, folder: Path, backend: str) -> Base:
         ConfigError: the model does not load, has no layers called as ``settings.targets``, or
             cannot be trained in its quantisation here.
     """
+    quiet()
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     if settings.threads is not None:
@@ -116,23 +118,11 @@ def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
     with warnings.catch_warnings():  # peft asks transformers for names that it renamed
         warnings.simplefilter("ignore", FutureWarning)
         if quantised(model):
-            _keep_gradients(model)
             model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
         if settings.gradient_checkpointing:
             model.gradient_checkpointing_enable({"use_reentrant": False})
             model.enable_input_require_grads()
         return peft.get_peft_model(model, config)
-
-
-def _keep_gradients(model: Any) -> None:
-    """Have bitsandbytes leave 4-bit weights as they are, on every CPU.
-
-    Where the CPU has AVX-512 BF16, an evaluation would repack them for a kernel that has no
-    backward pass, and the training after it would stop.
-    """
-    for layer in model.modules():
-        if getattr(layer, "support_avx512bf16_for_cpu", False):
-            layer.support_avx512bf16_for_cpu = False
 
 
 def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:

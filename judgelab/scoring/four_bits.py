@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
 from judgelab.errors import ConfigError, require
+
+
+def quiet() -> None:
+    """Only errors of bitsandbytes: it warns of kernels that are not needed, once per layer call."""
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
 def portable(model: Any) -> None:

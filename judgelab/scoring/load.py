@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.errors import ConfigError, require
-from judgelab.scoring.four_bits import portable
+from judgelab.scoring.four_bits import portable, quiet
 from judgelab.scoring.stored import resolve_quantization, stored_quantization
 
 QUANTIZATIONS = ("none", "nf4", "int8")
@@ -79,6 +78,7 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
             weights, or stores them in another quantisation than ``form`` asks for; or the adapter
             does not fit it.
     """
+    quiet()
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     quantization = _quantization(form, folder)
@@ -159,7 +159,6 @@ def _quantization(form: Form, folder: Path) -> dict[str, Any]:
     kind = resolve_quantization(form.quantization, folder)
     if kind in ("nf4", "fp4", "int8"):
         require("bitsandbytes", extra="local")
-        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns once per layer call
     if kind in ("nf4", "fp4") and stored_quantization(folder) != "none":
         return {"config": _computing_in(form.dtype, folder)}
     return at_load(form, folder)
