@@ -42,7 +42,7 @@ from judgelab.stats.estimate import Estimate
 from judgelab.store.cache import CallCache
 from judgelab.study.groups import groups
 
-ITEMS = {"opus": 24, "samsum": 12, "xsum": 8}
+ITEMS = {"opus": 24, "samsum": 10}
 """Domains and how many of their first items."""
 
 RAW: tuple[Mechanism, ...] = (TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"), Mi(), Gppm())
