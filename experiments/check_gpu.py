@@ -8,17 +8,13 @@ own with the same texts:
 * ``rows nf4`` and ``tree nf4``: the same weights in 4 bits;
 * ``vllm``: vLLM's prompt log-probabilities in bf16, where vLLM is installed.
 
-Printed are pairs a second, the GPU's peak memory and the difference to ``rows`` of the same
-precision in nats per token (the means over pairs of its size and of its sign, and the largest).
-A difference whose mean exceeds the limit fails the command: a wrong mask, a wrong position or a
-dropped token is off by far more than the rounding of bf16. Weights are random, so sums say nothing
-about a language. ``tree nf4`` stands beside ``rows``, too, for what 4 bits cost on such weights.
+Printed are pairs a second, the GPU's peak memory, and the difference in nats per token to ``rows``
+of the same precision: the mean of its size, its mean, the largest. (``rows nf4`` is held against
+``rows``: what 4 bits cost.) A mean size above the limit fails the command: a wrong mask or position
+or a dropped token is off by far more than the rounding of bf16. No GPU has run it yet.
 
-Not run yet: no number in the docs stems from it until a GPU has run
-
-    make check-gpu            # or: python -m experiments.check_gpu [--shape 8b] [--out FILE]
-
-``--shape tiny`` runs the same on any CPU in a minute, where it checks the command and not a GPU.
+Run: ``make check-gpu``, or ``python -m experiments.check_gpu [--shape 8b] [--out FILE]``.
+``--shape tiny`` runs it on any CPU in a minute, which checks the command and not a GPU.
 """
 
 from __future__ import annotations
@@ -38,8 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.gem.finetune_gpu import SHAPE, make_base
-from experiments.random_llama import texts
+from experiments.random_llama import make_tokenizer, texts
 from judgelab.errors import ConfigError, require
 from judgelab.finetune.card import versions
 
@@ -68,17 +63,21 @@ class Job:
             start = draw.randrange(len(words) - length)
             return " ".join(words[start : start + length])
 
-        prompt, responses = stretch(self.prompt), [stretch(self.response) for _ in range(self.n)]
+        prompt, n = stretch(self.prompt), self.responses
+        responses = [stretch(self.response) for _ in range(n)]
         contexts = [prompt, *(f"{prompt}\n{response}\n" for response in responses)]
-        pairs = [(c, t) for c in range(self.n + 1) for t in range(self.n) if c != t + 1]
-        return contexts, responses, pairs
-
-    @property
-    def n(self) -> int:
-        """Responses of the item."""
-        return self.responses
+        return contexts, responses, [(c, t) for c in range(n + 1) for t in range(n) if c != t + 1]
 
 
+LLAMA_8B = {
+    "vocab_size": 128256,
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
+}
 TINY = {
     "vocab_size": 2048,
     "hidden_size": 256,  # bitsandbytes' CPU paths want multiples of 64
@@ -88,7 +87,21 @@ TINY = {
     "num_key_value_heads": 2,
     "max_position_embeddings": 4096,
 }
-JOBS = {"8b": Job(SHAPE, 220, 75, 30), "tiny": Job(TINY, 20, 6, 4)}
+JOBS = {"8b": Job(LLAMA_8B, 220, 75, 30), "tiny": Job(TINY, 20, 6, 4)}
+
+
+def make_model(folder: Path, shape: Mapping[str, Any]) -> None:
+    """Random weights of a shape in bf16, with the samples' tokenizer."""
+    torch, library = require("torch", extra="local"), require("transformers", extra="local")
+    words = make_tokenizer(texts())
+    ends = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id}
+    torch.manual_seed(0)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        torch.set_default_dtype(torch.bfloat16)
+        model = library.LlamaForCausalLM(library.LlamaConfig(**shape, **ends))
+        torch.set_default_dtype(torch.float32)
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)
 
 
 def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
@@ -153,7 +166,7 @@ def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, 
             found[side] = json.loads(done.stdout.splitlines()[-1])
         except (IndexError, ValueError):
             found[side] = {"failed": done.stderr[-2000:] or f"exit code {done.returncode}"}
-        print(f"{side}: {_short(found[side])}", flush=True)
+        print(f"{side}: {found[side].get('seconds', 'failed')} s", flush=True)
     for side, yardstick in (*AGAINST.items(), ("rows nf4", "rows")):
         values = [found.get(one, {}).get("nats_per_token") for one in (side, yardstick)]
         if all(values):
@@ -202,11 +215,6 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _short(row: Mapping[str, Any]) -> str:
-    known = {key: row[key] for key in ("pairs_per_second", "seconds") if key in row}
-    return str(known or row)
-
-
 def main() -> int:
     """Make the model, measure every side, print the table and write the JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -222,7 +230,7 @@ def main() -> int:
     if options.shape != "tiny" and not cuda.is_available():
         raise ConfigError("This measures a CUDA GPU, and there is none here: use --shape tiny.")
     with tempfile.TemporaryDirectory(prefix="check-gpu-") as folder:
-        make_base(Path(folder), dict(JOBS[options.shape].shape))
+        make_model(Path(folder), JOBS[options.shape].shape)
         if cuda.is_available():
             cuda.empty_cache()  # of the weights just made
         sides = measure(folder, options.shape, options.sides)

@@ -15,8 +15,7 @@ pytest.importorskip("transformers", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
 from experiments import check_gpu
-from experiments.check_gpu import JOBS, LIMIT, faults, off, printed, worker
-from experiments.gem.finetune_gpu import make_base
+from experiments.check_gpu import JOBS, LIMIT, faults, make_model, off, printed, worker
 from judgelab.errors import ConfigError
 from judgelab.evaluation_lm.transformers import Transformers
 
@@ -24,7 +23,7 @@ from judgelab.evaluation_lm.transformers import Transformers
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("base")
-    make_base(folder, dict(JOBS["tiny"].shape))
+    make_model(folder, JOBS["tiny"].shape)
     return str(folder)
 
 
