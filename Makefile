@@ -9,11 +9,15 @@ OUT ?= outputs/tables.json
 # whole files to a worker: what a file sets up is set up once
 TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
+# what may come out otherwise on another CPU
+CPU_TESTS = tests/e2e/test_finetune.py $(addprefix tests/unit/test_,four_bits.py transformers_lm.py \
+  loading.py scoring.py scoring_norms.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-cpu-paths coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
 
 demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
@@ -23,6 +27,12 @@ smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=s
 
 test: check ## everything CI runs: lint, types, all tests
 	$(TESTS)
+
+test-cpu-paths: $(DEV) ## what computes with torch, as on CPUs with AVX2 and with neither AVX
+	for path in avx2:AVX2:AVX2 default:SSE41:COMPATIBLE; do \
+	  set -- $$(echo $$path | tr : ' '); echo "== torch $$1, oneDNN $$2, MKL $$3"; \
+	  ATEN_CPU_CAPABILITY=$$1 ONEDNN_MAX_CPU_ISA=$$2 MKL_CBWR=$$3 $(TESTS) $(CPU_TESTS) || exit 1; \
+	done
 
 coverage: $(DEV) ## all tests again, a fifth slower, with the lines they reach
 	$(TESTS) --cov --cov-report=term

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 from judgelab.estimator import Estimator
 from judgelab.panel import Panel
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Scores:
 
 def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
     """Label [item, agent] values with the panel's ids and names."""
+    import xarray as xr
+
     return xr.DataArray(
         np.asarray(values, dtype=np.float64),
         dims=("item", "agent"),
@@ -49,6 +54,8 @@ def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArra
 
 def pair_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
     """Label [item, agent, peer] values; the diagonal becomes NaN."""
+    import xarray as xr
+
     filled = np.array(values, dtype=np.float64)
     names = [agent.name for agent in panel.agents]
     diagonal = np.arange(len(names))
@@ -77,6 +84,8 @@ def measured(panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike]) -> xr
     The coordinate ``reference`` [agent] marks the human text, so that a mechanism can be scored
     from the measurements alone, without the panel and without a model.
     """
+    import xarray as xr
+
     names = [agent.name for agent in panel.agents]
     return xr.Dataset(
         {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()},
@@ -100,6 +109,8 @@ def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
 
     How mechanisms that score texts one by one take part in a comparison of pairs.
     """
+    import xarray as xr
+
     values = np.minimum(quality.values[:, :, None], quality.values[:, None, :])
     diagonal = np.arange(quality.sizes["agent"])
     values[:, diagonal, diagonal] = np.nan

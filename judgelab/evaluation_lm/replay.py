@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.capability import Capability
@@ -19,6 +18,9 @@ from judgelab.store.auto_pre import Recorded as AutoPre
 from judgelab.store.auto_pre import is_release as is_auto_pre
 from judgelab.store.auto_pre import read_dataset
 from judgelab.store.released import ReleasedDomain, read_domain
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 PAIR = ("item", "agent", "peer")
 VARIABLE = {

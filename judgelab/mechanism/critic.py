@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
@@ -16,6 +16,9 @@ from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.panel import Panel
 from judgelab.scores import measured
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
 """Label -> graded test value in [0, 1] (as released)."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 from judgelab.scores import measured
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 DELIMITERS = {
     "translation": "Translations:\n",

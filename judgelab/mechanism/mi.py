@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import xarray as xr
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
@@ -13,6 +11,9 @@ from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.scores import Scores, mean_over, symmetric
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Per = Literal["token", "sum"]
 

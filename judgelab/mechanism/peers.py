@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.panel import Panel
 from judgelab.scores import Scores, mean_over, symmetric, weaker_of_two
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
@@ -24,6 +28,8 @@ def only_judged(directed: xr.DataArray) -> xr.DataArray:
 
     For scores that are computed from both directions and so exist for the pairs (y, x) too.
     """
+    import xarray as xr
+
     mask = _judged(directed["reference"].values.astype(np.bool_))
     return directed.where(xr.DataArray(mask, dims=("agent", "peer")))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
-
-import xarray as xr
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from judgelab.capability import Capability
 from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.panel import Panel
 from judgelab.scores import Scores
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Definition = Literal["paper", "released", "corrected"]
 """Whose definition of a quantity: as printed, as the authors' code computes it, or as we hold

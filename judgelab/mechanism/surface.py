@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from judgelab.mechanism.peers import judged_pairs, score_directed
 from judgelab.panel import Agent, Item, Panel
 from judgelab.scores import Scores, measured, weaker_of_two
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TextScore = Callable[[str, Item, Agent], float]
 Compare = Callable[[str, str], float]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.errors import ConfigError
@@ -19,6 +18,9 @@ from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.panel import Panel
 from judgelab.prompt import Prompt
 from judgelab.scores import Scores, mean_over, symmetric
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CriticName = Literal["auto", "chat", "likelihood"]
 Estimator = Literal["graded", "binary"]

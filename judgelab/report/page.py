@@ -12,7 +12,7 @@ from judgelab.errors import JudgelabError
 from judgelab.estimator import lines
 from judgelab.report import document as html
 from judgelab.report import format
-from judgelab.report.command import command
+from judgelab.report.command import LOADER, command
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
 from judgelab.report.headline import cards, heading, unscored
@@ -50,7 +50,7 @@ def _config(run_dir: RunDir) -> tuple[str, dict[str, Any]]:
     path = run_dir.path / "config.yaml"
     try:
         text = path.read_text(encoding="utf-8")
-        config = yaml.safe_load(text)
+        config = yaml.load(text, Loader=LOADER)
         assert isinstance(config, dict)
     except (OSError, ValueError, yaml.YAMLError, AssertionError) as cause:
         raise JudgelabError(

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
 from judgelab.stats.arrays import checked_pair
 from judgelab.stats.correlation import clustered_correlation
@@ -55,4 +55,4 @@ def _student_p(r: float, n: int) -> float:
         return float("nan")
     if abs(r) >= 1:
         return 0.0
-    return float(2 * stats.t.sf(abs(r) * np.sqrt((n - 2) / (1 - r * r)), n - 2))
+    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))

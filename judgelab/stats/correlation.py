@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
 from judgelab.stats.arrays import Floats, Mask, checked_pair, divide
 from judgelab.stats.bootstrap import (
@@ -131,7 +131,7 @@ def _jackknife_p(evaluate: Evaluate, value: float, scored: Mask) -> float:
         return error
     if error <= 1e-12 * abs(whole):
         return 0.0 if whole else 1.0
-    return float(2 * stats.t.sf(abs(whole) / error, n - 1))
+    return float(2 * stdtr(n - 1, -abs(whole) / error))
 
 
 def _shared(x: ArrayLike, y: ArrayLike, method: str) -> tuple[Floats, Floats]:

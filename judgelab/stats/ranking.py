@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from judgelab.stats.arrays import Floats, checked, divide
 from judgelab.stats.bootstrap import item_weights
@@ -96,7 +96,7 @@ def _mean_intervals(table: Floats, n: Counts, level: float) -> tuple[Floats, Flo
     mean = divide(np.where(known, table, 0.0).sum(axis=0), n)
     squares = np.where(known, table - np.nan_to_num(mean), 0.0) ** 2
     error = np.sqrt(divide(squares.sum(axis=0), n * np.maximum(n - 1, 0)))
-    half = np.where(n > 2, stats.t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * error, np.nan)
+    half = np.where(n > 2, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * error, np.nan)
     return mean, mean - half, mean + half
 
 

@@ -25,8 +25,7 @@ from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from judgelab.stats.arrays import Floats
 from judgelab.stats.ranking_population import Population, noise_sd, population
@@ -238,7 +237,7 @@ def _room(delta: float, confidence: float, relation: Relation) -> float:
 def _quantile(confidence: float) -> float:
     if not 0.5 < confidence < 1:
         raise ValueError(f"The confidence asked for must be above .5 and below 1: {confidence}.")
-    return float(norm.ppf(confidence))
+    return float(ndtri(confidence))
 
 
 def _checked(cells: Floats) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from judgelab.stats.arrays import Floats, checked, divide, row_means
 from judgelab.stats.system_gaps import ROUNDING
@@ -82,4 +82,4 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
 def _sure(gap: Floats, variance: Floats, shared: NDArray[np.int64]) -> Floats:
     z = divide(gap, np.sqrt(variance))
     alike = np.where(gap > 0, 1 - 0.5**shared, 0.5)
-    return np.asarray(np.where(np.isnan(z), alike, student.cdf(z, shared - 1)), dtype=np.float64)
+    return np.asarray(np.where(np.isnan(z), alike, stdtr(shared - 1, z)), dtype=np.float64)

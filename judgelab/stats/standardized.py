@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import ndtr, stdtrit
 
 from judgelab.stats.arrays import Floats, checked_pair
 from judgelab.stats.estimate import Estimate
@@ -153,10 +153,10 @@ def _half_width_over_items(x: Floats, y: Floats, item: NDArray[np.intp], cluster
     influence -= d / (2 * variance) * (squares - variance)
     sums = np.bincount(item, influence, clusters)
     error = np.sqrt(clusters / (clusters - 1) * (sums @ sums)) / len(x)
-    return float(stats.t.ppf(0.975, clusters - 1) * error)
+    return float(stdtrit(clusters - 1, 0.975) * error)
 
 
 def _normal_p(value: float, error: float) -> float:
     if error > 0:
-        return float(2 * stats.norm.sf(abs(value) / error))
+        return float(2 * ndtr(-abs(value) / error))
     return 0.0 if value else 1.0

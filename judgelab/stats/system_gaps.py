@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from judgelab.stats.arrays import Floats, checked_pair, divide
 
@@ -81,7 +81,8 @@ class Component:
 
     def interval(self) -> tuple[float, float]:
         """95 % interval of the root: ``shown`` as a chi-square, ``sampled`` as known."""
-        ends = self.shown * self.freedom / chi2.ppf([0.975, 0.025], self.freedom) - self.sampled
+        quantiles = 2 * gammaincinv(self.freedom / 2, [0.975, 0.025])
+        ends = self.shown * self.freedom / quantiles - self.sampled
         low, high = np.sqrt(np.maximum(ends, 0.0))
         return float(low), float(high)
 

@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from judgelab.errors import JudgelabError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class RunDir:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import xarray as xr
 import yaml
 
 from judgelab.agents.protocol import Agents
@@ -34,6 +33,9 @@ from judgelab.study.roles import (
     without_reference_texts,
 )
 from judgelab.synopsis.protocol import Synopsis
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
 LMS = Path(__file__).resolve().parents[2] / "conf" / "evaluation_lm"

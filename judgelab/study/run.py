@@ -33,7 +33,6 @@ from judgelab.result import Result
 from judgelab.scale.protocol import Scale, alone
 from judgelab.store.fingerprint import ROOT, code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
-from judgelab.study.dry_run import dry_run
 from judgelab.study.employed import Crew
 from judgelab.study.judges import Panelled
 from judgelab.study.lab import Lab, build_parts
@@ -77,24 +76,27 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     """
     config = resolved(cfg)
     settings = frame(config)
-    parts = build_parts(config)
     if settings.dry_run:
-        dry_run(parts, settings)
+        from judgelab.study.dry_run import dry_run
+
+        dry_run(build_parts(config), settings)
         return math.nan
     tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
+    # The fingerprint of a finished run vouches for its config: its study is not even imported.
+    parts = None if run_dir.done and not settings.force else build_parts(config)
     with run_dir.lock():
-        if run_dir.done and not settings.force and not _moved(config, parts, run_dir):
+        if run_dir.done and not settings.force and not _moved(config, run_dir):
             print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+            console.show(run_dir.read_json("result.json"), run_dir.path)
         else:
             if not run_dir.done:  # interrupted: the same command continues it, forced or not
                 settings = replace(settings, force=False)
             run_dir.reopen()
-            _execute(config, settings, parts, tracker, scale, run_dir, sweep)
+            _execute(config, settings, parts or build_parts(config), tracker, scale, run_dir, sweep)
             run_dir.finish()
         written = run_dir.read_json("result.json")
-        console.show(written, run_dir.path)
     if sweep is not None:
         _note(sweep, status="done", run=str(run_dir.path))
     value = written["summary"].get(written["primary"])
@@ -128,6 +130,8 @@ def _execute(
         scale.close()
         crew.close()
     run_dir.write_json("result.json", result.to_json())
+    # The answer first: figures, page and tracker take longer than a study of arithmetic.
+    console.show(run_dir.read_json("result.json"), run_dir.path)
     manifest = _manifest(started) | accounts
     run_dir.write_json("manifest.json", manifest)
     page.write(run_dir)
@@ -168,7 +172,7 @@ def _lab(
     )
 
 
-def _moved(config: Mapping[str, Any], parts: Mapping[str, Any], run_dir: RunDir) -> bool:
+def _moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
     """Whether the data or an LM is another one than when the run finished.
 
     What cannot be found now (a Hub out of reach) is taken to be what it was.
@@ -177,7 +181,8 @@ def _moved(config: Mapping[str, Any], parts: Mapping[str, Any], run_dir: RunDir)
     before = {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}
     for role, account in before.items():
         try:
-            now = None if parts[role] is None else parts[role].identity
+            node = config.get(role)
+            now = None if node is None else build(node, role).identity
         except JudgelabError:
             continue
         if now != account.get("evaluation_lm"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,12 +51,16 @@ class Lexicon:
     Attributes:
         entries: as read by :func:`table`, lower case.
         kinds: ``v`` or ``n`` for the words that are replaced only as a verb or as a noun.
-        pattern: finds any of the words.
     """
 
     entries: Table
     kinds: Mapping[str, str]
-    pattern: re.Pattern[str]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds any of the words. (Some 60 of them take longer to compile than a short run.)"""
+        words = _body(self.entries)
+        return re.compile(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", re.IGNORECASE)
 
     @classmethod
     def of(cls, entries: Table | frozenset[str]) -> Lexicon:
@@ -65,8 +70,7 @@ class Lexicon:
         named = {key: match.group(1) if match else key for key, match in split.items()}
         kinds = {match.group(1): match.group(2) for match in split.values() if match}
         table = {named[key.lower()]: values for key, values in given.items()}
-        pattern = re.compile(rf"(?<![\w'’-])(?:{_body(table)})(?![\w'’-])", re.IGNORECASE)
-        return cls(table, kinds, pattern)
+        return cls(table, kinds)
 
     @classmethod
     def parse(cls, text: str) -> Lexicon:
