@@ -14,10 +14,10 @@ import yaml
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.agents.prompted import Prompted  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.panel import Agent, Item, Panel  # noqa: E402
-from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from judgelab.agents.prompted import Prompted
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.panel import Agent, Item, Panel
+from tests.real_lm import SMOLLM2, needs_smollm2
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = (
