@@ -44,7 +44,8 @@ class Settings:
         gradient_checkpointing: compute activations twice instead of keeping them.
         seed: of the LoRA weights and of the order of the prompts.
         log_every, evaluate_every, save_every: steps between points of the curve, evaluations on
-            held-out papers, and checkpoints.
+            held-out papers while training (None for none: they are measured before and after
+            anyway), and checkpoints.
 
     Raises:
         ConfigError: a value out of its range.
@@ -85,7 +86,7 @@ class Settings:
     gradient_checkpointing: bool = True
     seed: int = 42
     log_every: int = 10
-    evaluate_every: int = 100
+    evaluate_every: int | None = 100
     save_every: int = 100
 
     def __post_init__(self) -> None:
@@ -95,12 +96,12 @@ class Settings:
             raise ConfigError(f"{WHERE}.metrics=[] must name {' or '.join(METRICS)}, or both.")
         for metric in self.metrics:
             _one_of("metrics", metric, METRICS)
-        for key in ("r", "alpha", "batch", "accumulate", "log_every", "evaluate_every"):
+        for key in ("r", "alpha", "batch", "accumulate", "log_every"):
             self._at_least(key, 1)
         self._at_least("texts", 2)
         self._at_least("max_seq_length", 8)
         self._at_least("save_every", 1)
-        for key in ("max_steps", "threads"):
+        for key in ("max_steps", "threads", "evaluate_every"):
             if getattr(self, key) is not None:
                 self._at_least(key, 1)
         for key in ("epochs", "learning_rate"):

@@ -77,13 +77,14 @@ def train(
         ConfigError: the loss is not a number.
     """
     checkpoint = last_whole(folder)
+    followed = list(held_out) if settings.evaluate_every is not None else []
     begun = 0 if checkpoint is None else int(checkpoint.name.partition("-")[2])
     spent = 0.0 if checkpoint is None else _note(checkpoint)["seconds"]
     trainer = _Trainer(
         model=base.model,
-        args=_arguments(settings, base, folder, bool(held_out), first=checkpoint is None),
+        args=_arguments(settings, base, folder, bool(followed), first=checkpoint is None),
         train_dataset=list(rows),
-        eval_dataset=list(held_out) or None,
+        eval_dataset=followed or None,
         data_collator=_collate,
         callbacks=[_Callback(watch, folder, spent)],
     )

@@ -294,7 +294,8 @@ def _figures_table(made: Trained, figures: Estimates) -> Table:
 
 
 def _curve_table(made: Trained) -> Table:
-    held = "over all held-out prompts" if made.held_rows.rows else "absent, as none were held out"
+    measured = any("held_out_loss" in row for row in made.curve)
+    held = "over all held-out prompts" if measured else "not followed while training"
     return Table(
         "loss_curve",
         "Loss during training",

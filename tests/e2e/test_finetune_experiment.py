@@ -38,7 +38,7 @@ def test_the_table_is_of_held_out_papers_before_and_after(
     for name, value in (environment(tmp_path) | {"OMP_NUM_THREADS": "1"}).items():
         monkeypatch.setenv(name, value)
     base, data = save_whole(tmp_path / "base"), release(tmp_path / "reviews.parquet")
-    few = ["max_steps=2", "log_every=1", "save_every=2", "evaluate_every=2", "max_seq_length=500"]
+    few = ["max_steps=2", "log_every=1", "save_every=2", "max_seq_length=500"]
     told = ["--data", str(data), "--model", str(base), "--papers", "9", "--out", str(tmp_path)]
     told += [
         "--attacks",

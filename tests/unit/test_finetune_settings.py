@@ -95,6 +95,9 @@ def test_evaluation_papers_may_come_from_another_dataset() -> None:
     ("changes", "said"),
     [
         ({"r": 0}, r"study\.settings\.r=0"),
+        ({"evaluate_every": 0}, r"study\.settings\.evaluate_every=0"),
+        ({"metrics": []}, r"study\.settings\.metrics=\[\]"),
+        ({"metrics": ["pmi"]}, r"study\.settings\.metrics='pmi'"),
         ({"texts": 1}, r"study\.settings\.texts=1"),
         ({"dtype": "half"}, r"study\.settings\.dtype='half'"),
         ({"learning_rate": 0.0}, r"learning_rate=0\.0 must be above 0"),
