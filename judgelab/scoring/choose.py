@@ -80,10 +80,10 @@ def _goes_on(
     What is known nearly always settles it; where other tokens might be likelier, the model is asked
     for all of them.
     """
-    tokens = dict.fromkeys([*(other[0] for other in fork.chains), *trie.ends])
+    tokens = dict.fromkeys([*(other[0] for other in fork.chains), *trie.stops])
     known = {t: nats[fork.path, (t,)] for t in tokens if (fork.path, (t,)) in nats}
     if known and known.get(chain[0], math.inf) < max(known.values()):
-        return False  # a reply that ends here is likelier
+        return False  # something else is likelier
     if nats[fork.path, chain] > math.log(0.5):
         return True  # so is each of its tokens, and none can be likelier
     if len(chain) == 1 and math.exp(nats[fork.path, chain]) > _unknown(known.values()):

@@ -16,6 +16,9 @@ from judgelab.scoring.generate import end_tokens
 from judgelab.scoring.plan import Ids, Job
 from judgelab.scoring.trie import Trie
 
+FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
+"""What often follows a label in a reply that has more to say."""
+
 
 def answer_closed(
     engine: Engine,
@@ -36,7 +39,7 @@ def answer_closed(
     Raises:
         ConfigError: two labels are the same tokens.
     """
-    ends = tuple(end_tokens(engine.model, tokenizer))
+    stops = _stops(engine.model, tokenizer)
     asked = _encoded(Encoder(tokenizer, LabelText(template), end_token=False), prompts, requests)
     longest = getattr(engine.model.config.get_text_config(), "max_position_embeddings", None)
     questions: dict[int, tuple[Ids, Trie]] = {}
@@ -47,7 +50,7 @@ def answer_closed(
             reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
             replies[index] = Reply(None, reason, settled=True)
         else:
-            questions[index] = prompt, _trie(labels, ends)
+            questions[index] = prompt, _trie(labels, stops)
     for index, choice in zip(questions, choose(engine, list(questions.values())), strict=True):
         texts, read = requests[index].labels, len(questions[index][0])
         scored = tuple(zip(texts, choice.nats, strict=True))
@@ -78,11 +81,18 @@ def _parted(jobs: Sequence[Job]) -> tuple[Ids, tuple[Ids, ...]]:
     return jobs[0][0][:start], tuple((context + target)[start:] for context, target in jobs)
 
 
+def _stops(model: Any, tokenizer: Any) -> Ids:
+    """Tokens that end a reply, and those that often follow a label."""
+    coded = tokenizer(list(FOLLOWERS), add_special_tokens=False)["input_ids"]
+    single = {ids[0] for ids in coded if len(ids) == 1}
+    return tuple(sorted(single | set(end_tokens(model, tokenizer))))
+
+
 @lru_cache(maxsize=64)
-def _trie(labels: tuple[Ids, ...], ends: Ids) -> Trie:
+def _trie(labels: tuple[Ids, ...], stops: Ids) -> Trie:
     if len(set(labels)) < len(labels) or not all(labels):
         raise ConfigError(
             "two of the allowed replies are the same tokens to this model, or one is empty: set "
             "mechanism.reply=generated."
         )
-    return Trie(labels, ends)
+    return Trie(labels, stops)

@@ -33,11 +33,12 @@ class Trie:
 
     Args:
         labels: tokens of each, all different, none empty.
-        ends: tokens that end a reply.
+        stops: tokens that end a reply, and such as may follow a label: where one label begins
+            another, they tell at no cost that a reply does not go on to the longer one.
     """
 
     labels: tuple[Ids, ...]
-    ends: Ids
+    stops: Ids
 
     @cached_property
     def places(self) -> dict[Ids, int]:
@@ -63,7 +64,7 @@ class Trie:
         """(path, target) of every log-probability needed.
 
         Each chain; where several ways lead on, the first token of each, which is what greedy
-        decoding compares; where a label could end, the tokens that end a reply.
+        decoding compares; where a label could end, the tokens that may follow it.
         """
         pairs: dict[tuple[Ids, Ids], None] = {}
         for fork in self.forks.values():
@@ -72,7 +73,7 @@ class Trie:
                 if len(fork.chains) > 1 or fork.label is not None:
                     pairs[fork.path, chain[:1]] = None
             if fork.label is not None:
-                pairs |= {(fork.path, (end,)): None for end in self.ends}
+                pairs |= {(fork.path, (stop,)): None for stop in self.stops}
         return tuple(pairs)
 
     def totals(self, nats: Mapping[tuple[Ids, Ids], float]) -> tuple[float, ...]:
