@@ -13,7 +13,7 @@ CPU_TESTS = tests/e2e/test_finetune.py $(addprefix tests/unit/test_,four_bits.py
   loading.py scoring.py scoring_norms.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpu-paths coverage check bench tables check-vllm bench-scoring
+.PHONY: help demo test test-fast test-cpu-paths coverage check bench tables check-vllm bench-scoring
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -23,6 +23,9 @@ demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-M
 
 test: check ## everything CI runs: lint, types, all tests
 	$(TESTS)
+
+test-fast: $(DEV) ## before each commit: unit and contract tests without the slow ones
+	$(TESTS) -m "not slow" tests/unit tests/contract
 
 test-cpu-paths: $(DEV) ## what computes with torch, as on CPUs with AVX2 and with neither AVX
 	for path in avx2:AVX2:AVX2 default:SSE41:COMPATIBLE; do \
