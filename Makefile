@@ -14,7 +14,7 @@ CPU_TESTS = tests/e2e/test_finetune.py $(addprefix tests/unit/test_,four_bits.py
   loading.py scoring.py scoring_norms.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-cpu-paths coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -27,6 +27,9 @@ smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=s
 
 test: check ## everything CI runs: lint, types, all tests
 	$(TESTS)
+
+test-fast: $(DEV) ## before each commit: unit and contract tests without the slow ones
+	$(TESTS) -m "not slow and not real_lm" tests/unit tests/contract
 
 test-cpu-paths: $(DEV) ## what computes with torch, as on CPUs with AVX2 and with neither AVX
 	for path in avx2:AVX2:AVX2 default:SSE41:COMPATIBLE; do \

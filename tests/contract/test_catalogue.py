@@ -52,6 +52,7 @@ def test_every_option_is_in_the_table_once() -> None:
         assert listed == sorted(path.stem for path in (catalogue.CONF / axis).glob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
 def test_a_command_composes_and_builds(option: catalogue.Option, tmp_path: Path) -> None:
     words = shlex.split(option.command)

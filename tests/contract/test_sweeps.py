@@ -29,6 +29,7 @@ def _composer() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]

@@ -192,6 +192,7 @@ def test_a_kept_reply_that_is_none_is_refused() -> None:
             reply_from(stored)
 
 
+@pytest.mark.slow
 def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

@@ -69,8 +69,7 @@ def test_processes_and_one_process_agree() -> None:
     )
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("batch", [100, 2000])
+@pytest.mark.parametrize(("workers", "batch"), [(1, 100), (2, 2000)])
 def test_memory_does_not_grow_with_calls(workers: int, batch: int) -> None:
     """pyppmd leaks 19 kB and the text a call: 8,000 calls were 170 MB."""
     lm, targets = Compression(workers=workers), [f"{NEWS}{k}" for k in range(batch)]

@@ -189,6 +189,7 @@ def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
     assert "## Data\n\n- papers: 3\n" in text and f"\n    {own}\n" in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_composer")
 @pytest.mark.parametrize(
     "given",

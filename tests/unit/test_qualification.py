@@ -74,6 +74,7 @@ def exam(result: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
     return {row["judge"]: row for row in result["by_name"]["exams"] if row["exam"] == name}
 
 
+@pytest.mark.slow
 def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
     """Always "one", the longer text, and an oracle with noise: only the last is fit."""
     found = run()
@@ -129,6 +130,7 @@ def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> No
     assert any("no human annotation" in note for note in found["notes"])
 
 
+@pytest.mark.slow
 def test_other_ways_to_ask(run: Run) -> None:
     """In words; another wording as the change; questions and answers by an LM; fixed bars."""
     found = run(
@@ -181,6 +183,7 @@ def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     assert pools["one"]["value"] == 0.5 and pools["one"]["ties"] == 0
 
 
+@pytest.mark.slow
 def test_what_judges_cost_is_counted_by_their_replies(run: Run, tmp_path: Path) -> None:
     """A debate asks four times as often as a pair of verdicts; references are not asked about."""
     prices = tmp_path / "own.yaml"

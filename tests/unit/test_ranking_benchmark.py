@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_small_benchmark_writes_its_figures(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "ranking.json"
     sizes = {"deltas": 20, "correlations": 4, "pairs": 20, "evaluations": 50, "repeats": 2}

@@ -159,6 +159,7 @@ def marks(figure: Any) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [3, 31])
 @pytest.mark.parametrize("panels", [("clean",), ("clean", "attacked")])
 def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str, ...]) -> None:
@@ -239,6 +240,7 @@ def others() -> dict[str, DataFrame]:
 
 
 # the figures of a qualification have such a test beside their study's
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(n for n in DRAWINGS if not n.startswith("qualification")))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
     tables = {**frames(result()), "points": points(), **others(), **ranking_tables()}

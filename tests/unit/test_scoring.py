@@ -226,6 +226,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     contexts=st.lists(TEXTS, min_size=1, max_size=4),

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_small_benchmark_writes_its_figures(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "statistics.json"
     sizes = {"items": 24, "draws": 60, "repeats": 3, "mechanisms": 2, "agents": 9}

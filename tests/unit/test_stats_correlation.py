@@ -60,6 +60,7 @@ def test_values_equal_scipy(method: Method, tables: tuple[Array, Array]) -> None
     assert item_correlations(x, y, method) == pytest.approx(rows, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", list(ORACLE))
 @settings(max_examples=30)
 @given(tables=TABLES, seed=st.integers(0, 99))
