@@ -138,6 +138,9 @@ def main() -> None:
             f"{row['times_generation']:6.1f} times",
             flush=True,
         )
+    for name, row in jobs.items():
+        verdict = "met" if row["times_generation"] >= GOAL else "missed"
+        print(f"{name}: {row['times_generation']:.1f} times (goal {GOAL:g}: {verdict})")
     facts = {"goal": GOAL, "threads": options.threads, "cores": os.cpu_count()}
     facts |= {"load": os.getloadavg()[0], "python": platform.python_version()}
     facts |= {name: version(name) for name in ("torch", "transformers")}

@@ -148,6 +148,8 @@ def _peaks(size: int = 2048, times: int = 12) -> list[tuple[float, float]]:
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Every job and side in processes of their own, round by round; the best round of each."""
     variants = [v for v in options.sides if v != "lm_eval" or _version("lm_eval")]
+    if variants != options.sides:
+        print("left out: lm_eval, which is not installed (pip install -e '.[bench]')", flush=True)
     found: dict[tuple[str, str], dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as made:
         folder = options.model or made
@@ -259,6 +261,11 @@ def main() -> None:
     result = measure(options)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    for name, job in result["jobs"].items():
+        times = job["sides"].get("tree", {}).get("wall", {}).get("times_lm_eval")
+        if times is not None:
+            verdict = "met" if times >= JOBS[name].goal else "missed"
+            print(f"{name}: tree is {times} times lm-eval (goal {JOBS[name].goal:g}: {verdict})")
     print(f"written to {options.out}")
 
 

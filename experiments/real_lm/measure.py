@@ -24,6 +24,7 @@ import numpy as np
 
 from experiments.command import aligned
 from experiments.real_lm.panels import load, recorded
+from judgelab.errors import JudgelabError
 from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.protocol import EvaluationLM
@@ -49,6 +50,13 @@ RAW: tuple[Mechanism, ...] = (TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"), 
 GEM: Mechanism = Gem("gem_raw", Prompt("second_opinion.txt"), truncate=10_000, reads="raw")
 LARGE = {"tvd_mi": "gpt-4o-mini", "mi": "llama-3.3-70b", "gppm": "llama-3.3-70b"}
 """Who made the recorded scores."""
+
+NOTES = (
+    "Estimators under one name: gem_raw of smollm2 goes through its chat template and counts the",
+    "end token, a compressor has neither; tvd_mi is by the likelihood critic, the released one by",
+    "labels.",
+    "An item whose recorded calls did not all succeed is unscored, with all of its texts.",
+)
 
 Row = dict[str, Any]
 
@@ -98,8 +106,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
         whole, panel, agents = load(options.data, domain, items, options.agents)
         for mechanism in RAW:
             scores = recorded(options.data, mechanism, whole, agents)
-            if scores is not None:
-                rows.append(row(domain, mechanism, LARGE[mechanism.name], panel, scores))
+            rows.append(row(domain, mechanism, LARGE[mechanism.name], panel, scores))
         for name, raw, chat in lms(options.lms, options.model):
             for lm, mechanisms in ((raw, RAW), (chat, (GEM,))):
                 began, kept = time.perf_counter(), Cached(lm, cache)
@@ -134,7 +141,7 @@ def table(rows: Sequence[Row]) -> str:
         ]
         for r in sorted(rows, key=lambda r: (r["domain"], r["mechanism"]))
     ]
-    return aligned("95 % intervals over items", [head, *body], [])
+    return aligned("95 % intervals over items", [head, *body], NOTES)
 
 
 def main() -> None:
@@ -149,7 +156,10 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("outputs/cache/real_lm.sqlite"))
     parser.add_argument("--out", type=Path, default=Path("outputs/real_lm.json"))
     options = parser.parse_args()
-    rows = measure(options)
+    try:
+        rows = measure(options)
+    except JudgelabError as fault:
+        raise SystemExit(f"error: {fault}") from fault
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(table(rows))

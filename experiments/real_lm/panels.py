@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.errors import DataError
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.panel import Panel
@@ -47,12 +46,13 @@ def load(path: str, domain: str, items: int, agents: int) -> tuple[Panel, Panel,
     return whole, subpanel(whole, picked), picked
 
 
-def recorded(path: str, mechanism: Mechanism, whole: Panel, agents: list[int]) -> Scores | None:
-    """Scores from the authors' records on the same items and agents; None where none exist."""
-    try:
-        data = Replay(path).recorded(mechanism.measurement, whole)
-    except DataError:
-        return None
+def recorded(path: str, mechanism: Mechanism, whole: Panel, agents: list[int]) -> Scores:
+    """Scores from the authors' records on the same items and agents.
+
+    Raises:
+        DataError: the release has none of this mechanism and domain.
+    """
+    data = Replay(path).recorded(mechanism.measurement, whole)
     cut: xr.Dataset = data.isel(agent=agents, peer=agents).drop_vars(
         "gppm_released", errors="ignore"
     )

@@ -52,6 +52,7 @@ class Engine:
         self.budget = budget or BUDGET.get(model.device.type, BUDGET["cuda"])
         self.tolerance = tolerance
         self.drift: Drift | None = None
+        self._whole = False  # whether targets of several tokens were among those checked
         self.reason: str | None = None
         self.head = None if backend == "rows" else head_of(model)
         self.named = backend != "auto"
@@ -66,8 +67,10 @@ class Engine:
         if not jobs:
             return np.empty(0)
         plan = make_plan(jobs, self.budget)
-        if self.drift is None:
+        whole = any(leaf.inputs for leaf in plan.leaves)
+        if self.drift is None or (whole and not self._whole):  # labels of one token tell little
             self._check(plan)
+            self._whole = whole
         return plan.totals(self._run(plan))
 
     def _choose(self, wanted: str) -> str:

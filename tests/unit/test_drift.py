@@ -166,3 +166,14 @@ def test_drift_is_judged_per_token_and_nan_never_passes() -> None:
     one[7] = np.nan
     assert not drift(one, slow, 1e-5, None).small
     assert drift(slow + 0.4, slow, 1e-5, tolerance=0.5).small
+
+
+def test_targets_of_several_tokens_are_checked_though_labels_came_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lm, jobs = model("llama_gqa"), random_jobs()
+    monkeypatch.setattr(tree, "_layout", moves_targets_on)
+    engine = Engine(lm, "tree")
+    engine.score([(x, y[:1]) for x, y in jobs])  # no target is fed: nothing to be moved
+    with pytest.raises(DriftError):
+        engine.score(jobs)
