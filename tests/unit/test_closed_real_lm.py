@@ -22,6 +22,7 @@ from judgelab.mechanism.rating import Rating  # noqa: E402
 from judgelab.mechanism.tvd_mi import TvdMi  # noqa: E402
 from judgelab.panel import Agent, Item, Panel  # noqa: E402
 from judgelab.prompt import Prompt  # noqa: E402
+from judgelab.scoring.engine import Engine  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
 
 SAMPLES = Path(__file__).parents[2] / "judgelab" / "dataset" / "samples"
@@ -37,11 +38,16 @@ MECHANISMS: dict[str, Any] = {
     "rating": Rating(Prompt("rating.txt"), "story_completion", ["fluency"]),
 }
 BEGUN = 6  # tokens of a generated reply: more than any label has
+FOLLOWED = ("pointwise5",)  # prompts that this small LM does reply to with a label
 
 
 @cache
 def lm(backend: str = "tree") -> Transformers:
-    return Transformers(str(SMOLLM2), backend=backend, device_map="cpu")
+    """The LM by one of the ways of scoring; the weights are loaded once."""
+    found = Transformers(str(SMOLLM2), backend=backend, device_map="cpu")
+    if backend != "tree":
+        found._engine = Engine(lm()._ready().model, backend)
+    return found
 
 
 def panel(items: int) -> Panel:
@@ -74,14 +80,29 @@ class Listening:
         return replies
 
 
-def greedy(request: ChatRequest) -> str:
-    """How transformers' own greedy decoding begins its reply."""
+def greedy(request: ChatRequest, constrained: bool) -> str:
+    """How transformers' own greedy decoding begins its reply.
+
+    Constrained, it may only spell out labels; behind one that may go on it is free.
+    """
     model, words = lm()._ready().model, lm()._tokenizer
     prompt = lm()._template.render(request.messages, reply_follows=True)
     ids = words(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    labels = [words(label, add_special_tokens=False)["input_ids"] for label in request.labels]
+    every = list(range(model.config.vocab_size))
+
+    def allowed(_: int, whole: Any) -> list[int]:
+        said = whole[ids.shape[1] :].tolist()
+        longer = [i for i in labels if len(i) > len(said) and i[: len(said)] == said]
+        return every if said in labels or not longer else [i[len(said)] for i in longer]
+
     with torch.inference_mode():
         out = model.generate(
-            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=BEGUN
+            ids,
+            attention_mask=torch.ones_like(ids),
+            do_sample=False,
+            max_new_tokens=BEGUN,
+            prefix_allowed_tokens_fn=allowed if constrained else None,
         )
     return str(words.decode(out[0, ids.shape[1] :], skip_special_tokens=True))
 
@@ -101,15 +122,28 @@ def label_first(text: str, labels: tuple[str, ...]) -> str | None:
 def test_verdicts_are_those_of_greedy_replies_that_begin_with_a_label(name: str) -> None:
     listening = Listening(lm())
     data = MECHANISMS[name].measure(panel(2), listening, seed=0)
-    assert data.attrs["reply"] == "labels" and listening.heard
-    agreed, other = 0, []
-    for request, reply in listening.heard:
+    assert data.attrs["reply"] == "labels" and len(listening.heard) >= 4
+    begun = 0
+    for request, reply in listening.heard[::2]:
         assert reply.text in request.labels
-        said = greedy(request)
-        label = label_first(said, request.labels)
-        if label is None:
-            other.append(said)
-        else:
-            assert reply.text == label, said
-            agreed += 1
-    print(f"{name}: {agreed} of {len(listening.heard)} replies begin with a label; else {other}")
+        free, bound = (greedy(request, constrained) for constrained in (False, True))
+        assert reply.text == max((x for x in request.labels if bound.startswith(x)), key=len)
+        label = label_first(free, request.labels)
+        assert label in (None, reply.text), free
+        begun += label is not None
+        print(f"{name}: {free!r} -> {reply.text}")
+    assert begun or name not in FOLLOWED
+
+
+@needs_smollm2
+def test_all_ways_find_the_same_label_and_probabilities() -> None:
+    found = {}
+    for backend in ("tree", "kv", "rows"):
+        listening = Listening(lm(backend))
+        MECHANISMS["pointwise5"].measure(panel(1), listening, seed=0)
+        found[backend] = [reply for _, reply in listening.heard]
+    for tree, *others in zip(found["tree"], found["kv"], found["rows"], strict=True):
+        for other in others:
+            assert other.text == tree.text
+            ours, theirs = dict(tree.label_logprobs), dict(other.label_logprobs)
+            assert ours == pytest.approx(theirs, abs=1e-3)
