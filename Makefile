@@ -69,7 +69,7 @@ check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and un
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)
 
-check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and vLLM, then fine-tuning (17 GB of disk)
+check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and (where installed) vLLM, then fine-tuning (17 GB of disk)
 	$(BIN)/python -m experiments.check_gpu
 	$(MAKE) check-finetune-gpu
 

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from experiments.random_llama import make_tokenizer, texts
-from judgelab.errors import ConfigError, require
+from judgelab.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
 
 SIDES = ("rows", "tree", "rows nf4", "tree nf4", "vllm")
@@ -158,6 +158,7 @@ def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, 
     for side in sides:
         if side == "vllm" and find_spec("vllm") is None:
             found[side] = {"left_out": "vLLM is not installed: pip install vllm"}
+            print(f"{side}: {_went(found[side])}", flush=True)
             continue
         command = [sys.executable, "-m", "experiments.check_gpu", "--shape", shape]
         command += ["--worker", folder, side]
@@ -166,7 +167,7 @@ def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, 
             found[side] = json.loads(done.stdout.splitlines()[-1])
         except (IndexError, ValueError):
             found[side] = {"failed": done.stderr[-2000:] or f"exit code {done.returncode}"}
-        print(f"{side}: {found[side].get('seconds', 'failed')} s", flush=True)
+        print(f"{side}: {_went(found[side])}", flush=True)
     for side, yardstick in (*AGAINST.items(), ("rows nf4", "rows")):
         values = [found.get(one, {}).get("nats_per_token") for one in (side, yardstick)]
         if all(values):
@@ -206,7 +207,16 @@ def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
         rows.append((side, *(_cell(row.get(key)) for key in keys)))
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
     lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
+    for place, (side, row) in enumerate(sides.items(), start=1):
+        if "left_out" in row:
+            lines[place] = f"{side.rjust(widths[0])}  {_went(row)}"
     return "\n".join(lines)
+
+
+def _went(row: Mapping[str, Any]) -> str:
+    if "left_out" in row:
+        return f"left out: {row['left_out']}"
+    return f"{row['seconds']} s" if "seconds" in row else "failed"
 
 
 def _cell(value: object) -> str:
@@ -216,6 +226,15 @@ def _cell(value: object) -> str:
 
 
 def main() -> int:
+    """The command; returns the exit code. What is no fault of this program is one sentence."""
+    try:
+        return check()
+    except JudgelabError as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 1
+
+
+def check() -> int:
     """Make the model, measure every side, print the table and write the JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shape", choices=list(JOBS), default="8b")

@@ -39,12 +39,14 @@ class FramedPrompts:
 
     Attributes:
         imitating: pairs unscored, as a text spells out control tokens.
+        unsent: pairs unscored, as the server takes text alone, and would read the tokens' text as
+            other tokens.
         misread: pairs unscored, as the server read another number of tokens (it cuts prompts).
     """
 
     def __init__(self, encoder: Encoder, model: str, mode: Mode) -> None:
         self.encoder, self.model, self.mode = encoder, model, mode
-        self.imitating = self.misread = 0
+        self.imitating = self.unsent = self.misread = 0
         self.form: Form | None = None
 
     async def settle(self, caller: Caller) -> None:
@@ -70,9 +72,12 @@ class FramedPrompts:
     async def score(self, caller: Caller, job: Job | None) -> tuple[float, int]:
         """(sum in nats, tokens) of the target; NaN where it could not be scored."""
         assert self.form is not None
-        prompt = None if job is None else self._prompt(job, self.form)
-        if job is None or prompt is None:
+        if job is None:
             self.imitating += 1
+            return math.nan, 0
+        prompt = self._prompt(job, self.form)
+        if prompt is None:
+            self.unsent += 1
             return math.nan, 0
         if not job[1]:
             return 0.0, 0

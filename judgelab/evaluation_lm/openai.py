@@ -143,7 +143,8 @@ class OpenAI(Remote):
         """What became of pairs that were rendered here, for the manifest."""
         if self.framing.plain or not self._probed:
             return {}
-        return {"imitating": self._framed.imitating, "misread": self._framed.misread}
+        put = self._framed
+        return {"imitating": put.imitating, "unsent": put.unsent, "misread": put.misread}
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+SHORT = 8  # letters of an adapter's hash that tell it from others in a table
 BACKENDS = ("auto", "rows", "kv", "tree")
 
 
@@ -77,7 +78,8 @@ class Transformers:
         device_map: a device or ``auto``; None for a GPU if there is one.
         template: of log-probabilities: ``none``: texts as they are; ``chat``: contexts rendered as
             a user's message and targets as the reply, by the model's chat template.
-        chat: the old name of ``template``: true is chat, false is none; None says nothing.
+        chat: the old name of ``template``: true is chat; false is none, and contradicts
+            ``template=chat``; None says nothing.
         system: system message of the rendered context; None for the template's own.
         template_date: the date that chat templates print, YYYY-MM-DD.
         end_token: whether the sum includes the token that ends the text or the turn; None means
@@ -91,7 +93,8 @@ class Transformers:
         hint: how to get the model if its folder is absent.
 
     Raises:
-        ConfigError: an unknown backend, dtype or quantization, or a date of another form.
+        ConfigError: an unknown backend, dtype or quantization, a date of another form, or
+            ``template`` and ``chat`` that contradict each other.
     """
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
@@ -122,8 +125,12 @@ class Transformers:
         _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        if chat is not None:
-            template = "chat" if chat else "none"
+        if chat is False and template == "chat":
+            raise ConfigError(
+                "evaluation_lm.template=chat and evaluation_lm.chat=false contradict each other "
+                "(chat is the old name of template): set evaluation_lm.template alone."
+            )
+        template = "chat" if chat else template
         self.today = pinned_date(template_date)
         self.framing = Framing(template, system, self.today, ends(template, end_token))
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
@@ -159,7 +166,8 @@ class Transformers:
         folder = Path(self.model).expanduser()
         name = folder.resolve().name if folder.is_dir() else self.model
         if self.adapter is not None:
-            name += f" with adapter {Path(self.adapter).name}"
+            content = said["adapter"].removeprefix("sha256:")[:SHORT]
+            name += f" with adapter {Path(self.adapter).name} ({content})"
         held = precision(said["dtype"], said["quantization"])
         return self.framing.presentation(f"transformers {name}", held)
 

@@ -17,6 +17,7 @@ from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import Source, fetch_weights, find
+from judgelab.scoring.stored import stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
@@ -93,7 +94,7 @@ class VLLM:
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
-        held = precision(self.dtype, self.quantization or "none")
+        held = precision(self.dtype, self.quantization or stored_quantization(self._source.folder))
         return self.framing.presentation(f"vllm {self.model}", held)
 
     @cached_property

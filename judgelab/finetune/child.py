@@ -4,7 +4,8 @@ unsloth must be imported before transformers, and replaces the forward methods o
 the whole process: scored there, a model would not be the one that a later run scores. So whatever
 trains, by either back end, trains here; the parent scores before and after. ``python -m
 judgelab.finetune.child BACKEND`` reads a pickled ``Job`` from stdin and writes events, one JSON
-object a line, to stdout. It ends when its parent does: stdin is closed then.
+object a line, to stdout. It ends when its parent does, with
+whatever it has started: stdin is closed then.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ def _own_stdout() -> TextIO:
 def _end_with_the_parent() -> None:
     while os.read(0, 1):
         pass
+    if os.getpgrp() == os.getpid():  # the parent gave it a group of its own
+        os.killpg(0, signal.SIGKILL)  # with every process that it has started
     os._exit(1)
 
 

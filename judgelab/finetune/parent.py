@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from judgelab.finetune.train import Training
 
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 0.5  # between two looks at whether a child that says nothing is still there
 
 
 def train_apart(job: Job, progress: Progress) -> Training:
@@ -35,20 +38,7 @@ def train_apart(job: Job, progress: Progress) -> Training:
         RuntimeError: it failed otherwise; a note holds its traceback.
     """
     command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=_environment(job)) as child:
-        assert child.stdin is not None and child.stdout is not None
-        try:
-            try:
-                pickle.dump(job, child.stdin)
-                child.stdin.flush()
-            except BrokenPipeError:
-                pass  # it ended before it was asked; its last event says why
-            done = _follow(child.stdout, progress)
-            child.stdin.close()
-            code = child.wait()
-        finally:
-            child.kill()
+    done, code = carried(command, job, _environment(job), progress)
     if done is None:
         raise _ended(code)
     from judgelab.finetune.train import Training
@@ -56,10 +46,39 @@ def train_apart(job: Job, progress: Progress) -> Training:
     return Training(**{**done, "curve": tuple(done["curve"])})
 
 
-def _follow(stream: Any, progress: Progress) -> dict[str, Any] | None:
-    """Pass events on until the stream ends; the training, if one was reported."""
+def carried(
+    command: Sequence[str], job: object, environment: Mapping[str, str], progress: Progress
+) -> tuple[dict[str, Any] | None, int]:
+    """The training that a child process reported, None where it reported none, and its exit code.
+
+    The child has a session of its own. Whatever it starts there (workers of a data loader, a
+    compiler) is killed with it, also where it ends by itself.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
+    ) as child:
+        assert child.stdin is not None
+        try:
+            try:
+                pickle.dump(job, child.stdin)
+                child.stdin.flush()
+            except BrokenPipeError:
+                pass  # it ended before it was asked; its last event says why
+            done = _follow(child, progress)
+            with suppress(BrokenPipeError):
+                child.stdin.close()
+            code = child.wait()
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # nobody left, on Linux and macOS
+                os.killpg(child.pid, signal.SIGKILL)
+    return done, code
+
+
+def _follow(child: subprocess.Popen[bytes], progress: Progress) -> dict[str, Any] | None:
+    """Pass events on until the child has ended; the training, if one was reported."""
     done: dict[str, Any] | None = None
-    for line in stream:
+    for line in _lines(child):
         event = json.loads(line)
         kind = event.pop("kind")
         if kind == "begin":
@@ -73,6 +92,25 @@ def _follow(stream: Any, progress: Progress) -> dict[str, Any] | None:
         else:
             raise _fault(kind, event)
     return done
+
+
+def _lines(child: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Its output's lines. What it started may hold the pipe open after it: that ends nothing."""
+    assert child.stdout is not None
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while True:
+            ended = child.poll() is not None  # asked first: what it wrote is in the pipe by then
+            if not selector.select(0 if ended else SECONDS):
+                if ended:
+                    return
+                continue
+            read = os.read(child.stdout.fileno(), 1 << 16)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            yield from lines
 
 
 def _fault(kind: str, event: Mapping[str, str]) -> Exception:

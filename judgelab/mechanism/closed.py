@@ -116,11 +116,14 @@ def cased(words: Sequence[str]) -> dict[str, str]:
 
 
 def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
-    """What a reply may say -> its probability; they add up to 1. Empty without probabilities."""
-    found = dict.fromkeys(labels.values(), 0.0)
+    """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
+
+    Labels that the request did not put to the LM are not there.
+    """
     known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
     if not known:
         return {}
+    found = dict.fromkeys((name for name, _ in known), 0.0)
     top = max(nats for _, nats in known)
     for name, nats in known:
         found[name] += math.exp(nats - top)
@@ -152,8 +155,9 @@ def with_shares(
 ) -> xr.Dataset:
     """The dataset with what replies by labels tell beside the verdict; as it is without any.
 
-    Adds ``probability`` [*dims, label], made to add up to 1, ``label_mass`` [*dims], what the
-    labels have together, and with ``graded`` the ``expected`` grade [*dims].
+    Adds ``probability`` [*dims, label], made to add up to 1 (NaN for a label that a request did
+    not hold), ``label_mass`` [*dims], what the labels have together, and with ``graded`` the
+    ``expected`` grade [*dims].
 
     Args:
         dims: of the cells; all are dimensions of the dataset.
@@ -170,7 +174,7 @@ def with_shares(
     for cell, reply in zip(cells, replies, strict=True):
         found = shares(reply, labels)
         if found:
-            probability[cell] = [found[name] for name in names]
+            probability[cell] = [found.get(name, np.nan) for name in names]
             together[cell], mean[cell] = mass(reply), expected(reply, labels) if graded else np.nan
     added = {"probability": ((*dims, "label"), probability), "label_mass": (tuple(dims), together)}
     added |= {"expected": (tuple(dims), mean)} if graded else {}

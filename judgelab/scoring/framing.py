@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
+from judgelab.errors import ConfigError
 from judgelab.estimator import Presentation
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
@@ -36,9 +37,16 @@ class Framing:
         """Contexts and targets to tokens.
 
         Raises:
-            ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
+            ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
+                or raw text is to end with a token, and the tokenizer names none.
         """
         if self.template == "none":
+            if self.end_token and tokenizer.eos_token_id is None:
+                raise ConfigError(
+                    "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that "
+                    "could end a text: set evaluation_lm.end_token=null, or give a tokenizer "
+                    "that names one."
+                )
             return Encoder(tokenizer, RawText(), self.end_token)
         frame = ChatText(ChatTemplate(tokenizer, self.today), self.system)
         return Encoder(tokenizer, frame, self.end_token)

@@ -38,10 +38,21 @@ def resolve_dtype(dtype: str, folder: Path) -> str:
     torch = require("torch", extra="local")
     if not torch.cuda.is_available():
         return "float32"
-    config = require("transformers", extra="local").AutoConfig.from_pretrained(
-        folder, trust_remote_code=False
-    )
+    config = _config(folder)
     return str(getattr(config, "dtype", None) or torch.bfloat16).removeprefix("torch.")
+
+
+def _config(folder: Path) -> Any:
+    """The model's config.json as transformers reads it.
+
+    Raises:
+        ConfigError: it describes no model that transformers knows.
+    """
+    library = require("transformers", extra="local")
+    try:
+        return library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError) as cause:
+        raise _unusable(folder, "config.json", cause) from cause
 
 
 def resolve_device(device_map: str | None) -> str:
@@ -166,8 +177,13 @@ def _quantization(form: Form, folder: Path) -> dict[str, Any]:
 
 def _computing_in(dtype: str, folder: Path) -> Any:
     """The config of a model stored in 4 bits, which names a dtype of its own to compute in."""
-    library = require("transformers", extra="local")
-    config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    config = _config(folder)
+    if getattr(config, "quantization_config", None) is None:
+        raise ConfigError(
+            f"{folder}/config.json has its quantization_config under text_config alone, where "
+            "transformers does not look for it: save the model anew with this transformers, or "
+            "give it in full precision."
+        )
     config.quantization_config["bnb_4bit_compute_dtype"] = dtype
     return config
 

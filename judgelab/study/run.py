@@ -129,12 +129,16 @@ def _execute(
     finally:
         scale.close()
         crew.close()
-    run_dir.write_json("result.json", result.to_json())
-    # The answer first: figures, page and tracker take longer than a study of arithmetic.
-    console.show(run_dir.read_json("result.json"), run_dir.path)
-    manifest = _manifest(started) | accounts
-    run_dir.write_json("manifest.json", manifest)
-    page.write(run_dir)
+    try:
+        run_dir.write_json("result.json", result.to_json())
+        # The answer first: figures, page and tracker take longer than a study of arithmetic.
+        console.show(run_dir.read_json("result.json"), run_dir.path)
+        manifest = _manifest(started) | accounts
+        run_dir.write_json("manifest.json", manifest)
+        page.write(run_dir)
+    except BaseException:
+        mirror.close()
+        raise
     finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
     manifest["tracker"] = mirror.publish(finished)
     run_dir.write_json("manifest.json", manifest)

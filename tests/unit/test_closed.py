@@ -258,3 +258,20 @@ def test_shares_of_nothing_are_nothing() -> None:
     assert shares(Reply("one"), {"one": "one"}) == {}
     far = (("a", -2000.0), ("b", -2000.0))
     assert shares(Reply("a", label_logprobs=far), {"a": "x", "b": "y"}) == {"x": 0.5, "y": 0.5}
+
+
+def test_a_grade_that_a_metric_does_not_have_has_no_probability(tmp_path: Path) -> None:
+    scales = {"rhyme": "{1: bad, 2: fair, 3: good}", "sense": "{1: a, 2: b, 3: c, 4: d, 5: e}"}
+    metrics = "".join(
+        f"  {name}: {{criterion: It is., steps: [Read it.], scale: {scale}, likelihood: text}}\n"
+        for name, scale in scales.items()
+    )
+    (tmp_path / "own.yaml").write_text(
+        f"text: poem\nsource: theme\nscale: {{1: bad, 5: good}}\nmetrics:\n{metrics}"
+    )
+    rating = replace(RATING, criteria=str(tmp_path / "own.yaml"), metrics=None, reply="labels")
+    data = rating.measure(panel_of(TEXTS), ScriptedLabels(lambda r: {"1": 0.2, "3": 0.6}), seed=0)
+    given = data["probability"].sel(metric="rhyme").values
+    np.testing.assert_allclose(given[0, 0], [0.25, 0, 0.75, np.nan, np.nan], atol=1e-6)
+    assert not np.isnan(data["probability"].sel(metric="sense").values).any()
+    np.testing.assert_allclose(data["expected"].values, 2.5, atol=1e-6)

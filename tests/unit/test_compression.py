@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError
 from judgelab.evaluation_lm.compression import NATS_PER_BYTE, Compression, sizes
+from judgelab.scoring import ppm
 
 NEWS = "The council of Lund voted on Tuesday to close the harbour bridge until September. "
 
@@ -158,3 +159,13 @@ def test_a_text_without_characters_has_no_rate() -> None:
     table = Compression(workers=1).logprob(["x"], [""], [(0, 0)])
     assert table.tokens[0] == 0
     assert math.isnan(table.per_token[0])
+
+
+def test_a_fork_whose_asker_was_killed_says_nothing() -> None:
+    pipe, command = subprocess.PIPE, [sys.executable, "-P", ppm.__file__, "6", str(1 << 24)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as worker:
+        assert worker.stdin is not None and worker.stdout is not None and worker.stderr is not None
+        worker.stdout.close()
+        ppm.send(worker.stdin, [b"a text"])  # type: ignore[arg-type]
+        assert worker.stderr.read() == b""
+    assert worker.returncode == 1

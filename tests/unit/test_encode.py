@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import date
 
 import pytest
@@ -16,6 +17,7 @@ from judgelab.errors import ConfigError
 from judgelab.evaluation_lm.protocol import Message
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
+from judgelab.scoring.framing import Framing
 from tests.tiny_models import tokenizer
 
 BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)
@@ -109,3 +111,12 @@ def test_model_without_template_says_so() -> None:
     bare = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
     with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.template=none"):
         ChatTemplate(bare, date(2024, 7, 26))
+
+
+def test_an_end_token_that_the_tokenizer_lacks_is_asked_for_in_vain() -> None:
+    words = deepcopy(tokenizer())  # it is shared
+    words.eos_token = None
+    with pytest.raises(ConfigError, match=r"end_token=true: .* no eos_token .*end_token=null"):
+        Framing("none", None, date(2024, 7, 26), True).encoder(words)
+    Framing("none", None, date(2024, 7, 26), False).encoder(words)
+    Framing("chat", None, date(2024, 7, 26), True).encoder(words)

@@ -95,7 +95,7 @@ def test_a_text_that_such_a_server_would_read_as_a_control_token_is_unscored(
     table = lm.logprob(["Say it: "], ["Fog", "Fog <|end|>"], [(0, 0), (0, 1)])
     lm.close()
     assert np.isnan(table.total).tolist() == [False, True]
-    assert (lm.facts["imitating"], table.tokens[1]) == (1, 0)
+    assert (lm.facts["unsent"], lm.facts["imitating"], table.tokens[1]) == (1, 0, 0)
 
 
 def test_a_prompt_that_the_server_cut_is_unscored(server: str, folder: Path) -> None:

@@ -153,8 +153,8 @@ def test_the_names_of_settings_change_no_identity(folder: Path) -> None:
         old = Transformers(str(folder), dtype="float32", chat=chat)
         new = Transformers(str(folder), dtype="float32", template="chat" if chat else "none")
         assert old.identity == new.identity == expected.format(said, said)
-    both = Transformers(str(folder), template="chat", chat=False)
-    assert both.framing.template == "none", "what an old command line asks for"
+    with pytest.raises(ConfigError, match=r"contradict .*: set evaluation_lm\.template alone"):
+        Transformers(str(folder), template="chat", chat=False)
     assert (new.presentation.model, new.presentation.precision) == ("transformers llama", "fp32")
     quantised = Transformers(str(folder), dtype="bfloat16", quantization="nf4", adapter=None)
     assert quantised.presentation.precision == "nf4 in bf16"
@@ -364,6 +364,8 @@ def test_adapter_changes_scores_and_identity(folder: Path, tmp_path: Path) -> No
         Transformers(str(folder), adapter=str(tmp_path / "adapter")),
     )
     assert plain.identity != adapted.identity
+    content = adapted.identity.split("adapter=sha256:")[1][:8]
+    assert adapted.presentation.model.endswith(f" with adapter adapter ({content})")
     found = adapted.logprob(CONTEXTS, TARGETS, [(1, 4)]).total[0]
     assert abs(found - plain.logprob(CONTEXTS, TARGETS, [(1, 4)]).total[0]) > 0.1
     words = tokenizer()

@@ -142,3 +142,13 @@ def test_the_engine_answers_as_transformers_do(folder: Path) -> None:
     tables = [lm.logprob(["Fog stopped"], ["the ferry.", "it"], pairs) for lm in (ours, theirs)]
     np.testing.assert_allclose(tables[0].total, tables[1].total, atol=1e-2)
     theirs.close()
+
+
+def test_the_presentation_says_in_which_quantisation_weights_are_stored(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    assert VLLM(str(tmp_path), dtype="bfloat16").presentation.precision == "bf16"
+    config.write_text('{"quantization_config": {"quant_method": "awq"}}')
+    lm = VLLM(str(tmp_path), dtype="bfloat16")
+    assert lm.presentation.precision == "awq in bf16"
+    assert " quantization=as stored " in lm.identity, "the name of the cached answers"
