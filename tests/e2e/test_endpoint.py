@@ -90,6 +90,12 @@ def results(root: Path) -> dict[str, bytes]:
     return {path.parent.name.rsplit("-", 1)[0]: path.read_bytes() for path in found}
 
 
+def unnamed(found: dict[str, bytes]) -> dict[str, object]:
+    """Results without their estimators: of a recorded LM the template is not known."""
+    read = {name: json.loads(text) for name, text in found.items()}
+    return {name: {k: v for k, v in one.items() if k != "estimators"} for name, one in read.items()}
+
+
 def meters(root: Path) -> list[dict[str, Any]]:
     found = (root / "runs").glob("*/manifest.json")
     return [json.loads(path.read_text())["meter"] for path in found]
@@ -268,7 +274,8 @@ def test_a_run_is_repeated_from_its_cache_alone(
     job = ["dataset=jsonl", f"dataset.path={panel}", "mechanism=tvd_mi", "attack=padding", *FAST]
     job += ["evaluation_lm=cache_replay", f"evaluation_lm.path={recorded}"]
     inside(tmp_path / "replayed", job)
-    assert results(tmp_path / "replayed") == results(tmp_path)
+    again, first = (unnamed(results(root)) for root in (tmp_path / "replayed", tmp_path))
+    assert again == first
     assert recorded.read_bytes() == before
     with pytest.raises(DataError, match=f"no answer of {me} to the call tvd_mi q0 a0 a1"):
         inside(tmp_path / "other", [*job, "mechanism.max_tokens=99"])
