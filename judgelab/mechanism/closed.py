@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import xarray as xr
 
 from judgelab.capability import Capability
 from judgelab.errors import CapabilityError, ConfigError
 from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
 from judgelab.prompt import Prompt
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ReplyMode = Literal["generated", "labels", "auto"]
 """How a closed question is answered; see ``Closed``."""
