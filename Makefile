@@ -7,7 +7,8 @@ SMOLLM2 := .venv/.smollm2-ready
 DATA ?= ../shared/data
 OUT ?= outputs/tables.json
 # whole files to a worker: what a file sets up is set up once
-TESTS = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
+# one thread each: two workers that spin for each other on two cores are ten times as slow
+TESTS = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 # what may come out otherwise on another CPU
 CPU_TESTS = tests/e2e/test_finetune.py $(addprefix tests/unit/test_,four_bits.py transformers_lm.py \
