@@ -62,9 +62,10 @@ def told(**changes: Any) -> Settings:
 @pytest.mark.usefixtures("_composer")
 @pytest.mark.parametrize("name", OPTIONS)
 def test_settings_compose_inside_the_study_and_show_every_argument(name: str) -> None:
-    config = resolved(
-        compose("config", overrides=["study=finetune", f"finetune@study.settings={name}"])
-    )
+    overrides = ["study=finetune", f"finetune@study.settings={name}"]
+    if name == "tiny":  # is for any small model
+        overrides.append("study.settings.model=outputs/models/some")
+    config = resolved(compose("config", overrides=overrides))
     frame(config)
     study = build(config["study"], "study")
     assert study.settings.name == name
