@@ -53,10 +53,10 @@ bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)
 
-bench-closed: $(DEV) smollm2 ## closed questions of SmolLM2 by labels against generation (10 minutes; wants a quiet machine)
+bench-closed: $(DEV) smollm2 ## closed questions of SmolLM2 by labels against generation (wants a quiet machine)
 	$(BIN)/python -m experiments.bench.closed --out outputs/bench/closed.json
 
-bench-scoring: $(DEV) smollm2 ## log-probability engines against lm-evaluation-harness (15 minutes; wants a quiet machine)
+bench-scoring: $(DEV) smollm2 ## log-probability engines against lm-evaluation-harness (wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --out outputs/bench/scoring.json
 	$(BIN)/python -m experiments.bench.scoring --threads 2 --rounds 1 \
