@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from experiments.random_llama import make_tokenizer, texts
-from judgelab.errors import ConfigError, JudgelabError, require
+from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
 
 SIDES = ("rows", "tree", "rows nf4", "tree nf4", "vllm")

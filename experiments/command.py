@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 
 Rows = list[dict[str, Any]]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import require
+from judgelab.core.errors import require
 
 SAMPLES = Path(__file__).resolve().parents[1] / "judgelab" / "dataset" / "samples"
 SEED = 0

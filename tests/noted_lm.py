@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 
 LABELS = ("[[A]]", "[[B]]", "[[C]]")
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 
 SHOWN = re.compile(
     r"\[Request\]\n(.*)\n\[End of request\].*\[Answer one\]\n(.*)\n\[End of answer one\].*"

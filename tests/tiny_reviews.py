@@ -16,9 +16,9 @@ import torch
 import transformers
 
 from experiments.random_llama import SPECIAL, TEMPLATE
+from judgelab.core.panel import Item
+from judgelab.core.prompt import Prompt
 from judgelab.mechanism.conditional import Setting
-from judgelab.panel import Item
-from judgelab.prompt import Prompt
 
 TOPICS = (
     ("proofs", "lemmas", "bounds"),

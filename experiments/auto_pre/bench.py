@@ -11,9 +11,9 @@ import numpy as np
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.printed import Printed, judges, recipes, settings
-from judgelab.stats.arrays import Floats
-from judgelab.stats.exams import Shares, shares, unchanged
-from judgelab.store.auto_pre import Recorded
+from judgelab.releases.auto_pre.recorded import Recorded
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.qualification.exams import Shares, shares, unchanged
 
 PAIRWISE = "pairwise"
 HUMAN_BAR, CONSISTENCY_BAR = 0.6, 0.55

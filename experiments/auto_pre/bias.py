@@ -11,10 +11,10 @@ from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
 from experiments.auto_pre.methods import ENSEMBLES, typed_recipe
 from experiments.auto_pre.printed import recipes
 from experiments.auto_pre.rows import Row, Table
-from judgelab.stats.arrays import Floats
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.pooling import decide, votes_of
-from judgelab.stats.preference import favour_rate
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.pooling import decide, votes_of
+from judgelab.stats.qualification.preference import favour_rate
 
 METHODS = ("gpt-4", *ENSEMBLES)
 

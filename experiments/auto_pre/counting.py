@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.arrays import Floats, divide
-from judgelab.stats.bootstrap import bootstrap_mean, item_weights, percentile_interval
-from judgelab.stats.correlation import item_correlations
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.pooling import decide, gaps_of, pooled_scores, votes_of
-from judgelab.stats.preference import accuracy, correct
+from judgelab.stats.discrimination.correlation import item_correlations
+from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.bootstrap import bootstrap_mean, item_weights, percentile_interval
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.pooling import decide, gaps_of, pooled_scores, votes_of
+from judgelab.stats.qualification.preference import accuracy, correct
 
 if TYPE_CHECKING:
     import pandas as pd

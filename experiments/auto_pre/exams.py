@@ -10,10 +10,10 @@ from experiments.auto_pre import counting
 from experiments.auto_pre.bench import STATED_EXAM, Bench
 from experiments.auto_pre.printed import named
 from experiments.auto_pre.rows import Row, Table, point
-from judgelab.reading import read_choice
-from judgelab.stats.arrays import Floats
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.exams import Threshold, mark
+from judgelab.core.parse_reply import read_choice
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.exams import Threshold, mark
 
 PRINTED_ON = "XSum"
 LEVELS = {"null": 1.0, "low": 2.0, "medium": 3.0, "high": 4.0, "expert": 5.0}

@@ -10,10 +10,10 @@ from experiments.auto_pre import counting
 from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
 from experiments.auto_pre.printed import numbers, recipes
 from experiments.auto_pre.rows import Row, Table
-from judgelab.stats.arrays import Floats
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.exams import Bools
-from judgelab.stats.preference import difference
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.exams import Bools
+from judgelab.stats.qualification.preference import difference
 
 ENSEMBLES = ("PRE (w/o Filter)", "PRE (Auto-Exam)", "PRE (Human Filter)", "Auto-PRE")
 AGAINST = "PRE (Auto-Exam)"

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 
 FILE = "paper_tables.json"
 NAMES = {

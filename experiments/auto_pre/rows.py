@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.command import aligned
-from judgelab.stats.estimate import Estimate
+from judgelab.stats.intervals.estimate import Estimate
 
 
 @dataclass(frozen=True)

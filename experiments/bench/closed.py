@@ -27,10 +27,10 @@ from hydra import compose, initialize_config_dir
 
 from judgelab.agents.rules import Rules
 from judgelab.config import build, resolved
-from judgelab.evaluation_lm.closed import closed_batches
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.core.closed_questions import closed_batches
+from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.panel import Panel
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.panel import Panel
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOLLM2 = ROOT / "outputs" / "models" / "smollm2"

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
 from experiments.command import run_benchmark
-from judgelab.stats.ranking_confidence import confidence
-from judgelab.stats.ranking_simulation import Draws
+from judgelab.stats.ranking.confidence import confidence
+from judgelab.stats.ranking.simulation import Draws
 
 Array = NDArray[np.float64]
 

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.command import run_benchmark
-from judgelab.stats.auc import item_auc, macro_auc
-from judgelab.stats.bootstrap import item_draws
+from judgelab.stats.discrimination.auc import item_auc, macro_auc
+from judgelab.stats.intervals.bootstrap import item_draws
 
 Array = NDArray[np.float64]
 Result = list[tuple[Array, float, float, float]]

@@ -10,9 +10,9 @@ from scipy import stats
 
 from experiments.gem.printed import Cell, Printed
 from experiments.peer_prediction.rows import Row, Table, point
-from judgelab.stats.arrays import Floats
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.standardized import verdict
+from judgelab.stats.discrimination.standardized import verdict
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
 
 ROUNDING = 0.0005
 """How far a number printed with three digits may be off."""

@@ -13,11 +13,11 @@ from experiments.gem.overlap import Overlap
 from experiments.gem.printed import REVIEWS, Cell, Printed
 from experiments.peer_prediction.rows import Row, Table, point
 from judgelab.attack.sentence_deletion import thin, thin_as_released
+from judgelab.core.errors import DataError
+from judgelab.core.sections import HEADERS
 from judgelab.dataset.gem_released import GemReleased
-from judgelab.errors import DataError
-from judgelab.sections import HEADERS
-from judgelab.stats.arrays import Floats, divide
-from judgelab.stats.standardized import MULTIPLIER, standardized_mean_difference
+from judgelab.stats.discrimination.standardized import MULTIPLIER, standardized_mean_difference
+from judgelab.stats.intervals.arrays import Floats, divide
 
 CHANGE = "Sentence Deletion"
 METRICS = ("ROUGE-L", "BLEU")

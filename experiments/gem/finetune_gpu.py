@@ -29,7 +29,7 @@ import yaml
 
 from experiments.random_llama import make_tokenizer, texts
 from judgelab.config import build
-from judgelab.errors import ConfigError, JudgelabError, require
+from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
 from judgelab.finetune.fit import RECORD, release
 from judgelab.finetune.settings import Settings

@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.command import aligned
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKS = ("sentence_deletion", "random_replacement")

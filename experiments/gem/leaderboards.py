@@ -8,8 +8,8 @@ import numpy as np
 
 from experiments.gem.printed import METRICS, Printed
 from experiments.peer_prediction.rows import Row, Table
-from judgelab.stats.agreement import agreement
-from judgelab.stats.estimate import Estimate
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.agreement import agreement
 
 DRAWS = 2000
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 
 FILE = "paper_tables.json"
 REVIEWS = "gem_iclr2023_300x3_reviews.parquet"

@@ -17,16 +17,16 @@ from experiments.peer_prediction.scores import (
     first_wins,
     one_order_scores,
 )
-from judgelab.stats.arrays import row_means
-from judgelab.stats.attack_delta import effect_size_delta, score_delta
-from judgelab.stats.bootstrap import (
+from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
+from judgelab.stats.discrimination.attack_delta import effect_size_delta, score_delta
+from judgelab.stats.discrimination.effect_size import effect_size, resampled_effect_sizes
+from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.bootstrap import (
     item_weights,
     percentile_interval,
     resampled_means,
 )
-from judgelab.stats.effect_size import effect_size, resampled_effect_sizes
-from judgelab.stats.estimate import Estimate
-from judgelab.store.released_domain import FloatArray, ReleasedDomain
+from judgelab.stats.intervals.estimate import Estimate
 
 ONE_ORDER = " delta d (one order, complete items)"
 POSITION = " position bias delta"

@@ -10,16 +10,16 @@ from collections import Counter
 
 import numpy as np
 
-from judgelab.panel import Panel
-from judgelab.stats.arrays import row_means
-from judgelab.stats.effect_size import (
+from judgelab.core.panel import Panel
+from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray
+from judgelab.stats.discrimination.effect_size import (
     group_difference,
     paired_effect_size,
     pooled_cohens_d,
     welch_p,
 )
-from judgelab.stats.estimate import Estimate
-from judgelab.store.released_domain import BoolArray, FloatArray
+from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.estimate import Estimate
 
 
 def set_rouge1(panel: Panel) -> FloatArray:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from experiments.peer_prediction.effect_sizes import effect
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper, point
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.regression import QuadraticFit, quadratic_against_linear
-from judgelab.store.released_domain import ReleasedDomain
+from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.stats.discrimination.regression import QuadraticFit, quadratic_against_linear
+from judgelab.stats.intervals.estimate import Estimate
 
 PRINTED = "Table 2 as printed"
 SUPERSEDED = "Table 2 with the released OPUS run"

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from experiments.peer_prediction.baseline import rouge1, set_rouge1
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import agent_scores
-from judgelab.errors import DataError
-from judgelab.stats.bootstrap import bootstrap_mean
-from judgelab.stats.estimate import Estimate
-from judgelab.store.released_domain import FloatArray, ReleasedDomain
+from judgelab.core.errors import DataError
+from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.estimate import Estimate
 
 DRAWS = 2000
 COLUMNS = ("TVD-MI", "Judge+ctx", "Judge-ctx")

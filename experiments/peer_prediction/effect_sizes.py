@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from experiments.peer_prediction import baseline
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import GOOD_FAITH, PROBLEMATIC, agent_scores, group_mask
-from judgelab.errors import DataError
-from judgelab.stats.effect_size import group_difference, paired_effect_size
-from judgelab.stats.estimate import Estimate
-from judgelab.store.released_domain import FloatArray, ReleasedDomain
+from judgelab.core.errors import DataError
+from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
+from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.intervals.estimate import Estimate
 
 DRAWS = 2000
 """Bootstrap resamples, as in the released code."""

@@ -15,9 +15,9 @@ from experiments.peer_prediction.scores import (
     group_indices,
     pair_scores,
 )
-from judgelab.stats.auc import macro_auc, pair_auc
-from judgelab.stats.estimate import Estimate
-from judgelab.store.released_domain import ReleasedDomain
+from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.stats.discrimination.auc import macro_auc, pair_auc
+from judgelab.stats.intervals.estimate import Estimate
 
 DRAWS = 1000
 """Bootstrap resamples, as in the released code."""

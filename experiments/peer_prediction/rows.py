@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from experiments.command import aligned
-from judgelab.stats.estimate import Estimate
+from judgelab.stats.intervals.estimate import Estimate
 
 MECHANISMS = {
     "MI": "mi",

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from judgelab.stats.arrays import row_means
-from judgelab.store.released_domain import BoolArray, FloatArray, IntArray, ReleasedDomain
-from judgelab.store.released_taxonomy import TAXONOMY
+from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray, IntArray, ReleasedDomain
+from judgelab.releases.peer_prediction.taxonomy import TAXONOMY
+from judgelab.stats.intervals.arrays import row_means
 
 GOOD_FAITH = ("Faithful", "Style")
 PROBLEMATIC = ("Strategic", "Low Effort")

@@ -20,8 +20,8 @@ from experiments.peer_prediction.conditions import table6
 from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
 from experiments.peer_prediction.rows import Table, paper, summary
-from judgelab.errors import DataError
-from judgelab.store.released import ReleasedDomain, list_domains, read_domain
+from judgelab.core.errors import DataError
+from judgelab.releases.peer_prediction.release import ReleasedDomain, list_domains, read_domain
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).

@@ -24,20 +24,20 @@ from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.format import Format
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.protocol import Attack, Tag
-from judgelab.errors import DataError, JudgelabError
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.stats.attack_delta import auc_delta, score_delta
-from judgelab.stats.auc import item_auc
+from judgelab.releases.peer_prediction.release import list_domains, read_domain
+from judgelab.stats.discrimination.attack_delta import auc_delta, score_delta
+from judgelab.stats.discrimination.auc import item_auc
 from judgelab.store.cache import CallCache
-from judgelab.store.released import list_domains, read_domain
-from judgelab.study.groups import groups
+from judgelab.store.cached_lm import Cached
+from judgelab.study.common.groups import groups
 
 Floats = NDArray[np.float64]
 SEED, DRAWS = 0, 2000

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.dataset.summeval_ratings import DIMENSIONS
-from judgelab.stats.bootstrap import percentile_interval
-from judgelab.stats.calibration import (
+from judgelab.stats.intervals.bootstrap import percentile_interval
+from judgelab.stats.intervals.calibration import (
     Outcomes,
     calibration_bins,
     calibration_error,
     pair_means,
 )
-from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
-from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_pairs
-from judgelab.stats.system_bias import JudgeFit, fit_judge
-from judgelab.stats.system_gaps import system_moments
+from judgelab.stats.ranking.bootstrap import RankedPairs, ranked_pairs
+from judgelab.stats.ranking.held_out import MODELS, Model, Predictions, predict_pairs
+from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
+from judgelab.stats.ranking.system_gaps import system_moments
 from judgelab.study.ranking.empirical import NAMES
 
 ITEMS, SEED = 100, 1

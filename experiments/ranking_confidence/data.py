@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgelab.core.errors import DataError
+from judgelab.core.panel import Panel
 from judgelab.dataset.rated.table import need, read_table
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
 from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
-from judgelab.errors import DataError
-from judgelab.panel import Panel
-from judgelab.stats.system_bias import fit_judge
-from judgelab.stats.system_gaps import system_moments
+from judgelab.stats.ranking.system_bias import fit_judge
+from judgelab.stats.ranking.system_gaps import system_moments
 
 Array = NDArray[np.float64]
 PLACE = ("item", "system", "human")

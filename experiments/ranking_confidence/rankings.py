@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
-from judgelab.stats.bootstrap import bootstrap_mean
-from judgelab.stats.calibration import pair_means
-from judgelab.stats.ranking_confidence import confidence
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.calibration import pair_means
+from judgelab.stats.ranking.confidence import confidence
 
 Array = NDArray[np.float64]
 GAPS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.10, 1.0)

@@ -28,7 +28,7 @@ from experiments.ranking_confidence.claims import claims_table, implied_table, i
 from experiments.ranking_confidence.data import cells, experts, rose_scores
 from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, verdicts
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 
 DEFINITIONS = """\
 paper         the printed number.

@@ -24,24 +24,24 @@ import numpy as np
 
 from experiments.command import aligned
 from experiments.real_lm.panels import load, recorded
-from judgelab.errors import JudgelabError
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.core.errors import JudgelabError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.protocol import EvaluationLM
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores
-from judgelab.stats.auc import item_auc, macro_auc
-from judgelab.stats.effect_size import group_difference, paired_effect_size
-from judgelab.stats.estimate import Estimate
+from judgelab.stats.discrimination.auc import item_auc, macro_auc
+from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.store.cache import CallCache
-from judgelab.study.groups import groups
+from judgelab.store.cached_lm import Cached
+from judgelab.study.common.groups import groups
 
 ITEMS = {"opus": 24, "samsum": 10}
 """Domains and how many of their first items."""

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Mechanism
-from judgelab.panel import Panel
-from judgelab.scores import Scores
-from judgelab.store.released import read_domain
-from judgelab.study.groups import groups
+from judgelab.releases.peer_prediction.release import read_domain
+from judgelab.study.common.groups import groups
 
 
 def spread(members: NDArray[np.intp], count: int) -> NDArray[np.intp]:

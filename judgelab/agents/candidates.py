@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
-from judgelab.panel import Agent, Panel, Texts
-from judgelab.prompt import Prompt
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Agent, Panel, Texts
+from judgelab.core.prompt import Prompt
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, Message
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, Message
+from judgelab.core.panel import Panel
 
 if TYPE_CHECKING:
-    from judgelab.evaluation_lm.protocol import EvaluationLM
+    from judgelab.core.lm import EvaluationLM
 
 Cell = tuple[int, int]
 """(item index, strategy index)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
 
 if TYPE_CHECKING:
-    from judgelab.evaluation_lm.protocol import EvaluationLM
+    from judgelab.core.lm import EvaluationLM
 
 
 class Recorded:

@@ -9,12 +9,12 @@ from judgelab.agents.strategies.source import Source
 from judgelab.agents.strategies.tables import WRITERS, Writer
 from judgelab.agents.strategies.text import has_letters
 from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.panel import Item, Panel, rng_for
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Item, Panel, rng_for
 
 if TYPE_CHECKING:
-    from judgelab.evaluation_lm.protocol import EvaluationLM
+    from judgelab.core.lm import EvaluationLM
 
 
 class Rules:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import yaml
 
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Agent
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Agent
+from judgelab.core.resources import conf
 
-FOLDER = Path(__file__).parents[2] / "conf" / "taxonomy"
+FOLDER = conf() / "taxonomy"
 CATEGORIES = ("Faithful", "Style", "Strategic", "Low Effort", "Other")
 _TOP = ("task", "noun", "max_tokens", "prompt_template", "prompt", "agents")
 _ENTRY = (

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from judgelab.attack.protocol import Expectation
 from judgelab.attack.words.generic_review import generic_review
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel, rng_for
-from judgelab.prompt import Prompt
-from judgelab.writing import Asking, By, Cell, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel, rng_for
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, Cell, account, needs, present, with_texts, written
 
 NO_SYNOPSIS = "the item has no synopsis"
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 from judgelab.attack.protocol import Expectation
 from judgelab.attack.sentence_deletion import Deletion, Gap, thin, thin_as_released
 from judgelab.attack.words.fillers import filler
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.sections import HEADERS
-from judgelab.writing import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.sections import HEADERS
 
 MARKER = "[There is one missing sentence]"
 

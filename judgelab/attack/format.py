@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import NO_LM, Expectation, Tag, marker
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 
 
 def wrap(text: str, tag: str) -> str:

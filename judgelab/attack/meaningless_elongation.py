@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import Expectation
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.sections import sections
-from judgelab.writing import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.sections import sections
 
 SLOT = "{summary}"
 SIDES = ("strengths", "weaknesses")

@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import Expectation
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel, rng_for
-from judgelab.prompt import Prompt
-from judgelab.writing import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel, rng_for
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, account, needs, present, with_texts, written
 
 NOUNS = {
     "summarization": "summary",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Literal, Protocol, runtime_checkable
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Agent, Item, Panel
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Agent, Item, Panel
 
 Tag = Literal["constant", "agent", "source"]
 """What a marker is derived from. ``source`` is the released definition: every text of an item

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel, rng_for
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel, rng_for
 
 ALONE = "no other item that the agent answered"
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from judgelab.attack.protocol import Expectation
 from judgelab.attack.words.phrases import CONTRACTIONS, PHRASES
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.writing import Asking, By, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, account, needs, present, with_texts, written
 
 _OTHER = PHRASES | CONTRACTIONS
 _ANY = re.compile(

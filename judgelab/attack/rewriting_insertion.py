@@ -9,7 +9,7 @@ import numpy as np
 
 from judgelab.attack.perturbation import Perturbation
 from judgelab.attack.rephrase import rephrase
-from judgelab.sentences import sentences
+from judgelab.core.sentences import sentences
 
 LEADS = (
     "In other words: ",

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.sections import HEADERS, sections, sentences
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.sections import HEADERS, sections, sentences
 
 Gap = Callable[[], str]
 """What stands where a sentence was."""

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.sentences import sentences
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.sentences import sentences
 
 
 def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:

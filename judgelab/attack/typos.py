@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, MissingExtraError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, MissingExtraError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 
 Engine = Literal["own", "typo"]
 """Whose errors: ours, or those of the package ``typo``, as in the paper."""

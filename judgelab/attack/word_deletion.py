@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 
 _WORD = re.compile(r"\S+\s*")
 

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.writing import present, with_texts
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import present, with_texts
 
 
 @dataclass(frozen=True)

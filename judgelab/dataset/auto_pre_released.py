@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.rows import at_least_one
-from judgelab.panel import Agent, Item, Panel
-from judgelab.store.auto_pre import Recorded, read_dataset, read_texts
+from judgelab.releases.auto_pre.recorded import Recorded, read_dataset, read_texts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError, DataError, require
+from judgelab.core.errors import ConfigError, DataError, require
 from judgelab.store.network import HubError, hub_folder
 
 SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")

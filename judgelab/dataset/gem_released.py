@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgelab.core.errors import DataError
+from judgelab.core.panel import Panel
 from judgelab.dataset.peer_texts import PeerItem, peer_panel
 from judgelab.dataset.rows import at_least_one
-from judgelab.errors import DataError
-from judgelab.panel import Panel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Item, Panel
 from judgelab.dataset.origin import SAMPLES, check_source, origin
 from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Item, Panel
 
 EMPTY_ROWS = ("error", "skip")
 __all__ = ["SAMPLES", "Hub"]

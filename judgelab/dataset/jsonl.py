@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judgelab.dataset.records import Listing, Problems, Record, listing, near
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
+from judgelab.dataset.jsonl_rows import Listing, Problems, Record, listing, near
 from judgelab.dataset.rows import at_least_one
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
 
 CATEGORIES = tuple(sorted(GOOD_FAITH | PROBLEMATIC | {"Other"}))
 

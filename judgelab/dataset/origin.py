@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.errors import ConfigError
+from judgelab.core.resources import samples
 from judgelab.dataset.download import fetch
-from judgelab.errors import ConfigError
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = samples()
 SOURCES = ("sample", "hub", "path")
 
 

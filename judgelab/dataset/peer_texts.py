@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.resources import samples
 from judgelab.dataset.rows import Row, at_least_one, read_rows
-from judgelab.errors import ConfigError, DataError, did_you_mean
-from judgelab.panel import Agent, Item, Panel
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = samples()
 KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
 """An instructor's grades (GEM paper, section 4.1) as numbers; more is better."""

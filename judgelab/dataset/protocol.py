@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from judgelab.panel import Panel
+from judgelab.core.panel import Panel
 
 
 class Dataset(Protocol):

@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import numpy as np
 
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.panel import Item, Panel
+from judgelab.core.sentences import sentences
 from judgelab.dataset.origin import Origin, check_source, origin
 from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
-from judgelab.errors import ConfigError, DataError, did_you_mean
-from judgelab.panel import Item, Panel
-from judgelab.sentences import sentences
 
 Pick = Literal["first", "most_sentences", "right"]
 """Which of several references: the first; the one with the most sentences, the first among

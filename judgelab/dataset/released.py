@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from judgelab.errors import ConfigError
-from judgelab.panel import Panel
-from judgelab.store.released import read_domain
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.releases.peer_prediction.release import read_domain
 
 
 class Released:

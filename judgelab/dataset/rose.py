@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.panel import Panel
 from judgelab.dataset.rated.files import (
     check_keys,
     check_source,
@@ -26,8 +28,6 @@ from judgelab.dataset.rated.table import (
     text_or_none,
 )
 from judgelab.dataset.rows import Row, at_least_one
-from judgelab.errors import DataError, did_you_mean
-from judgelab.panel import Panel
 
 ITEM, SYSTEM, TEXT = "example_id", "system", "summary"
 NUMBERS_OF_ITEMS = ("count_id",)  # columns of numbers that are no scores

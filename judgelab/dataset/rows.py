@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError, DataError, require
+from judgelab.core.errors import ConfigError, DataError, require
 
 Row = Mapping[str, Any]
 PLACE = re.compile(r"-?\d+")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
 from judgelab.dataset.rated.panel import Rated, rated_panel
 from judgelab.dataset.rated.table import names, need, numbers, read_table
 from judgelab.dataset.rows import at_least_one
-from judgelab.errors import ConfigError
-from judgelab.panel import Panel
 
 
 class ScoreTable:

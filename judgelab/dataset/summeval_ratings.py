@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel
 from judgelab.dataset.rated.files import (
     check_keys,
     check_source,
@@ -16,8 +18,6 @@ from judgelab.dataset.rated.panel import Rated, Source, rated_panel
 from judgelab.dataset.rated.sample import SYNTHETIC, sample_rows, sample_sources
 from judgelab.dataset.rated.table import names, need, numbers, read_table, text_or_none
 from judgelab.dataset.rows import Row, at_least_one
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Panel
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 ITEM, SYSTEM, TEXT = "doc_id", "system_id", "summary"

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel, rng_for
 from judgelab.dataset.peer_texts import (
     PeerItem,
     check_source,
@@ -16,8 +18,6 @@ from judgelab.dataset.peer_texts import (
     sample_file,
 )
 from judgelab.dataset.rows import at_least_one
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Panel, rng_for
 
 PREFIXES = ("", "yelp_academic_dataset_")
 KIND = "Restaurants"

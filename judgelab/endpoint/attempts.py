@@ -11,9 +11,9 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.endpoint.limits import Limits, Pace
 from judgelab.endpoint.meter import Meter
-from judgelab.errors import ConfigError, JudgelabError
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI

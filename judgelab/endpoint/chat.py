@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from judgelab.core.errors import CapabilityError
+from judgelab.core.lm import ChatRequest, Reply
 from judgelab.endpoint.attempts import Answer, Call, estimate
-from judgelab.errors import CapabilityError
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from judgelab.core.errors import CapabilityError
 from judgelab.endpoint.attempts import Call, Caller, estimate
 from judgelab.endpoint.logprobs import (
     Mode,
@@ -21,9 +22,8 @@ from judgelab.endpoint.logprobs import (
     scoring_body,
     total,
 )
-from judgelab.errors import CapabilityError
 from judgelab.scoring.encode import Encoder
-from judgelab.scoring.plan import Ids, Job
+from judgelab.scoring.prefix_tree import Ids, Job
 
 Form = Literal["tokens", "text", "text without its first token"]
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 
 CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy
 WINDOW = 1.0  # seconds over which the share of 429 is taken

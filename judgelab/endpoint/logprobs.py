@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from judgelab.core.errors import CapabilityError
 from judgelab.endpoint.attempts import Call, Caller, estimate
-from judgelab.errors import CapabilityError
 
 Mode = Literal["none", "echo", "prompt"]
 PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"

@@ -10,27 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgelab.config.settings import Budget
+from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.endpoint.prices import Price
-from judgelab.errors import ConfigError, JudgelabError
 
 
 class BudgetReachedError(JudgelabError):
     """The next call would go beyond the budget; everything answered so far is kept."""
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What one run may spend over all its executions; None is no bound.
-
-    Attributes:
-        max_cost: in the currency of the price list.
-        max_calls: attempts sent, retries included.
-        prices: a price list (YAML); None for conf/prices.yaml.
-    """
-
-    max_cost: float | None = None
-    max_calls: int | None = None
-    prices: str | None = None
 
 
 @dataclass

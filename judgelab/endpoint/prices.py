@@ -8,9 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
+from judgelab.core.resources import conf
 
-LIST = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
+LIST = conf() / "prices.yaml"
 PER = 1_000_000
 
 

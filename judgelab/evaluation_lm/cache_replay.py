@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.estimator import RECORDED, Presentation
-from judgelab.evaluation_lm.cached import chat_key, logprob_keys, reply_from, table_of
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.estimator import RECORDED, Presentation
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import chat_key, logprob_keys, reply_from, table_of
 
 EXCERPT = 60  # characters of a text that a message shows
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.estimator import Presentation
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.ppm import sizes
 from judgelab.scoring.ppm_workers import Workers
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgelab.capability import Capability
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import ChatRequest, LogProb, Pairs, Reply
 from judgelab.endpoint.attempts import Call, Caller, estimate
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.framed import FramedPrompts
-from judgelab.endpoint.kept import KeptPrompts
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import (
     Mode,
@@ -32,10 +34,8 @@ from judgelab.endpoint.logprobs import (
 )
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.pool import Pool
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.estimator import Presentation
-from judgelab.evaluation_lm.protocol import ChatRequest, Pairs, Reply
-from judgelab.evaluation_lm.remote import LogProb, Remote
+from judgelab.endpoint.prompt_cache import KeptPrompts
+from judgelab.endpoint.remote import Remote
 from judgelab.scoring.chat import pinned_date
 from judgelab.scoring.framing import Framing, Template, ends
 from judgelab.scoring.load import load_tokenizer

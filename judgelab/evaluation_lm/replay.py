@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError, DataError
-from judgelab.estimator import RECORDED, Presentation
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.panel import Panel
-from judgelab.scores import measured
-from judgelab.store.auto_pre import Recorded as AutoPre
-from judgelab.store.auto_pre import is_release as is_auto_pre
-from judgelab.store.auto_pre import read_dataset
-from judgelab.store.released import ReleasedDomain, read_domain
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.estimator import RECORDED, Presentation
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.panel import Panel
+from judgelab.core.scores import measured
+from judgelab.releases.auto_pre.recorded import Recorded as AutoPre
+from judgelab.releases.auto_pre.recorded import is_release as is_auto_pre
+from judgelab.releases.auto_pre.recorded import read_dataset
+from judgelab.releases.peer_prediction.release import ReleasedDomain, read_domain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,7 +46,7 @@ class Replay:
     works on them. Of Auto-PRE it has many judges' verdicts, for study=qualification.
 
     Args:
-        path: the release: judgelab.store.released (either layout) or judgelab.store.auto_pre.
+        path: the release of the TVD-MI paper (either layout) or of Auto-PRE; see judgelab.releases.
         incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
             zeros that mean 0, and nobody can tell which. ``unscored`` leaves such items out and
             counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, require
-from judgelab.estimator import Presentation
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.finetune.trained import other_base
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, require
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder
 from judgelab.scoring.framing import Framing, Template, ends, precision, text_hash
@@ -31,6 +30,7 @@ from judgelab.scoring.load import (
 )
 from judgelab.scoring.source import Source, fetch_weights, find, find_adapter
 from judgelab.scoring.stored import resolve_quantization
+from judgelab.scoring.trained_on import other_base
 
 if TYPE_CHECKING:
     from judgelab.scoring.drift import Drift

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, require
-from judgelab.estimator import Presentation
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, require
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer

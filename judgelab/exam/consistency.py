@@ -7,21 +7,20 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.exam.protocol import Answers, Floats, Paper, by_item
-from judgelab.mechanism.pairwise import Pairwise
-from judgelab.panel import Agent, Item, Panel, rng_for
-from judgelab.prompt import Prompt
-from judgelab.stats.exams import tied, unchanged
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.prompt import Prompt
+from judgelab.exam.protocol import Answers, Floats, PairJudge, Paper, by_item
+from judgelab.stats.qualification.exams import tied, unchanged
 
 
 class Change(Protocol):
     """What is changed about the question."""
 
     def verdicts(
-        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
     ) -> tuple[Floats, Floats]:
         """[questions, pairs] did the first answer win, before and after? .5 tie, NaN unread."""
         ...
@@ -32,7 +31,7 @@ class Position:
     """The two answers change places (as in the paper)."""
 
     def verdicts(
-        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
     ) -> tuple[Floats, Floats]:
         """See Change."""
         verdict = judge.measure(panel, lm, seed=seed)["verdict"].values
@@ -51,13 +50,13 @@ class Wording:
     prompt: Prompt
 
     def verdicts(
-        self, judge: Pairwise, panel: Panel, lm: EvaluationLM, seed: int
+        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
     ) -> tuple[Floats, Floats]:
         """See Change."""
         first, second = np.nonzero(~np.eye(len(panel.agents), dtype=np.bool_))
         before, after = (
             one.measure(panel, lm, seed=seed)["verdict"].values[:, first, second]
-            for one in (judge, replace(judge, prompt=self.prompt))
+            for one in (judge, judge.worded(self.prompt))
         )
         return before, after
 
@@ -76,7 +75,7 @@ class Consistency:
         ConfigError: fewer than one pair.
     """
 
-    judge: Pairwise
+    judge: PairJudge
     change: Change
     pairs: int | None = None
     setter: ClassVar[frozenset[Capability]] = frozenset()
@@ -84,7 +83,7 @@ class Consistency:
     @property
     def requires(self) -> frozenset[Capability]:
         """What the judge is asked by."""
-        return self.judge.closed.requires
+        return self.judge.requires[0]
 
     def __post_init__(self) -> None:
         if self.pairs is not None and self.pairs < 1:

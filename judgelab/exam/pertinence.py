@@ -7,15 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, did_you_mean
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, Paper, by_item
+from judgelab.exam.protocol import Answers, PairJudge, Paper, by_item
 from judgelab.exam.similar import most_similar
-from judgelab.mechanism.pairwise import Pairwise
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 
@@ -44,7 +43,7 @@ class Pertinence:
         ConfigError: a rewritten question cannot have been answered by an agent of the panel.
     """
 
-    judge: Pairwise
+    judge: PairJudge
     rewrite: Prompt
     respond: Prompt
     question: Literal["retrieval", "lm"] = "retrieval"
@@ -58,7 +57,7 @@ class Pertinence:
     def requires(self) -> frozenset[Capability]:
         """What the judge is asked by, and chat where it answers questions itself."""
         own = frozenset({Capability.CHAT} if self.answer == "self" else ())
-        return self.judge.closed.requires | own
+        return self.judge.requires[0] | own
 
     def __post_init__(self) -> None:
         if (self.question, self.answer) == ("lm", "panel"):

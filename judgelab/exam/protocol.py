@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.pair_questions import Cell
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +54,33 @@ class Answers:
     hard: Floats | None = None
     tied: float = math.nan
     absence: str = ""
+
+
+class PairJudge(Protocol):
+    """How a judge is asked which of two answers is better: mechanism=pairwise, or one like it."""
+
+    @property
+    def prompt(self) -> Prompt: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]: ...
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``verdict`` [item, agent, peer]: did agent, shown first, beat peer?"""
+        ...
+
+    def ask(
+        self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
+    ) -> tuple[list[Cell], list[Reply]]:
+        """(item, first, second) of every question, and the replies."""
+        ...
+
+    def worded(self, prompt: Prompt) -> Self:
+        """The same judge, asked in other words."""
+        ...
 
 
 class Exam(Protocol):

@@ -10,16 +10,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, did_you_mean
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import shares
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.pair_questions import CHOICES, LABELS, questions
+from judgelab.core.panel import Panel
+from judgelab.core.parse_reply import read_choice
+from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, Floats, Paper, by_item
-from judgelab.mechanism.closed import shares
-from judgelab.mechanism.pairwise import CHOICES, LABELS, Pairwise, questions
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.reading import read_choice
+from judgelab.exam.protocol import Answers, Floats, PairJudge, Paper, by_item
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
@@ -52,7 +52,7 @@ class SelfConfidence:
         ConfigError: fewer than two levels, or a set that is no two agents.
     """
 
-    judge: Pairwise
+    judge: PairJudge
     words: Prompt
     by: Literal["probability", "words"] = "probability"
     levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
@@ -65,7 +65,7 @@ class SelfConfidence:
     def requires(self) -> frozenset[Capability]:
         """Chat, or what the judge is asked by."""
         chat = frozenset({Capability.CHAT})
-        return chat if self.by == "words" else self.judge.closed.requires
+        return chat if self.by == "words" else self.judge.requires[0]
 
     def __post_init__(self) -> None:
         if len(set(self.levels)) < 2:

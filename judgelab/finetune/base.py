@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, require
 from judgelab.finetune.settings import WHERE, Settings
 from judgelab.scoring.four_bits import check_gradients, quiet
 from judgelab.scoring.load import (

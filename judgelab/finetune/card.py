@@ -9,8 +9,7 @@ from typing import Any
 
 import judgelab
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.split import LONG
-from judgelab.finetune.trained import TRAINED_ON
+from judgelab.scoring.trained_on import LONG, TRAINED_ON
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "unsloth")
 

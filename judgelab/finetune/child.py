@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
-from judgelab.errors import ConfigError, JudgelabError
+from judgelab.core.errors import ConfigError, JudgelabError
 
 if TYPE_CHECKING:
     from judgelab.finetune.job import Job

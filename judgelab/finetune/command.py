@@ -9,14 +9,15 @@ from typing import Any
 
 import yaml
 
+from judgelab.config.overrides import differences, written
+from judgelab.core.prompt import Prompt
+from judgelab.core.resources import conf
 from judgelab.finetune.settings import Settings
-from judgelab.overrides import differences, written
-from judgelab.prompt import Prompt
 
 PROMPT = "prompt.txt"
 """The file beside the adapter that holds the prompt of the training."""
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
+CONF = conf()
 SPEED = frozenset({"workers", "limits", "threads", "hint"})  # they change no text
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.prompt import Prompt
 from judgelab.finetune.settings import METRICS, Settings
 from judgelab.mechanism.conditional import Setting
-from judgelab.panel import Agent, Item, Panel, rng_for
-from judgelab.prompt import Prompt
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
 from judgelab.scoring.load import load_tokenizer

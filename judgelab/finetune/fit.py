@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from judgelab.errors import require
+from judgelab.core.errors import require
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.job import Job
 from judgelab.finetune.parent import train_apart

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.finetune.data import metrics
 from judgelab.finetune.settings import METRICS
 from judgelab.mechanism.conditional import measure_conditional
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
 
 Floats = NDArray[np.float64]
 

@@ -11,18 +11,17 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab import errors
-from judgelab.errors import ConfigError, JudgelabError
+from judgelab.core import errors
+from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.core.resources import PACKAGE
 from judgelab.finetune.watch import Progress
 
 if TYPE_CHECKING:
     from judgelab.finetune.job import Job
     from judgelab.finetune.train import Training
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 0.5  # between two looks at whether a child that says nothing is still there
 
 
@@ -133,6 +132,6 @@ def _ended(code: int) -> JudgelabError:
 
 def _environment(job: Job) -> dict[str, str]:
     """This process's, with this judgelab first, and unsloth's generated code among checkpoints."""
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
     generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
     return {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Literal
 
-from judgelab.errors import ConfigError
-from judgelab.prompt import Prompt
+from judgelab.core.errors import ConfigError
+from judgelab.core.prompt import Prompt
 from judgelab.scoring.load import DTYPES, QUANTIZATIONS
 
 WHERE = "study.settings"

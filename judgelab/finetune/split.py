@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Panel, rng_for
-
-LONG = 100
-"""Characters from which two equal texts mean the same paper; shorter ones are stock phrases."""
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel, rng_for
+from judgelab.scoring.trained_on import long_texts
 
 
 @dataclass(frozen=True)
@@ -87,15 +84,6 @@ def refuse_overlap(train: Panel, evaluation: Panel) -> None:
                 f"Paper {mine!r} to fine-tune on and evaluation paper {texts[text]!r} hold the "
                 f"same text ({text[:60]!r}...): leave one of them out."
             )
-
-
-def long_texts(panel: Panel) -> Iterator[tuple[str, str]]:
-    """Every longer source, synopsis and text, in lower case with single spaces, and whose it is."""
-    for item, row in zip(panel.items, panel.texts, strict=True):
-        for text in (item.source, item.synopsis, *row):
-            plain = " ".join((text or "").casefold().split())
-            if len(plain) >= LONG:
-                yield plain, item.id
 
 
 def _families(panel: Panel) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 import transformers
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example

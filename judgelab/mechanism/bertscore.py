@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.peers import judged_pairs, score_directed
 from judgelab.mechanism.protocol import NOTHING, Definition, Reads
-from judgelab.panel import Panel
-from judgelab.scores import Scores, measured
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""

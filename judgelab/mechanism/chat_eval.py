@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.parse_reply import Which, read_choice
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.pairwise import CHOICES, Cell, questions, win_rates
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.reading import Which, read_choice
-from judgelab.scores import Scores, measured
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate in which nobody answers is still asked on."""

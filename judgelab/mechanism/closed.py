@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
-from judgelab.prompt import Prompt
+from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import shares
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.prompt import Prompt
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,27 +111,6 @@ class Closed:
 def whole_grades(low: float, high: float) -> dict[str, str]:
     """The whole numbers of a scale as labels."""
     return {str(g): str(g) for g in range(math.ceil(low), math.floor(high) + 1)}
-
-
-def cased(words: Sequence[str]) -> dict[str, str]:
-    """Words as labels, in small letters and with a capital."""
-    return {spelled: word for word in words for spelled in (word, word.capitalize())}
-
-
-def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
-    """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
-
-    Labels that the request did not put to the LM are not there.
-    """
-    known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
-    if not known:
-        return {}
-    found = dict.fromkeys((name for name, _ in known), 0.0)
-    top = max(nats for _, nats in known)
-    for name, nats in known:
-        found[name] += math.exp(nats - top)
-    total = math.fsum(found.values())
-    return {name: value / total for name, value in found.items()}
 
 
 def expected(reply: Reply, labels: Mapping[str, str]) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import measured
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import measured
 
 ABSENT = "Not available"
 """What stands in a prompt where there is no synopsis or no first response (as released)."""

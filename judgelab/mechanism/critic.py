@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.panel import Panel
+from judgelab.core.scores import measured
 from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.mi import pointwise_mi
-from judgelab.panel import Panel
-from judgelab.scores import measured
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,15 +8,15 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
 from judgelab.mechanism.conditional import Setting, measure_conditional
 from judgelab.mechanism.peers import judged_pairs, score_directed
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, mean_over, symmetric, transposed
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.scores import Scores, mean_over, symmetric, transposed
 
 
 @dataclass(frozen=True)

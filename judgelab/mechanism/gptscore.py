@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.surface import score_texts
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores, measured
 
 
 @dataclass(frozen=True)

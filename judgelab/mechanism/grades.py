@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from judgelab.evaluation_lm.protocol import Reply
+from judgelab.core.lm import Reply
 
 _NUMBER = re.compile(r"(?<![\w.,-])(\d+(?:[.,]\d+)?)(?:\s*(?:/|out of|von)\s*\d+)?(?![\w]|[.,]\d)")
 _RANGE = re.compile(r"\b\d+\s*(?:-|–|to)\s*\d+\b")

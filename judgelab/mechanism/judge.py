@@ -10,15 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
 from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
 from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_two
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""

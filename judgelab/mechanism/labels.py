@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from judgelab.evaluation_lm.protocol import Reply
+from judgelab.core.lm import Reply
 
 LABEL = re.compile(r"\[\[\s*([^\[\]]+?)\s*\]\]")
 

@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.peers import judged_pairs
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.surface import score_texts
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores, measured
 
 GRADE = re.compile(r"<overall_score>\s*(\d+(?:\.\d+)?)(?:\s*/\s*10)?\s*</overall_score>")
 LOWEST, HIGHEST = 0.0, 10.0

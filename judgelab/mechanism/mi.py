@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, mean_over, symmetric
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.scores import Scores, mean_over, symmetric
 
 if TYPE_CHECKING:
     import xarray as xr

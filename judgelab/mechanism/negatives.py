@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.errors import ConfigError
-from judgelab.panel import rng_for
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import rng_for
 
 
 def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import permutations
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Reply
-from judgelab.mechanism.closed import Closed, ReplyMode, cased, with_shares
+from judgelab.core.capability import Capability
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.pair_questions import CHOICES, LABELS, Cell, questions
+from judgelab.core.panel import Panel
+from judgelab.core.parse_reply import Which, read_choice
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
+from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
 from judgelab.mechanism.judge import position
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.reading import Which, read_choice
-from judgelab.scores import Scores, mean_over, measured, transposed, weaker_of_two
-
-CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
-"""What a reply may say -> did the answer shown first win."""
-
-LABELS = cased(list(CHOICES))
-"""Allowed reply -> what it says."""
-
-Cell = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -108,22 +99,13 @@ class Pairwise:
         label = read_choice(reply.text, CHOICES, self.which)
         return np.nan if label is None else CHOICES[label]
 
+    def worded(self, prompt: Prompt) -> Pairwise:
+        """The same judge, asked in other words."""
+        return replace(self, prompt=prompt)
+
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates, the same under every definition; diagnostics hold position bias."""
         return win_rates(measured["verdict"])
-
-
-def questions(panel: Panel, name: str) -> Iterator[tuple[Cell, tuple[str, ...], dict[str, str]]]:
-    """(item, first, second), key and fields of the question on every ordered pair of texts."""
-    task = str(panel.provenance.get("task_description") or panel.task)
-    names = [agent.name for agent in panel.agents]
-    for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
-        for i, j in permutations(range(len(names)), 2):
-            one, two = row[i], row[j]
-            if one is None or two is None:
-                continue
-            values = {"task": task, "source": item.source, "one": one, "two": two}
-            yield (k, i, j), (name, item.id, names[i], names[j]), values
 
 
 def win_rates(first: xr.DataArray) -> Scores:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.panel import Panel
-from judgelab.scores import Scores, mean_over, symmetric, weaker_of_two
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, mean_over, symmetric, weaker_of_two
 
 if TYPE_CHECKING:
     import xarray as xr

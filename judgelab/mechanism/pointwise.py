@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.parse_reply import Which, read_number
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.surface import score_texts
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.reading import Which, read_number
-from judgelab.scores import Scores, measured
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.scores import Scores
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores
 
 if TYPE_CHECKING:
     import xarray as xr

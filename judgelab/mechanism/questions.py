@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.lm import EvaluationLM
 
 
 @dataclass

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel, rng_for
+from judgelab.core.scores import Scores
 from judgelab.mechanism.protocol import NOTHING, Definition, Reads
 from judgelab.mechanism.surface import measure_texts, score_texts
-from judgelab.panel import Panel, rng_for
-from judgelab.scores import Scores
 
 
 @dataclass(frozen=True)

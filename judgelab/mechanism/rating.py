@@ -9,16 +9,16 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.criteria import Criteria, Metric, load_criteria
-from judgelab.errors import CapabilityError, ConfigError, did_you_mean
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Message, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.criteria import Criteria, Metric, load_criteria
+from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Reply
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, mean_over, measured, weaker_of_two
 from judgelab.mechanism.closed import Closed, ReplyMode, expected, whole_grades, with_shares
 from judgelab.mechanism.grades import expected_grade, read_grade
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores, mean_over, measured, weaker_of_two
 
 Aggregate = Literal["number", "expected"]
 

@@ -9,17 +9,17 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.criteria import Criteria, Metric, load_criteria
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.criteria import Criteria, Metric, load_criteria
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
+from judgelab.core.sentences import sentences
 from judgelab.mechanism.grades import mean_grade
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.questions import Questions
 from judgelab.mechanism.rating import chosen, rating_prompt, ratings, score_ratings
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores
-from judgelab.sentences import sentences
 
 Form = Literal["text", "grades"]
 
@@ -29,7 +29,7 @@ class RatingLikelihood:
     """One number per text and metric from log-probabilities alone, offline too.
 
     Forms:
-        text: each metric's ``likelihood`` (see judgelab.criteria), nats per token, so that a
+        text: each metric's ``likelihood`` (see judgelab.core.criteria), nats per token, so that a
             text does not gain by being cut. No metric of the paper: a stand-in that is real.
         grades: mean grade under log P(grade | rating prompt), for LMs that follow instructions.
 

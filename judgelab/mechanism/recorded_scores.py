@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError, did_you_mean
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.protocol import NOTHING, Definition, Reads
 from judgelab.mechanism.surface import score_texts
-from judgelab.panel import Panel
-from judgelab.scores import Scores, measured
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from typing import ClassVar, Literal
 
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores
 from judgelab.mechanism.protocol import NOTHING, Definition, Reads
 from judgelab.mechanism.subsequence import lcs_length
 from judgelab.mechanism.surface import Compare, measure_against, score_against
-from judgelab.panel import Panel
-from judgelab.scores import Scores
 
 
 @dataclass(frozen=True)

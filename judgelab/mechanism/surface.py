@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.scores import Scores, measured, weaker_of_two
 from judgelab.mechanism.peers import judged_pairs, score_directed
-from judgelab.panel import Agent, Item, Panel
-from judgelab.scores import Scores, measured, weaker_of_two
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores, mean_over, symmetric
 from judgelab.mechanism.closed import Closed, ReplyMode
 from judgelab.mechanism.critic import LABELS, ChatCritic, likelihood_grades
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.negatives import folds, partners
 from judgelab.mechanism.protocol import Definition, Reads
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores, mean_over, symmetric
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 
 
 @dataclass(frozen=True)

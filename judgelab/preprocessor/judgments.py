@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
-from judgelab.writing import Asking, account, needs, present, with_texts, written
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, account, needs, present, with_texts, written
 
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""

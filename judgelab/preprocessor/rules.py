@@ -10,9 +10,11 @@ from typing import ClassVar
 
 import sentencex
 
-from judgelab.capability import Capability
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import account, needs, present, with_texts
+from judgelab.core.sections import HEADERS, sections
 from judgelab.preprocessor.judgments import BLANK, check_subject
 from judgelab.preprocessor.words.cues import (
     ABOUT_REVIEW,
@@ -26,8 +28,6 @@ from judgelab.preprocessor.words.cues import (
     SUGGESTS,
     TOPICS,
 )
-from judgelab.sections import HEADERS, sections
-from judgelab.writing import account, needs, present, with_texts
 
 NO_JUDGMENT = "no sentence with a judgment"
 

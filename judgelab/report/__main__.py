@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 from judgelab.report import comparison, page
 from judgelab.store.run_dir import RunDir
 

@@ -14,10 +14,11 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES
-from judgelab.overrides import differences, removals, written
-from judgelab.store.fingerprint import ROOT, VOLATILE
+from judgelab.config.overrides import differences, removals, written
+from judgelab.core.resources import conf
+from judgelab.store.fingerprint import VOLATILE
 
-CONF = ROOT / "conf"
+CONF = conf()
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml: a tenth of the time
 ALWAYS = ("mechanism", "dataset", "attack")  # said even where they are the default
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from judgelab.report import crossed, format, judges, terminal
+from judgelab.report import attack_table as crossed
 from judgelab.report import document as html
+from judgelab.report import format, judges, terminal
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import Job, axes, jobs, warnings
-from judgelab.report.matrix import LEGEND, points, shown, table
+from judgelab.report.sweep_table import LEGEND, points, shown, table
 from judgelab.report.tables import Column
 from judgelab.store.run_dir import RunDir
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.estimator import lines
+from judgelab.core.estimator import lines
 from judgelab.report import format, terminal
 from judgelab.report.tables import Column, Row, columns, cut
 

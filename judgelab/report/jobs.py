@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import DataError
-from judgelab.estimator import Estimator, marks, mixed, read_estimators
+from judgelab.core.errors import DataError
+from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.store.run_dir import RunDir
 
 

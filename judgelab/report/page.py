@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judgelab.errors import JudgelabError
-from judgelab.estimator import lines
+from judgelab.core.errors import JudgelabError
+from judgelab.core.estimator import lines
 from judgelab.report import document as html
 from judgelab.report import format
 from judgelab.report.command import LOADER, command

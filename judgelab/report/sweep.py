@@ -28,7 +28,7 @@ class Comparison(Callback):
         Raises:
             SystemExit: a job failed, or the comparison itself did (Hydra would only warn).
         """
-        from judgelab.launch import sentence
+        from judgelab.config.launch import sentence
         from judgelab.report import comparison
 
         if config.get("dry_run") is True:  # every job has said what it would ask

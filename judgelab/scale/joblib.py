@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 from judgelab.scale.sharded import Sharded
 from judgelab.scale.shards import Shard
 from judgelab.scale.worker import Answered, Model, answer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judgelab.evaluation_lm.cached import Cached
 from judgelab.scale.protocol import Spread, alone
+from judgelab.store.cached_lm import Cached
 
 
 class Local:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from judgelab.errors import ConfigError, JudgelabError, require
+from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.scale.sharded import Sharded
 from judgelab.scale.shards import Shard
 from judgelab.scale.worker import THREADS, Answered, Model, answer

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.cached import Cached
-from judgelab.evaluation_lm.protocol import LogProbTable
-from judgelab.evaluation_lm.remote import Remote
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import LogProbTable, StreamingLM
 from judgelab.scale.protocol import Ask, Spread
 from judgelab.scale.shards import Answers, PairShard, Shard, missing
 from judgelab.scale.worker import Answered, Model
+from judgelab.store.cached_lm import Cached
 from judgelab.store.fingerprint import code_digest
 
 
@@ -56,7 +55,7 @@ class Sharded(ABC):
             ConfigError: the LM is an endpoint: it asks many calls at once from one process, and
                 its limits, meter and budget hold there.
         """
-        if isinstance(lm.lm, Remote):
+        if isinstance(lm.lm, StreamingLM):
             raise ConfigError(
                 "scale: an endpoint answers many calls at once already, and its limits and budget "
                 "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."

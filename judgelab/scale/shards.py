@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgelab.capability import Capability
-from judgelab.estimator import Presentation
-from judgelab.evaluation_lm.cached import Cached, table_of
-from judgelab.evaluation_lm.closed import closed_batches, open_questions
-from judgelab.evaluation_lm.protocol import (
+from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import closed_batches, open_questions
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import (
     ChatRequest,
     LogProbTable,
     Pairs,
@@ -19,6 +18,7 @@ from judgelab.evaluation_lm.protocol import (
     presentation_of,
 )
 from judgelab.scale.protocol import Ask
+from judgelab.store.cached_lm import Cached, table_of
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
 

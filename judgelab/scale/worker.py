@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.config import build
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
 from judgelab.scale.shards import Answers, PairShard, Shard
 from judgelab.store.fingerprint import code_digest
 

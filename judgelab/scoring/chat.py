@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from judgelab.errors import ConfigError, require
-from judgelab.evaluation_lm.halves import HALVED, halved
-from judgelab.evaluation_lm.protocol import Message
+from judgelab.core.errors import ConfigError, require
+from judgelab.core.lm import Message
+from judgelab.core.surrogates import HALVED, halved
 from judgelab.scoring.encode import imitates
 
 IMITATING = "a text spells out control tokens of the chat template"

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from judgelab.scoring.engine import Engine
-from judgelab.scoring.plan import Ids
+from judgelab.scoring.prefix_tree import Ids
 from judgelab.scoring.trie import Fork, Trie
 
 

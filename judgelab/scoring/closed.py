@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, Reply
 from judgelab.scoring.chat import ChatTemplate, LabelText
 from judgelab.scoring.choose import choose
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.generate import end_tokens
-from judgelab.scoring.plan import Ids, Job
+from judgelab.scoring.prefix_tree import Ids, Job
 from judgelab.scoring.trie import Trie
 
 FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")

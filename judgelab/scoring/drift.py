@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from judgelab.errors import JudgelabError
-from judgelab.scoring.plan import Job
+from judgelab.core.errors import JudgelabError
+from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.rows import score_rows
 
 LEAST = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 2e-3}

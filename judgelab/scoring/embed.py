@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer, resolve_device, resolve_dtype
 from judgelab.scoring.source import fetch_weights, find
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from judgelab.evaluation_lm.halves import halved
-from judgelab.scoring.plan import Ids, Job
+from judgelab.core.surrogates import halved
+from judgelab.scoring.prefix_tree import Ids, Job
 
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgelab.scoring.attention import TreeRefused
 from judgelab.scoring.drift import Drift, DriftError, drift, noise
 from judgelab.scoring.kv import score_kv
-from judgelab.scoring.plan import Job, Plan, make_plan
+from judgelab.scoring.prefix_tree import Job, Plan, make_plan
 from judgelab.scoring.rows import score_rows
 from judgelab.scoring.support import cache_refusal, head_of, tree_refusal
 from judgelab.scoring.tree import score_tree

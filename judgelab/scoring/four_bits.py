@@ -6,7 +6,7 @@ import logging
 import sys
 from typing import Any
 
-from judgelab.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, require
 
 
 def quiet() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from judgelab.errors import ConfigError
-from judgelab.estimator import Presentation
+from judgelab.core.errors import ConfigError
+from judgelab.core.estimator import Presentation
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
 

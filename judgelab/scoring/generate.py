@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from judgelab.errors import require
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.core.errors import require
+from judgelab.core.lm import ChatRequest, Reply
 
 
 def generate(

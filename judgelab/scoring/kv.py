@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from judgelab.scoring.head import Asked, Head
-from judgelab.scoring.plan import Plan
+from judgelab.scoring.prefix_tree import Plan
 
 
 def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.float64]:

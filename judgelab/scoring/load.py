@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, require
 from judgelab.scoring.four_bits import portable, quiet
 from judgelab.scoring.stored import resolve_quantization, stored_quantization
 

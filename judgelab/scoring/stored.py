@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 
 
 def stored_quantization(folder: Path) -> str:

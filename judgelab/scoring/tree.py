@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from judgelab.scoring.attention import NAME, Block, Own, Pass, Shared, tree_attention
 from judgelab.scoring.head import Asked, Head
 from judgelab.scoring.norms import one_pass_norms
-from judgelab.scoring.plan import Bin, Plan
+from judgelab.scoring.prefix_tree import Bin, Plan
 
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from judgelab.scoring.plan import Ids
+from judgelab.scoring.prefix_tree import Ids
 
 LEAST = 1e-15  # of a label's own probability, what is left where longer labels have all but all
 

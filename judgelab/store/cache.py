@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
+from judgelab.core.lm import LogProb
 
 APPLICATION_ID = 0x6A6C6162  # "jlab": tells our files from anybody else's
 SCHEMA = (
@@ -20,8 +21,6 @@ SCHEMA = (
 )
 PATIENCE = 60.0  # seconds to wait for another job that is opening the file
 BATCH = 500  # below SQLite's limit on variables in one statement
-
-LogProb = tuple[float, int]
 
 
 class CallCache:

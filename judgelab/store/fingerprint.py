@@ -12,7 +12,8 @@ from typing import Any
 
 from hydra.utils import get_object
 
-ROOT = Path(__file__).resolve().parents[2]
+from judgelab.core.resources import PACKAGE, conf
+
 VOLATILE = frozenset(
     {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
 )
@@ -48,16 +49,17 @@ def fingerprint(config: Mapping[str, Any]) -> str:
 def code_digest() -> str:
     """Hash of judgelab's sources (but for reports and trackers), samples, prompts, taxonomies."""
     sha = hashlib.sha256()
-    shown = tuple(ROOT / "judgelab" / name for name in SEEN_ONLY)
-    files = [
-        *(p for p in (ROOT / "judgelab").rglob("*.py") if not set(shown) & set(p.parents)),
-        *(ROOT / "judgelab").rglob("*.jsonl"),
-        *(ROOT / "conf" / "prompt").glob("*"),
-        *(ROOT / "conf" / "taxonomy").glob("*"),
-        *(p for name in DATA for p in (ROOT / "conf" / name).glob("*")),
-    ]
-    for path in sorted(files):
-        sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    shown = {PACKAGE / name for name in SEEN_ONLY}
+    files = {
+        f"judgelab/{path.relative_to(PACKAGE)}": path
+        for kind in ("*.py", "*.jsonl")
+        for path in PACKAGE.rglob(kind)
+        if not shown & set(path.parents)
+    }
+    for name in ("prompt", "taxonomy", *DATA):
+        files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}
+    for name, path in sorted(files.items()):
+        sha.update(name.encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:12]
 
 

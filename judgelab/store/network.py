@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from judgelab.errors import require
+from judgelab.core.errors import require
 
 WAIT = 3.0
 """Seconds to wait for a connection before the Hub counts as out of reach."""

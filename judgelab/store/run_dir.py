@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.rewrite import Asking, By, needs
 from judgelab.synopsis.outline import outline
 from judgelab.synopsis.writing import NO_SOURCE, Written, ask, with_synopses
-from judgelab.writing import Asking, By, needs
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from judgelab.evaluation_lm.protocol import EvaluationLM
-from judgelab.panel import Item, Panel
-from judgelab.writing import Asking, By, account, written
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.rewrite import Asking, By, account, written
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

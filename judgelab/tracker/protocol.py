@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgelab.result import Result
+from judgelab.core.result import Result
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlparse
 
-from judgelab.errors import require
-from judgelab.result import Result, plain
+from judgelab.core.errors import require
+from judgelab.core.result import Result, plain
 from judgelab.tracker.protocol import FinishedRun, StartedRun
 
 

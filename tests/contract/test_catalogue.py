@@ -12,11 +12,11 @@ from hydra import compose, initialize_config_dir
 
 from experiments import catalogue
 from judgelab.config import frame, resolved
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.engine.context import build_parts
+from judgelab.engine.run import execute
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.store.cache import CallCache
-from judgelab.study.lab import build_parts
-from judgelab.study.run import execute
+from judgelab.store.cached_lm import Cached
 
 RUN = [  # some of every axis that need no more than seconds
     "study=symmetry",

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from hydra import compose, initialize_config_dir
 
-from judgelab.capability import Capability
 from judgelab.config import AXES, build, frame, resolved
-from judgelab.errors import MissingExtraError
+from judgelab.core.capability import Capability
+from judgelab.core.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -58,7 +58,7 @@ def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     """A user finds every knob in the YAML: nothing is configurable that is not shown."""
     import inspect
 
-    from judgelab.config import _locate
+    from judgelab.config.build import _locate
 
     node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
     parameters = set(inspect.signature(_locate(node["_target_"], axis)).parameters)
@@ -112,7 +112,7 @@ def test_floors_are_kept() -> None:
 
 
 def test_missing_extra_is_one_sentence() -> None:
-    from judgelab.errors import require
+    from judgelab.core.errors import require
 
     with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[local\]'"):
         require("a_package_nobody_has", extra="local")

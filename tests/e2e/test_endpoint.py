@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.core.errors import DataError
+from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.engine.run import execute
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import ChatRequest, Message
 from judgelab.store.cache import CallCache
-from judgelab.study.run import execute
+from judgelab.store.cached_lm import Cached
 from tests.e2e.conftest import ROOT, environment
 from tests.servers.process import Running, scripted
 

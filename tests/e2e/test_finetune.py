@@ -23,9 +23,9 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
 from judgelab.dataset.jsonl import Jsonl  # noqa: E402
+from judgelab.engine.run import execute  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.finetune.trained import trained_on  # noqa: E402
-from judgelab.study.run import execute  # noqa: E402
+from judgelab.scoring.trained_on import trained_on  # noqa: E402
 from tests.e2e.conftest import environment  # noqa: E402
 from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
 
@@ -200,13 +200,13 @@ def test_a_quantised_base_trains_too(
     """As in the paper: 4 bits, 8-bit optimizer, loss on the whole sequence; on any CPU."""
     layers = pytest.importorskip("bitsandbytes.nn.modules", reason="needs the extra local")
     monkeypatch.setattr(layers, "has_avx512bf16", lambda: avx512_bf16)
+    from judgelab.core.prompt import Prompt
     from judgelab.finetune import data
     from judgelab.finetune.base import check, source
     from judgelab.finetune.fit import fit
     from judgelab.finetune.settings import Settings
     from judgelab.finetune.split import split
     from judgelab.finetune.watch import Watch
-    from judgelab.prompt import Prompt
     from judgelab.store.run_dir import RunDir
 
     settings = Settings(

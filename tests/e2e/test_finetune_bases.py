@@ -19,8 +19,8 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
+from judgelab.engine.run import execute  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.study.run import execute  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
@@ -104,10 +104,10 @@ def test_all_papers_may_train_and_the_result_says_that_nothing_was_held_out(
 
 
 def test_a_share_that_is_none_is_refused() -> None:
-    from judgelab.errors import ConfigError
+    from judgelab.core.errors import ConfigError
+    from judgelab.core.prompt import Prompt
     from judgelab.finetune.settings import Settings
-    from judgelab.prompt import Prompt
-    from judgelab.study.finetune import Finetune
+    from judgelab.study.finetune.study import Finetune
 
     settings = Settings("t", "m", Prompt("second_opinion.txt"))
     for share in (-0.1, 1.0, math.nan):

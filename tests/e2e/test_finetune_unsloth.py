@@ -15,16 +15,16 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
-from judgelab.errors import ConfigError, JudgelabError  # noqa: E402
+from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
+from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.finetune.data import Sequence  # noqa: E402
 from judgelab.finetune.job import Job  # noqa: E402
 from judgelab.finetune.parent import train_apart  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.watch import Watch  # noqa: E402
-from judgelab.prompt import Prompt  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
-from judgelab.study import finetune as study  # noqa: E402
+from judgelab.study.finetune import study  # noqa: E402
 from tests.e2e.test_finetune_bases import trained  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from judgelab.endpoint.meter import BudgetReachedError
-from judgelab.study.run import execute
+from judgelab.engine.run import execute
 from tests.e2e.conftest import ROOT
 from tests.scripted_judges import write_panel
 from tests.servers.process import scripted

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.errors import CapabilityError
+from judgelab.core.errors import CapabilityError
 from tests.e2e.conftest import environment
 from tests.e2e.test_endpoint import FAST, inside
 

@@ -19,8 +19,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from judgelab.errors import ConfigError, JudgelabError
-from judgelab.study.run import execute
+from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.engine.run import execute
 from tests.e2e.conftest import ROOT, environment
 
 PAIRS = ("mechanism=tvd_mi", "mechanism.critic=likelihood", "attack=padding", "limit=4")

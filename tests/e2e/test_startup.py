@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.engine.run import execute
 from judgelab.report import page
-from judgelab.study.run import execute
 from tests.e2e.conftest import ROOT, environment
 
 PLAN = ("study=plan", "study.r=.3", "study.delta=.05", "study.confidence=.95")

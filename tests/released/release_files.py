@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.panel import Panel
+from judgelab.core.panel import Panel
 
 RUNS = {
     "tvd": ("tvd_mi_individual_examples", "tvd_mi_example", "tvd_mi", "tvd_mi_matrix"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgelab.stats.discernment import discernment
+from judgelab.stats.discernment.score import discernment
 
 METRICS = ["coherence", "consistency", "fluency", "relevance"]
 

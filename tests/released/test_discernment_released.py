@@ -15,15 +15,15 @@ import yaml
 from judgelab.agents.recorded import Recorded
 from judgelab.attack.none import NoAttack
 from judgelab.config import build
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result
+from judgelab.core.sentences import sentences
+from judgelab.engine.context import Lab
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.preprocessor.identity import Identity
-from judgelab.prompt import Prompt
-from judgelab.result import Result
-from judgelab.sentences import sentences
 from judgelab.store.run_dir import RunDir
-from judgelab.study.discernment import Discernment
-from judgelab.study.lab import Lab
+from judgelab.study.discernment.study import Discernment
 from judgelab.synopsis.recorded import Recorded as RecordedSynopsis
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from judgelab.attack.sentence_deletion import thin, thin_as_released
+from judgelab.core.sections import HEADERS, sections, sentences
 from judgelab.preprocessor.judgments import VERBS, judgment_lines
 from judgelab.preprocessor.rules import judged
-from judgelab.sections import HEADERS, sections, sentences
 
 FOUR = [HEADERS[0], HEADERS[1], HEADERS[3], HEADERS[4]]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgelab.core.errors import DataError
 from judgelab.dataset.gem_released import GemReleased
-from judgelab.errors import DataError
 from judgelab.mechanism.rouge import Rouge
 from tests.scripted import NOBODY
 

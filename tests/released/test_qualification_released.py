@@ -16,24 +16,24 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.prompt import Prompt
 from judgelab.dataset.auto_pre_released import AutoPreReleased
-from judgelab.errors import ConfigError, DataError
+from judgelab.engine.run import execute
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.exam.consistency import Consistency, Position
 from judgelab.exam.pertinence import Pertinence
 from judgelab.exam.protocol import Exam
 from judgelab.exam.self_confidence import SelfConfidence
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.prompt import Prompt
-from judgelab.stats.bootstrap import item_weights
-from judgelab.stats.exams import Threshold, mark
-from judgelab.stats.preference import accuracy, accuracy_samples, correct
-from judgelab.store.auto_pre import is_release, read_dataset
-from judgelab.store.auto_pre_exams import confidence, pertinence
-from judgelab.study.annotation import all_pairs, preferences_of
-from judgelab.study.pools import Rules, examined, filtered_by_people
-from judgelab.study.recalled import recall
-from judgelab.study.run import execute
+from judgelab.releases.auto_pre.exams import confidence, pertinence
+from judgelab.releases.auto_pre.recorded import is_release, read_dataset
+from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.qualification.exams import Threshold, mark
+from judgelab.stats.qualification.preference import accuracy, accuracy_samples, correct
+from judgelab.study.qualification.annotation import all_pairs, preferences_of
+from judgelab.study.qualification.pools import Rules, examined, filtered_by_people
+from judgelab.study.qualification.released_responses import recall
 from tests.e2e.conftest import ROOT, environment
 from tests.scripted import panel_of
 

@@ -16,8 +16,8 @@ from pytest import CaptureFixture
 from experiments.ranking_confidence.rows import paper
 from experiments.ranking_confidence.tables import main
 from judgelab.config import WRITER, resolved
+from judgelab.engine.context import Lab, build_parts
 from judgelab.store.run_dir import RunDir
-from judgelab.study.lab import Lab, build_parts
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 Rows = list[dict[str, Any]]

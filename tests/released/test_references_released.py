@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from judgelab.config import build
+from judgelab.core.panel import Item
+from judgelab.core.sentences import sentences
 from judgelab.dataset.references import References
-from judgelab.panel import Item
-from judgelab.sentences import sentences
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgelab.stats.attack_delta import auc_delta, effect_size_delta, score_delta
-from judgelab.stats.auc import macro_auc, pair_auc
-from judgelab.stats.effect_size import group_difference, paired_effect_size
-from judgelab.stats.regression import quadratic_against_linear
+from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
+from judgelab.stats.discrimination.auc import macro_auc, pair_auc
+from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.discrimination.regression import quadratic_against_linear
 
 Array = NDArray[np.float64]
 GOOD, BAD = ("Faithful", "Style"), ("Strategic", "Low Effort")

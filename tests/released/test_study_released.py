@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-from judgelab.study.run import execute
+from judgelab.engine.run import execute
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 

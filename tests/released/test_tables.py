@@ -23,7 +23,7 @@ from experiments.peer_prediction.baseline import rouge1
 from experiments.peer_prediction.rows import paper
 from experiments.peer_prediction.tables import compute, main
 from judgelab.attack.case_flip import CaseFlip
-from judgelab.store.released import list_domains, read_domain
+from judgelab.releases.peer_prediction.release import list_domains, read_domain
 from tests.released.release_files import dump, write_clone, write_export
 from tests.scripted import NOBODY
 

@@ -15,15 +15,15 @@ from judgelab.agents.recorded import Recorded
 from judgelab.attack.none import NoAttack
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result
+from judgelab.engine.context import Lab
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
-from judgelab.panel import Item, Panel
 from judgelab.preprocessor.identity import Identity
-from judgelab.prompt import Prompt
-from judgelab.result import Result
 from judgelab.store.run_dir import RunDir
-from judgelab.study.lab import Lab
 from judgelab.synopsis.recorded import Recorded as RecordedSynopsis
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

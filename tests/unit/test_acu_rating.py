@@ -10,8 +10,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from judgelab.config import build, resolved
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.mechanism.rating import Rating
-from judgelab.panel import Agent, Item, Panel
 from tests.scripted import ScriptedChat
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

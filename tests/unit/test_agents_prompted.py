@@ -9,10 +9,10 @@ import pytest
 
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.panel import Item, Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.panel import Item, Panel
 
 Script = Callable[[ChatRequest], Reply]
 

@@ -17,8 +17,8 @@ from judgelab.agents.strategies.source import Source
 from judgelab.agents.strategies.tables import WRITERS
 from judgelab.agents.strategies.text import has_letters
 from judgelab.agents.taxonomy import load_taxonomy
-from judgelab.errors import ConfigError
-from judgelab.panel import Agent, Item, Panel, rng_for
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Agent, Item, Panel, rng_for
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {
@@ -129,7 +129,7 @@ def test_order_and_company_of_items_change_nothing(task: str) -> None:
 @pytest.mark.slow
 def test_the_same_bytes_in_any_process() -> None:
     code = (
-        "from judgelab.agents.rules import Rules; from judgelab.panel import Item, Panel;"
+        "from judgelab.agents.rules import Rules; from judgelab.core.panel import Item, Panel;"
         "import json; line = json.loads(open('judgelab/dataset/samples/xsum.jsonl').readline());"
         "print(*[Rules().answer(Panel((Item('1', line['document'], meta={'gloss': 'A man ate.'}),),"
         "task=t)).digest for t in ('summarization', 'translation', 'peer_review')])"

@@ -9,8 +9,8 @@ import pytest
 
 from judgelab.agents.recorded import Recorded
 from judgelab.agents.taxonomy import load_taxonomy
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
 
 COUNTS = {  # TVD-MI paper, Tables 8, 9 and 7
     "summarization": {"Faithful": 4, "Style": 10, "Strategic": 10, "Low Effort": 5, "Other": 1},

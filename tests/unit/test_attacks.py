@@ -10,7 +10,7 @@ from judgelab.attack.none import NoAttack
 from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.repetition import Repetition
-from judgelab.panel import Agent, Item, Panel
+from judgelab.core.panel import Agent, Item, Panel
 from tests.scripted import NOBODY
 
 TEXT = "The mayor\nopened a new bridge over the Lund river today."

@@ -16,13 +16,13 @@ from judgelab.attack.random_replacement import ALONE
 from judgelab.attack.rephrase import rephrase
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.attack.words.fillers import FILLERS
-from judgelab.capability import Capability
 from judgelab.config import build
-from judgelab.errors import ConfigError, DataError
-from judgelab.evaluation_lm.protocol import ChatRequest
-from judgelab.panel import Panel
-from judgelab.sections import HEADERS, sections, sentences
-from judgelab.writing import OFFLINE
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import OFFLINE
+from judgelab.core.sections import HEADERS, sections, sentences
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "attack"

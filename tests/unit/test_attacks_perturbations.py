@@ -20,11 +20,11 @@ from judgelab.attack.sentence_reordering import SentenceReordering, reorder
 from judgelab.attack.typos import Typos, typos
 from judgelab.attack.word_deletion import WordDeletion, delete_run
 from judgelab.attack.wrong_ending import WrongEnding
-from judgelab.errors import ConfigError, DataError
-from judgelab.evaluation_lm.protocol import ChatRequest
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.sentences import sentences
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.sentences import sentences
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 TEXT = (

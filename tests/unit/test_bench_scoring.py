@@ -6,7 +6,7 @@ import pytest
 
 from experiments.bench.jobs import JOBS, Job, Shape, law, useful_flops
 from experiments.bench.scoring import RANDOM
-from judgelab.scoring.plan import make_plan
+from judgelab.scoring.prefix_tree import make_plan
 
 
 def test_law_is_the_ratio_of_tokens() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 from judgelab.report.tables import frame
-from judgelab.study.benchmarks import read_benchmarks
+from judgelab.study.leaderboard.benchmarks import read_benchmarks
 
 OURS = {"a": 4.0, "b": 1.0, "c": 2.5, "d": 0.5}
 

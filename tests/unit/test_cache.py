@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from judgelab.capability import Capability
-from judgelab.errors import DataError
-from judgelab.evaluation_lm.cached import Cached, reply_from
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import ChatRequest, LogProbTable, Message, Pairs, Reply
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached, reply_from
 
 
 class Counting:
@@ -122,7 +122,7 @@ def test_a_batch_grows_while_answers_come_quickly(
 ) -> None:
     sizes: list[int] = []
     clock = [0.0]
-    monkeypatch.setattr("judgelab.evaluation_lm.cached.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("judgelab.store.cached_lm.time.monotonic", lambda: clock[0])
 
     class Timed(Counting):
         pace = 0.01

@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError
+from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import closed_batches
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.cached import Cached, chat_key, reply_from
-from judgelab.evaluation_lm.closed import closed_batches
-from judgelab.evaluation_lm.counted import Counted
-from judgelab.evaluation_lm.protocol import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.mechanism.closed import Closed, shares, whole_grades
 from judgelab.mechanism.judge import Judge
@@ -26,11 +27,10 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
 from judgelab.scale.shards import missing
 from judgelab.store.cache import CallCache
-from judgelab.study.records import measurement_records
+from judgelab.store.cached_lm import Cached, chat_key, reply_from
+from judgelab.study.common.long_tables import measurement_records
 from tests.scripted import ScriptedChat, panel_of
 
 PAIRWISE = Pairwise(Prompt("pairwise.txt"))

@@ -14,8 +14,8 @@ pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
 from judgelab.config import build, resolved
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.panel import Agent, Item, Panel
 from tests.tiny_models import model, tokenizer
 
 CONF = Path(__file__).parents[2] / "conf"

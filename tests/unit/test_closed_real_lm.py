@@ -12,7 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply  # noqa: E402
+from judgelab.core.lm import ChatRequest, Reply  # noqa: E402
+from judgelab.core.panel import Agent, Item, Panel  # noqa: E402
+from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.mechanism.judge import Judge  # noqa: E402
 from judgelab.mechanism.lm_examiner import LmExaminer  # noqa: E402
@@ -20,8 +22,6 @@ from judgelab.mechanism.pairwise import Pairwise  # noqa: E402
 from judgelab.mechanism.pointwise import Pointwise  # noqa: E402
 from judgelab.mechanism.rating import Rating  # noqa: E402
 from judgelab.mechanism.tvd_mi import TvdMi  # noqa: E402
-from judgelab.panel import Agent, Item, Panel  # noqa: E402
-from judgelab.prompt import Prompt  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.command import run_benchmark, run_tables, tables_parser
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from judgelab.config import AXES, build, frame, resolved
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 
 HERE = "tests.unit.test_config"
 FRAME = {

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.hub import Hub
 from judgelab.dataset.rows import text_at
-from judgelab.errors import ConfigError, DataError
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 

@@ -24,9 +24,9 @@ import pytest
 import yaml
 from hydra.utils import instantiate
 
+from judgelab.core.errors import ConfigError, DataError, MissingExtraError
 from judgelab.dataset.download import split_patterns
 from judgelab.dataset.hub import SAMPLES, Hub
-from judgelab.errors import ConfigError, DataError, MissingExtraError
 from judgelab.store.network import why_offline
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"

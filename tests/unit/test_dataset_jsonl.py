@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.jsonl import Jsonl
-from judgelab.errors import ConfigError, DataError
 
 GOOD = {"id": "a", "source": "The sky.", "responses": {"A": "blue", "B": "grey"}, "human": {"A": 4}}
 

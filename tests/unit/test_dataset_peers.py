@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.gem_released import GemReleased
 from judgelab.dataset.peer_texts import PeerTexts
 from judgelab.dataset.yelp import Yelp
-from judgelab.errors import ConfigError, DataError
 
 ROW = {"id": 1, "source": "s", "synopsis": "z", "texts": ["a", "b"], "grades": ["A", 2.5]}
 

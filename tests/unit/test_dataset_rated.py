@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgelab.core.errors import ConfigError, DataError, JudgelabError
+from judgelab.core.panel import Panel
 from judgelab.dataset.rated.sample import SYSTEMS
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
 from judgelab.dataset.summeval_ratings import SummEval
-from judgelab.errors import ConfigError, DataError, JudgelabError
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.panel import Panel
 from tests.scripted import NOBODY
 
 CSV = """item,system,human,metric,second

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from judgelab.config import build
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.references import References
-from judgelab.errors import ConfigError, DataError
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 NAMES = ["summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_de_en", "wmt22_zh_en"]

@@ -17,7 +17,7 @@ from judgelab.scoring import tree  # noqa: E402
 from judgelab.scoring.attention import Shared  # noqa: E402
 from judgelab.scoring.drift import AFTER, LARGEST, TYPICAL, DriftError, drift, noise  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
-from judgelab.scoring.plan import Job, Plan, make_plan  # noqa: E402
+from judgelab.scoring.prefix_tree import Job, Plan, make_plan  # noqa: E402
 from judgelab.scoring.rows import score_rows  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
 from tests.tiny_models import model  # noqa: E402

@@ -13,8 +13,8 @@ pytest.importorskip("transformers", reason="needs the extra local")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import Message
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import Message
 from judgelab.scoring.chat import ChatTemplate, ChatText
 from judgelab.scoring.encode import Encoder, RawText
 from judgelab.scoring.framing import Framing

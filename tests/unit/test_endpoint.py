@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
 from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
 from judgelab.endpoint.pool import Pool
 from judgelab.endpoint.prices import Price, price_of
-from judgelab.errors import ConfigError, DataError
+from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
 from judgelab.report.progress import Progress
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from judgelab.store.claims import Claims
-from judgelab.study.employed import calls_file
 from tests.scripted import ScriptedChat
 from tests.servers.process import scripted
 

@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
+from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
+from judgelab.core.lm import presentation_of
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result
 from judgelab.endpoint.limits import Limits
-from judgelab.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
-from judgelab.evaluation_lm.cached import Cached
+from judgelab.engine.estimating import estimator_of
+from judgelab.engine.usage import Tallied
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import presentation_of
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.prompt import Prompt
 from judgelab.report import comparison, terminal
 from judgelab.report.jobs import jobs
-from judgelab.report.matrix import table
-from judgelab.result import Result
+from judgelab.report.sweep_table import table
 from judgelab.scale.shards import Collector
 from judgelab.store.cache import CallCache
-from judgelab.study.estimating import estimator_of
-from judgelab.study.tallied import Tallied
+from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report_results import result, write_job, write_run
 

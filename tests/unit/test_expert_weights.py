@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from judgelab.criteria import FOLDER as CRITERIA
-from judgelab.errors import ConfigError, DataError
-from judgelab.study.discernment import Discernment
-from judgelab.study.expert_weights import FOLDER, load_weights
+from judgelab.core.criteria import FOLDER as CRITERIA
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.study.discernment.expert_weights import FOLDER, load_weights
+from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.discernment_lab import QUICK, counts_typos, lab, references, rows
 

@@ -16,16 +16,16 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
-from judgelab.errors import ConfigError, DataError
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import refuse_overlap, split
-from judgelab.finetune.trained import TRAINED_ON, other_base, trained_on, training_on
 from judgelab.mechanism.conditional import measure_conditional
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
 from judgelab.scoring.source import digest
+from judgelab.scoring.trained_on import TRAINED_ON, other_base, trained_on, training_on
 from tests.scripted import ScriptedLogProb
 from tests.tiny_models import model, tokenizer
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.finetune.parent import ROOT, carried
+from judgelab.core.resources import PACKAGE
+from judgelab.finetune.parent import carried
 
 START = """
 import fcntl, os, sys, time
@@ -81,7 +82,7 @@ def test_the_child_takes_along_what_it_started_when_its_parent_ends(tmp_path: Pa
     held = tmp_path / "held"
     program = f"{START}\nstart(False)\nprint('started', flush=True)\n"
     program += "from judgelab.finetune.child import _end_with_the_parent\n_end_with_the_parent()"
-    pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     command = [sys.executable, "-c", program, str(held)]
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True

@@ -19,21 +19,21 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
 from judgelab.config import build, frame, resolved  # noqa: E402
-from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
+from judgelab.core.prompt import Prompt  # noqa: E402
+from judgelab.core.result import Result, Table  # noqa: E402
+from judgelab.engine.context import Lab, build_parts  # noqa: E402
 from judgelab.finetune import watch  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
 from judgelab.finetune.card import card  # noqa: E402
 from judgelab.finetune.command import same_writer, usage  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.train import COMPLETE, curve, last_whole  # noqa: E402
-from judgelab.prompt import Prompt  # noqa: E402
 from judgelab.report.figures import caption, draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
-from judgelab.result import Result, Table  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
-from judgelab.study.finetune import as_trained  # noqa: E402
-from judgelab.study.lab import Lab, build_parts  # noqa: E402
+from judgelab.study.finetune.study import as_trained  # noqa: E402
 from judgelab.tracker.protocol import FinishedRun  # noqa: E402
 from judgelab.tracker.wandb import WandbTracker  # noqa: E402
 

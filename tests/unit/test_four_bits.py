@@ -14,7 +14,7 @@ modules = pytest.importorskip("bitsandbytes.nn.modules", reason="needs the extra
 
 from bitsandbytes.functional import dequantize_4bit  # noqa: E402
 
-from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.four_bits import check_gradients  # noqa: E402
 from judgelab.scoring.load import Form, load_model  # noqa: E402

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgelab.evaluation_lm.protocol import EvaluationLM
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.gem import Gem
-from judgelab.panel import Panel
-from judgelab.prompt import Prompt
 from tests.scripted import ScriptedLogProb, panel_of
 
 PROMPT = Prompt("second_opinion.txt")

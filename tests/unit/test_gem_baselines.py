@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.mechanism.bartscore import BartScore
 from judgelab.mechanism.bertscore import BertScore, greedy, sentences
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.lm_examiner import LmExaminer, read_grade
 from judgelab.mechanism.rouge import Rouge
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("second_opinion.txt")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import Mi

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from judgelab.errors import ConfigError, DataError
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.prompt import Prompt
 from judgelab.mechanism.judge import VERDICTS, Judge, position
 from judgelab.mechanism.labels import read_label
-from judgelab.prompt import Prompt
 from tests.scripted import ScriptedChat, panel_of
 
 TEXTS = [["good text", "fair text", "poor text", "human text"]] * 3

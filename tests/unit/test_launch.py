@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judgelab.errors import ConfigError
-from judgelab.launch import check_sweep
+from judgelab.config.launch import check_sweep
+from judgelab.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

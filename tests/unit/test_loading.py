@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="needs the extra local
 
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.scoring.load import Form, load_encoder, load_model  # noqa: E402
 from tests.tiny_models import SIZES, model  # noqa: E402
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("huggingface_hub", reason="needs the extra local or hub")
 
 MODEL = """
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.scoring.source import find
 try:
     find("some/absent-model", None, None)
@@ -21,7 +21,7 @@ except ConfigError as fault:
 """
 DATASET = """
 from judgelab.dataset.download import fetch
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 try:
     fetch({"id": "some/absent-set", "revision": "main", "split": "test"})
 except DataError as fault:

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from judgelab.capability import Capability
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.attempts import EndpointError
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
 from judgelab.endpoint.prices import Price
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.evaluation_lm.cached import Cached
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import ChatRequest, Message
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from tests.servers import scripted as rule
 from tests.servers.process import Running, scripted
 

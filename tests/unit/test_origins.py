@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from judgelab.engine.provenance import trained
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.finetune import trained as record
-from judgelab.study.origins import trained
+from judgelab.scoring import trained_on as record
 from tests.scripted import ScriptedChat, panel_of
 
 PANEL = panel_of([["a"], ["b"], ["c"]])

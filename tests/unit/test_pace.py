@@ -6,14 +6,14 @@ import time
 
 import pytest
 
+from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.limits import Limits
+from judgelab.engine import dry_run
+from judgelab.engine import throughput as pacing
+from judgelab.engine.throughput import Pace, pace
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import ChatRequest, Message
-from judgelab.study import dry_run
-from judgelab.study import pace as pacing
-from judgelab.study.pace import Pace, pace
 from tests.scripted import ScriptedChat
 
 WAIT = 0.02

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judgelab.errors import DataError
-from judgelab.panel import Agent, Item, Panel, rng_for
+from judgelab.core.errors import DataError
+from judgelab.core.panel import Agent, Item, Panel, rng_for
 
 
 def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:

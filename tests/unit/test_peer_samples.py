@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from judgelab.config import build
+from judgelab.core.panel import Panel
 from judgelab.dataset.peer_texts import SAMPLES
-from judgelab.panel import Panel
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 NAMES = ("iclr_reviews", "peer_grading", "yelp")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from judgelab.attack.padding import Padding
-from judgelab.errors import ConfigError, DataError
-from judgelab.study.perturbations import FOLDER, LEVELS, load_suite
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.study.discernment.perturbations import FOLDER, LEVELS, load_suite
 
 PADDING = "{_target_: judgelab.attack.padding.Padding, symbol: X, count: 3}"
 
@@ -146,7 +146,7 @@ def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> No
 
 def test_an_attack_that_is_no_class_is_named(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
-    target = "{_target_: judgelab.study.perturbations.LEVELS}"
+    target = "{_target_: judgelab.study.discernment.perturbations.LEVELS}"
     own.write_text(f"more: {{level: word, severity: null, attack: {target}}}")
     with pytest.raises(
         ConfigError, match=r"more: attack\._target_=.* cannot be built: name a class"

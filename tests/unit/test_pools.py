@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, Message, Reply
+from judgelab.core.prompt import Prompt
 from judgelab.endpoint.limits import Limits
-from judgelab.errors import ConfigError
+from judgelab.engine.usage import Tallied
 from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.counted import Counted
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply
 from judgelab.mechanism.chat_eval import ChatEval
-from judgelab.prompt import Prompt
-from judgelab.stats.exams import Threshold, confidence, mark, shares
-from judgelab.study.hearing import Hearing
-from judgelab.study.judge_prices import JudgePrices
-from judgelab.study.pools import (
+from judgelab.stats.qualification.exams import Threshold, confidence, mark, shares
+from judgelab.study.qualification.case import Case, gain
+from judgelab.study.qualification.human_tables import bias_table, budgets_table
+from judgelab.study.qualification.judge_prices import JudgePrices
+from judgelab.study.qualification.judge_responses import Hearing
+from judgelab.study.qualification.pools import (
     Rules,
     admitted,
     answer_scores,
@@ -29,9 +32,6 @@ from judgelab.study.pools import (
     filtered_by_people,
     single,
 )
-from judgelab.study.qualification_case import Case, gain
-from judgelab.study.qualification_people import bias_table, budgets_table
-from judgelab.study.tallied import Tallied
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 NAN = np.nan

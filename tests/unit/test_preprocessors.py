@@ -10,13 +10,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgelab.capability import Capability
 from judgelab.config import build
-from judgelab.errors import ConfigError
-from judgelab.panel import Panel
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
 from judgelab.preprocessor.rules import NO_CUE, RETELLING, REVIEW, judged, verb_of
-from judgelab.writing import OFFLINE
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "preprocessor"

@@ -15,21 +15,21 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import build
-from judgelab.errors import JudgelabError
-from judgelab.evaluation_lm.counted import Counted
-from judgelab.evaluation_lm.protocol import Reply
+from judgelab.core.errors import JudgelabError
+from judgelab.core.lm import Reply
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.parse_reply import read_choice, read_number
+from judgelab.core.prompt import Prompt
+from judgelab.engine.run import execute
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.exam.similar import most_similar
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.reading import read_choice, read_number
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
-from judgelab.study.annotation import all_pairs, preferences_of
-from judgelab.study.run import execute
+from judgelab.study.qualification.annotation import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 

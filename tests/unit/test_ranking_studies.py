@@ -17,17 +17,17 @@ from hydra import compose, initialize_config_dir
 from scipy.stats import ttest_rel
 
 from judgelab.config import WRITER, build, resolved
-from judgelab.errors import ConfigError, DataError
-from judgelab.panel import Panel
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result
+from judgelab.engine.context import Lab, build_parts
+from judgelab.engine.run import execute
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
-from judgelab.result import Result
-from judgelab.stats.ranking_confidence import confidence, required_n
+from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
-from judgelab.study.lab import Lab, build_parts
-from judgelab.study.plan import Plan
-from judgelab.study.ranking_confidence import RankingConfidence
-from judgelab.study.run import execute
+from judgelab.study.ranking.plan import Plan
+from judgelab.study.ranking.ranking_confidence import RankingConfidence
 from tests.scripted import ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgelab.criteria import FOLDER, load_criteria
-from judgelab.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.criteria import FOLDER, load_criteria
+from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.protocol import ChatRequest, Reply
 from judgelab.mechanism.grades import expected_grade, mean_grade, read_grade
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
-from judgelab.study.records import measurement_records
+from judgelab.study.common.long_tables import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("rating.txt")

@@ -15,8 +15,8 @@ pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
 from judgelab.agents.prompted import Prompted
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.panel import Agent, Item, Panel
 from tests.real_lm import SMOLLM2, needs_smollm2
 
 ROOT = Path(__file__).resolve().parents[2]

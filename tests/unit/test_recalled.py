@@ -15,17 +15,17 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf, open_dict
 
 from judgelab.config import build
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.auto_pre_released import AutoPreReleased
-from judgelab.errors import ConfigError, DataError
+from judgelab.engine.run import execute
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.exam.protocol import Exam
-from judgelab.stats.exams import Confidence, Shares
-from judgelab.store.auto_pre import NEEDED, list_datasets, read_dataset
-from judgelab.study.annotation import all_pairs
-from judgelab.study.hearing import Hearing
-from judgelab.study.qualification import EXAMS
-from judgelab.study.recalled import recall
-from judgelab.study.run import execute
+from judgelab.releases.auto_pre.recorded import NEEDED, list_datasets, read_dataset
+from judgelab.stats.qualification.exams import Confidence, Shares
+from judgelab.study.qualification.annotation import all_pairs
+from judgelab.study.qualification.judge_responses import Hearing
+from judgelab.study.qualification.released_responses import recall
+from judgelab.study.qualification.study import EXAMS
 from tests.tiny_release import write_release
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

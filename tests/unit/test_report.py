@@ -16,7 +16,7 @@ from hydra import compose, initialize_config_dir
 from pandas import DataFrame
 
 from judgelab.config import resolved
-from judgelab.errors import DataError, JudgelabError
+from judgelab.core.errors import DataError, JudgelabError
 from judgelab.report import console, format, page, terminal
 from judgelab.report.command import CONF, command
 from judgelab.report.figures import DRAWINGS, caption, draw

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.report import terminal
-from judgelab.report.crossed import crossed, listed, shown
+from judgelab.report.attack_table import crossed, listed, shown
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import Job

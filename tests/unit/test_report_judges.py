@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgelab.panel import Item, Panel
+from judgelab.core.panel import Item, Panel
 from judgelab.report import comparison, terminal
 from judgelab.report.figures import caption, draw
 from judgelab.report.jobs import jobs
 from judgelab.report.judges import cells, judges, listed, shown
-from judgelab.report.matrix import table
-from judgelab.study.discernment import Discernment
+from judgelab.report.sweep_table import table
+from judgelab.study.discernment.study import Discernment
 from tests.scripted import ScriptedChat
 from tests.unit.discernment_lab import counts_typos, lab
 from tests.unit.report_results import write_job, write_run

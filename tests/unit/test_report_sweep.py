@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from judgelab.errors import DataError, JudgelabError
+from judgelab.core.errors import DataError, JudgelabError
 from judgelab.report import comparison, format, terminal
 from judgelab.report.jobs import axes, jobs
-from judgelab.report.matrix import points, shown, table
 from judgelab.report.sweep import Comparison
+from judgelab.report.sweep_table import points, shown, table
 from tests.unit.report_results import HOSTILE, result, write_job, write_run
 
 CLEAN = ("clean",)

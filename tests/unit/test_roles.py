@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from judgelab.agents.candidates import Candidates
-from judgelab.capability import Capability
 from judgelab.config import build
-from judgelab.errors import CapabilityError, ConfigError
-from judgelab.prompt import Prompt
-from judgelab.scores import Scores
-from judgelab.study.roles import with_reference_texts_of, with_references
-from judgelab.study.validation import rows_of
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
+from judgelab.engine.references import with_reference_texts_of, with_references
+from judgelab.study.validation.study import rows_of
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
 PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])
@@ -40,7 +40,7 @@ def test_an_attack_spares_the_references() -> None:
 
 
 def scores_of(values: np.ndarray) -> Scores:
-    from judgelab.scores import agent_array, pair_array
+    from judgelab.core.scores import agent_array, pair_array
 
     return Scores(
         agent=agent_array(np.arange(6.0).reshape(2, 3), PANEL),
@@ -117,7 +117,7 @@ def test_a_mapping_of_nodes_is_built() -> None:
         {
             "_target_": "judgelab.agents.candidates.Candidates",
             "models": {"one": {**node, "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}},
-            "prompt": {"_target_": "judgelab.prompt.Prompt", "file": "review.txt"},
+            "prompt": {"_target_": "judgelab.core.prompt.Prompt", "file": "review.txt"},
         },
         "agents",
     )

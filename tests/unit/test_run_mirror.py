@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-from judgelab.study import run
+from judgelab.engine import run
 from judgelab.tracker.careful import Careful
 
 CONF = Path(__file__).parents[2] / "conf"

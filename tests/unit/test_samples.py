@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from judgelab.config import build
+from judgelab.core.panel import Item, Panel
 from judgelab.dataset.hub import SAMPLES, Hub
 from judgelab.dataset.references import References
 from judgelab.dataset.rows import read_rows
-from judgelab.panel import Item, Panel
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 PEERS = {"iclr_reviews", "peer_grading", "yelp"}  # texts by several peers: test_peer_samples.py

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.cached import Cached
-from judgelab.evaluation_lm.protocol import ChatRequest, EvaluationLM, Message
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM, Message
 from judgelab.scale.joblib import Joblib
 from judgelab.scale.ray import Ray, places
 from judgelab.scale.shards import CHATS, ChatShard, PairShard, missing
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 

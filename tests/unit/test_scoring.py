@@ -20,7 +20,7 @@ from judgelab.scoring.encode import Encoder, RawText  # noqa: E402
 from judgelab.scoring.engine import DriftError, Engine  # noqa: E402
 from judgelab.scoring.head import Asked, Head  # noqa: E402
 from judgelab.scoring.kv import score_kv  # noqa: E402
-from judgelab.scoring.plan import Job, make_plan  # noqa: E402
+from judgelab.scoring.prefix_tree import Job, make_plan  # noqa: E402
 from judgelab.scoring.rows import score_rows  # noqa: E402
 from judgelab.scoring.tree import score_tree  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("gguf", reason="needs the extra smollm2")
 
-from judgelab.errors import ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.scoring import smollm2
 from tests.real_lm import SMOLLM2, needs_smollm2
 
@@ -81,7 +81,7 @@ def test_the_folder_says_what_it_is_and_splits_digits_as_the_model_learnt_them()
 
 @needs_smollm2
 def test_it_knows_something_and_answers() -> None:
-    from judgelab.evaluation_lm.protocol import ChatRequest, Message
+    from judgelab.core.lm import ChatRequest, Message
     from judgelab.evaluation_lm.transformers import Transformers
 
     lm = Transformers(str(SMOLLM2))

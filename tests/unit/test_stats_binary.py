@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from judgelab.stats.binary import acceptance_rate, critic_information
-from judgelab.stats.information import youden_j
+from judgelab.stats.discrimination.binary import acceptance_rate, critic_information
+from judgelab.stats.discrimination.information import youden_j
 
 Array = NDArray[np.float64]
 UNIT = st.floats(0, 1)

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgelab.stats.bootstrap import (
+from judgelab.stats.intervals.bootstrap import (
     bootstrap_mean,
     item_draws,
     item_weights,
     percentile_interval,
     resampled_means,
 )
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.sign_flip import sign_flip_p
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.sign_flip import sign_flip_p
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(NUMBERS, st.just(math.nan))

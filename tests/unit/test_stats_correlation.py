@@ -13,14 +13,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgelab.stats.bootstrap import item_draws, item_weights
-from judgelab.stats.correlation import (
+from judgelab.stats.discrimination.correlation import (
     Method,
     clustered_correlation,
     item_correlations,
     mean_item_correlation,
 )
-from judgelab.stats.weighted_correlation import METHODS
+from judgelab.stats.discrimination.weighted_correlation import METHODS
+from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 
 Array = NDArray[np.float64]
 ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {
@@ -82,7 +82,7 @@ def test_spearman_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = generator.normal(size=(2, 9, 4))
     weights = item_weights(9, 40, 1)
     whole = METHODS["spearman"](x, y)(weights)
-    monkeypatch.setattr("judgelab.stats.weighted_correlation.CHUNK", 100)
+    monkeypatch.setattr("judgelab.stats.discrimination.weighted_correlation.CHUNK", 100)
     assert (METHODS["spearman"](x, y)(weights) == whole).all()
 
 

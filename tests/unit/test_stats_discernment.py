@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from judgelab.stats.discernment import (
-    ceilings,
-    combined,
-    discernment,
-    level_balanced,
-    metric_weights,
-)
-from judgelab.stats.discernment_null import (
+from judgelab.stats.discernment.null import (
     How,
     _shuffles,
     calibrate,
     calibrate_summary,
     resampled,
 )
-from judgelab.stats.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
+from judgelab.stats.discernment.score import (
+    ceilings,
+    combined,
+    discernment,
+    level_balanced,
+    metric_weights,
+)
+from judgelab.stats.discernment.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
 
 LN20 = math.log(20)
 ZEROS: tuple[ZeroMethod, ...] = ("wilcox", "pratt", "zsplit")

@@ -12,8 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgelab.stats.bootstrap import item_draws, item_weights
-from judgelab.stats.effect_size import (
+from judgelab.stats.discrimination.effect_size import (
     effect_size,
     group_difference,
     paired_effect_size,
@@ -21,6 +20,7 @@ from judgelab.stats.effect_size import (
     resampled_effect_sizes,
     welch_p,
 )
+from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 
 Array = NDArray[np.float64]
 CELLS = st.one_of(st.floats(-100, 100, allow_subnormal=False), st.just(math.nan))

@@ -6,10 +6,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from judgelab.stats.bootstrap import item_weights
-from judgelab.stats.exams import Threshold, confidence, mark, shares, spread_of_gap, tied, unchanged
-from judgelab.stats.pooling import decide, fusion_weights, gaps_of, pooled_scores, votes_of
-from judgelab.stats.preference import (
+from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.qualification.exams import (
+    Threshold,
+    confidence,
+    mark,
+    shares,
+    spread_of_gap,
+    tied,
+    unchanged,
+)
+from judgelab.stats.qualification.pooling import (
+    decide,
+    fusion_weights,
+    gaps_of,
+    pooled_scores,
+    votes_of,
+)
+from judgelab.stats.qualification.preference import (
     accuracy,
     accuracy_samples,
     alike,

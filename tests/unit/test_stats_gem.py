@@ -14,12 +14,16 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgelab.stats.agreement import agreement
-from judgelab.stats.correlation import clustered_correlation
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.ranking import rank_intervals
-from judgelab.stats.standardized import SmdDefinition, standardized_mean_difference, verdict
-from judgelab.stats.symmetry import joint_symmetry
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.discrimination.standardized import (
+    SmdDefinition,
+    standardized_mean_difference,
+    verdict,
+)
+from judgelab.stats.discrimination.symmetry import joint_symmetry
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.agreement import agreement
+from judgelab.stats.ranking.leaderboard import rank_intervals
 
 Array = NDArray[np.float64]
 DEFINITIONS: tuple[SmdDefinition, ...] = ("corrected", "paper", "released")

@@ -17,7 +17,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped, unused-ignore]
     roc_auc_score,
 )
 
-from judgelab.stats.information import (
+from judgelab.stats.discrimination.information import (
     Generator,
     auc_from_youden,
     ceiling,

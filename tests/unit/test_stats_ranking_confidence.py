@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgelab.stats.ranking_confidence import (
+from judgelab.stats.ranking.confidence import (
     confidence,
     minimum_delta,
     required_n,
     required_r,
 )
-from judgelab.stats.ranking_population import (
+from judgelab.stats.ranking.population import (
     correlation_at_noise,
     noise_sd,
     noisy_estimates,
     population,
 )
-from judgelab.stats.ranking_simulation import Draws, Relation, simulate
+from judgelab.stats.ranking.simulation import Draws, Relation, simulate
 
 S = 0.249
 """The sd of ACU scores that the audit's figures rest on."""

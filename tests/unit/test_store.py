@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.errors import JudgelabError
+from judgelab.core.errors import JudgelabError
 from judgelab.store.fingerprint import fingerprint
 from judgelab.store.run_dir import RunDir
 

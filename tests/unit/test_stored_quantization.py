@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
-from judgelab.errors import ConfigError  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.load import Form, load_model, quantised  # noqa: E402
 from judgelab.scoring.stored import stored_quantization  # noqa: E402

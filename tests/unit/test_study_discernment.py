@@ -11,9 +11,12 @@ from hydra import compose, initialize_config_dir
 from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
-from judgelab.capability import Capability
-from judgelab.errors import CapabilityError, ConfigError, DataError
-from judgelab.evaluation_lm.protocol import ChatRequest
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.engine.run import execute
 from judgelab.mechanism.bertscore import BertScore
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gppm import Gppm
@@ -24,12 +27,9 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.panel import Item, Panel
-from judgelab.prompt import Prompt
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
-from judgelab.study.discernment import Discernment
-from judgelab.study.run import execute
+from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.discernment_lab import (
     CONF,

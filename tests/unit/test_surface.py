@@ -10,11 +10,11 @@ import pytest
 from rouge_score import tokenize
 from rouge_score.rouge_scorer import RougeScorer
 
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.random import Random
 from judgelab.mechanism.rouge import Rouge
-from judgelab.panel import Agent, Item, Panel
 from tests.scripted import ScriptedChat, panel_of
 
 NOBODY = ScriptedChat(lambda r: pytest.fail("a text-only mechanism asked the LM"))

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest
-from judgelab.panel import Agent, Item, Panel
-from judgelab.prompt import Prompt
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.synopsis.abstract import Abstract
 from judgelab.synopsis.assw import HEADINGS, Assw, claims
 from judgelab.synopsis.outline import outline

@@ -16,9 +16,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 transformers = pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.capability import Capability  # noqa: E402
-from judgelab.errors import ConfigError  # noqa: E402
-from judgelab.evaluation_lm.protocol import ChatRequest, Message  # noqa: E402
+from judgelab.core.capability import Capability  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
+from judgelab.core.lm import ChatRequest, Message  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.choose import choose  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402

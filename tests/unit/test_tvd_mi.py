@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from judgelab.capability import Capability
-from judgelab.errors import ConfigError
-from judgelab.evaluation_lm.protocol import ChatRequest
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.prompt import Prompt
 from judgelab.mechanism.critic import likelihood_grades
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.prompt import Prompt
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("tvd_mi.txt")

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 transformers = pytest.importorskip("transformers", reason="needs the extra local")
 
 from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts  # noqa: E402
-from judgelab.errors import ConfigError  # noqa: E402
-from judgelab.evaluation_lm.protocol import ChatRequest, Message, Reply  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
+from judgelab.core.lm import ChatRequest, Message, Reply  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.evaluation_lm.vllm import VLLM  # noqa: E402
 

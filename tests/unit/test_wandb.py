@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.estimator import Estimator
-from judgelab.result import Result, Table
+from judgelab.core.estimator import Estimator
+from judgelab.core.result import Result, Table
 from judgelab.tracker.protocol import FinishedRun
 from judgelab.tracker.wandb import WandbTracker, credentials_mode
 

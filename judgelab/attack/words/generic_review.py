@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from judgelab.sections import sentences
+from judgelab.core.sections import sentences
 
 OPENING = (
     "Going by its synopsis, the paper says the following.",

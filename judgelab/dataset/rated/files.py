@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.dataset.download import fetch
 from judgelab.dataset.rated.panel import Source
 from judgelab.dataset.rated.table import names, need, read_table, text_or_none
 from judgelab.dataset.rows import Row, read_rows
-from judgelab.errors import ConfigError, did_you_mean
 
 SOURCES = ("sample", "hub", "path")
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from judgelab.errors import DataError
-from judgelab.panel import Agent, Item, Panel
+from judgelab.core.errors import DataError
+from judgelab.core.panel import Agent, Item, Panel
 
 
 @dataclass(frozen=True, slots=True)

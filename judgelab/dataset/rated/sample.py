@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import sentencex
 
+from judgelab.core.panel import rng_for
+from judgelab.core.resources import samples
 from judgelab.dataset.rated.panel import Rated, Source
-from judgelab.panel import rng_for
 
-SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLES = samples()
 FILES = (("cnn_dailymail", "article", "highlights"), ("xsum", "document", "summary"))
 SYNTHETIC = (
     "excerpts of articles written for this project; human scores and judges are made by a formula"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.errors import DataError, did_you_mean
+from judgelab.core.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

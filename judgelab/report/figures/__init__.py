@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgelab.errors import DataError
+from judgelab.core.errors import DataError
 from judgelab.report.figures import (
     agents,
     discernment,

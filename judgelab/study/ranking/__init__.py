@@ -1,1 +1,1 @@
-"""The parts of the studies that ask how sure a ranking is."""
+"""How sure is a ranking of systems, and how many items does it need? (ranking-confidence paper)"""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from judgelab.result import Row, Table, Value
-from judgelab.stats.arrays import Floats
-from judgelab.stats.ranking_confidence import confidence, required_n
-from judgelab.stats.ranking_population import noise_sd, noisy_estimates
-from judgelab.stats.ranking_simulation import Draws
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.ranking.confidence import confidence, required_n
+from judgelab.stats.ranking.population import noise_sd, noisy_estimates
+from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.ranking.judge import Judge
 
 STEPS = 24  # differences along a curve

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgelab.result import Row, Table, Value
-from judgelab.stats.arrays import Floats
-from judgelab.stats.bootstrap import percentile_interval
-from judgelab.stats.calibration import (
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.bootstrap import percentile_interval
+from judgelab.stats.intervals.calibration import (
     Outcomes,
     calibration_bins,
     calibration_error,
     pair_means,
 )
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.ranking_bootstrap import RankedPairs, ranked_pairs
-from judgelab.stats.ranking_held_out import MODELS, Model, Predictions, predict_pairs
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.bootstrap import RankedPairs, ranked_pairs
+from judgelab.stats.ranking.held_out import MODELS, Model, Predictions, predict_pairs
 from judgelab.study.ranking.scored import Scored
 
 LEAST = 4  # systems: two are predicted from the others

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgelab.errors import ConfigError
-from judgelab.result import Row, Table
-from judgelab.stats.arrays import Floats
-from judgelab.stats.correlation import clustered_correlation
-from judgelab.stats.estimate import Estimate
-from judgelab.stats.system_bias import JudgeFit, bias_estimate, fit_judge
-from judgelab.stats.system_gaps import system_moments
+from judgelab.core.errors import ConfigError
+from judgelab.core.result import Row, Table
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
+from judgelab.stats.ranking.system_gaps import system_moments
 from judgelab.study.ranking.scored import Scored
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from judgelab.stats.ranking_observed import OrderedPairs
-from judgelab.study.origins import FEW_ITEMS
+from judgelab.engine.provenance import FEW_ITEMS
+from judgelab.stats.ranking.observed import OrderedPairs
 from judgelab.study.ranking.empirical import Empirical
 from judgelab.study.ranking.judge import Judge
 from judgelab.study.ranking.scored import Scored

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgelab.result import Row, Table, Value
-from judgelab.stats.arrays import row_means
-from judgelab.stats.bootstrap import bootstrap_mean
-from judgelab.stats.ranking_observed import OrderedPairs, ordered_pairs
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.ranking.observed import OrderedPairs, ordered_pairs
 from judgelab.study.ranking.judge import Judge
 from judgelab.study.ranking.scored import Scored
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgelab.result import Row, Table, Value
-from judgelab.stats.ranking_simulation import MOST_ITEMS, Draws
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.ranking.simulation import MOST_ITEMS, Draws
 from judgelab.study.ranking.question import Question
 
 POINTS = 60  # of a curve

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from judgelab.errors import ConfigError
-from judgelab.stats.arrays import Floats
-from judgelab.stats.ranking_confidence import (
+from judgelab.core.errors import ConfigError
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.ranking.confidence import (
     Circumstances,
     Confidence,
     Method,
@@ -18,7 +18,7 @@ from judgelab.stats.ranking_confidence import (
     required_n,
     required_r,
 )
-from judgelab.stats.ranking_simulation import Draws
+from judgelab.stats.ranking.simulation import Draws
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.errors import DataError, JudgelabError
-from judgelab.estimator import Estimator, read_estimators
-from judgelab.panel import Panel
-from judgelab.result import Value
-from judgelab.scores import Scores
-from judgelab.stats.arrays import Floats
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.estimator import Estimator, read_estimators
+from judgelab.core.panel import Panel
+from judgelab.core.result import Value
+from judgelab.core.scores import Scores
+from judgelab.engine.context import Lab
+from judgelab.engine.estimating import estimators
+from judgelab.engine.provenance import origin_of
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.store.run_dir import RunDir
-from judgelab.study.estimating import estimators
-from judgelab.study.lab import Lab
-from judgelab.study.origins import origin_of
-from judgelab.study.records import measurement_records, score_records, text_records
+from judgelab.study.common.long_tables import measurement_records, score_records, text_records
 
 RECORDS = "records/clean_scores.parquet"
 COLUMNS = ("item", "agent", "reference", "score", "human")

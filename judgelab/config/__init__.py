@@ -1,0 +1,6 @@
+"""From a command line to objects: composed configs checked, built, and run under Hydra."""
+
+from judgelab.config.build import AXES, WRITER, build, frame, resolved
+from judgelab.config.settings import Budget, Frame, Paths
+
+__all__ = ["AXES", "WRITER", "Budget", "Frame", "Paths", "build", "frame", "resolved"]

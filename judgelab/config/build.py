@@ -1,0 +1,198 @@
+"""From a composed config to objects: every mistake becomes one sentence with its config path."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from judgelab.config.settings import Budget, Frame, Paths
+from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
+
+AXES = (
+    "dataset",
+    "agents",
+    "evaluation_lm",
+    "synopsis",
+    "preprocessor",
+    "attack",
+    "mechanism",
+    "study",
+    "tracker",
+    "scale",
+)
+WRITER = "writer_lm"
+"""A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
+
+
+MOVED = {
+    "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
+    "judgelab.study.plan.Plan": "judgelab.study.ranking.plan.Plan",
+    "judgelab.study.ranking_confidence.RankingConfidence": (
+        "judgelab.study.ranking.ranking_confidence.RankingConfidence"
+    ),
+}
+"""Classes that users' configs name by the module in which they were before."""
+
+GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
+
+
+def resolved(cfg: DictConfig) -> dict[str, Any]:
+    """The config as plain values.
+
+    Raises:
+        ConfigError: a mandatory value is missing or an interpolation leads nowhere.
+    """
+    try:
+        missing = sorted(OmegaConf.missing_keys(cfg))
+        if missing:
+            raise ConfigError(f"{missing[0]} is missing: give {missing[0]}=VALUE.")
+        plain = OmegaConf.to_container(cfg, resolve=True)
+    except OmegaConfBaseException as cause:
+        raise ConfigError(f"{cause.full_key or 'config'}: {_first_line(cause)}.") from cause
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def frame(config: Mapping[str, Any]) -> Frame:
+    """The settings beside the axes, with their types checked.
+
+    Raises:
+        ConfigError: an unknown key, or a value of the wrong type.
+    """
+    for axis in AXES:
+        if not isinstance(config.get(axis), Mapping):
+            raise ConfigError(f"{axis} is missing: give {axis}=OPTION (python run.py --help).")
+    rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
+    known = [f.name for f in fields(Frame)]
+    _unknown_keys("", rest, [*known, *AXES, WRITER])
+    given_by_default = {"dry_run", "budget"}
+    absent = sorted(set(known) - rest.keys() - given_by_default)
+    if absent:
+        raise ConfigError(f"{absent[0]} is missing: give {absent[0]}=VALUE.")
+    paths = rest["paths"]
+    if not isinstance(paths, Mapping) or paths.keys() < {f.name for f in fields(Paths)}:
+        raise ConfigError("paths needs a root and a cache: give paths.root=FOLDER.")
+    groups = {name: _group(name, rest[name], cls) for name, cls in GROUPS.items() if name in rest}
+    _check_types("", {k: v for k, v in rest.items() if k not in GROUPS}, get_type_hints(Frame))
+    if rest["on_error"] not in ("continue", "stop"):
+        raise ConfigError(f"on_error={rest['on_error']!r} must be continue or stop.")
+    if rest["seed"] < 0:
+        raise ConfigError(f"seed={rest['seed']} must not be negative.")
+    if rest["limit"] is not None and rest["limit"] < 1:
+        raise ConfigError(f"limit={rest['limit']} must be at least 1, or null for all items.")
+    return Frame(**{**rest, **groups})
+
+
+def _group(name: str, given: Mapping[str, Any], cls: type[Any]) -> Any:
+    _unknown_keys(name, given, [f.name for f in fields(cls)])
+    _check_types(name, given, get_type_hints(cls))
+    return cls(**given)
+
+
+def build(node: Mapping[str, Any], path: str) -> Any:
+    """Instantiate ``_target_`` with the other keys, innermost first.
+
+    Args:
+        node: a mapping with ``_target_``.
+        path: where it stands in the config, for messages.
+
+    Raises:
+        ConfigError: unknown or missing keys, or a value of the wrong type.
+        JudgelabError: whatever the class itself refuses.
+    """
+    if "_target_" not in node:
+        raise ConfigError(f"{path} has no _target_: name the class to build.")
+    cls = _locate(node["_target_"], path)
+    signature = _signature(cls, node["_target_"], path)
+    given = {str(k): v for k, v in node.items() if k != "_target_"}
+    _unknown_keys(path, given, list(signature.parameters))
+    for name, parameter in signature.parameters.items():
+        if parameter.default is inspect.Parameter.empty and name not in given:
+            raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
+    values = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
+    hints = get_type_hints(cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
+    plain = {k: v for k, v in values.items() if not _is_node(given[k]) and not _nodes(given[k])}
+    _check_types(path, plain, hints)
+    try:
+        return cls(**values)
+    except JudgelabError:
+        raise
+    except (TypeError, ValueError) as cause:
+        raise ConfigError(f"{path}: {cause}") from cause
+
+
+def _locate(target: str, path: str) -> Any:
+    target = MOVED.get(target, target)
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as cause:
+        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+
+
+def _signature(cls: Any, target: str, path: str) -> inspect.Signature:
+    try:
+        return inspect.signature(cls)
+    except (TypeError, ValueError) as cause:  # not callable, or built in without a signature
+        raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.") from cause
+
+
+def _built(value: Any, path: str) -> Any:
+    """A node, or a mapping of nodes, instantiated; anything else as it is."""
+    if _nodes(value):
+        return {str(name): build(node, f"{path}.{name}") for name, node in value.items()}
+    return build(value, path) if _is_node(value) else value
+
+
+def _nodes(value: object) -> bool:
+    return isinstance(value, Mapping) and bool(value) and all(map(_is_node, value.values()))
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, Mapping) and "_target_" in value
+
+
+def _unknown_keys(path: str, given: Mapping[str, Any], known: list[str]) -> None:
+    for key in given:
+        if key not in known:
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(f"{where} is not a known key.{did_you_mean(key, known)}")
+
+
+def _check_types(path: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        if key not in hints:
+            continue
+        try:
+            config = ConfigDict(strict=True, arbitrary_types_allowed=True)
+            _adapter(hints[key], config).validate_python(value)
+        except ValidationError as cause:
+            error = cause.errors()[0]
+            inner = "".join(f".{part}" for part in error["loc"] if isinstance(part, str | int))
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(
+                f"{where}={value!r} has the wrong type: {error['msg']} "
+                f"(expected {_type_name(hints[key])}{', at ' + inner if inner else ''})."
+            ) from None
+
+
+def _adapter(hint: Any, config: ConfigDict) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(hint, config=config)
+    except Exception:  # a type that carries its own pydantic config
+        return TypeAdapter(hint)
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+
+
+def _first_line(cause: BaseException) -> str:
+    return str(cause).strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,123 @@
+"""What surrounds Hydra: a user's mistake ends in one sentence and exit code 1, not a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hydra.errors import (
+    ConfigCompositionException,
+    HydraException,
+    MissingConfigException,
+    OverrideParseException,
+)
+from omegaconf.errors import OmegaConfBaseException
+
+from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
+
+
+def guarded(main: Callable[[], Any]) -> None:
+    """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
+    try:
+        check_sweep(sys.argv[1:])
+        main()
+    except KeyboardInterrupt:
+        print("Interrupted: the same command continues where this run stopped.", file=sys.stderr)
+        sys.exit(130)
+    except Exception as cause:
+        if "debug=true" in (arg.lower() for arg in sys.argv):
+            raise
+        print(f"error: {sentence(cause)}", file=sys.stderr)
+        sys.exit(1)
+
+
+def check_sweep(arguments: Sequence[str]) -> None:
+    """Refuse what Hydra would take and then ignore: a sweep's axes are read once, from one file.
+
+    Raises:
+        ConfigError: several sweeps at once, or a stand-in without the sweep it is for.
+    """
+    given = dict(re.findall(r"^\+?(sweep|offline)=(.+)$", "\n".join(arguments), re.MULTILINE))
+    for key, value in given.items():
+        if "," in value:
+            raise ConfigError(f"{key}={value}: one at a time, as every sweep has axes of its own.")
+    stand_in, sweep = given.get("offline", "null"), given.get("sweep", "null")
+    if stand_in != "null" and not sweep.startswith(f"{stand_in}_"):
+        raise ConfigError(
+            f"offline={stand_in} stands in for what sweep={stand_in}_figure_... needs, and sweep "
+            f"is {sweep}: choose a sweep of that paper, or leave offline away."
+        )
+
+
+def sentence(cause: BaseException) -> str:
+    """One sentence for the user: what is wrong, where, and what to do."""
+    if isinstance(cause, JudgelabError):
+        return str(cause)
+    if isinstance(cause, MissingConfigException) and cause.missing_cfg_file:
+        group, _, name = cause.missing_cfg_file.rpartition("/")
+        if group:
+            options = list(cause.options or [])
+            return f"{group}={name} does not exist.{did_you_mean(name, options)}"
+    if isinstance(cause, OSError) and cause.filename:
+        return (
+            f"{cause.filename}: {cause.strerror}. Check paths.root, paths.cache and the files that "
+            "the config names."
+        )
+    if isinstance(cause, OverrideParseException):
+        return (
+            f"The override {cause.override!r} cannot be read: write key=value, and quote values "
+            "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
+        )
+    if isinstance(cause, HydraException | OmegaConfBaseException):
+        return _compose_sentence(cause)
+    return (
+        f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
+        "(this is a fault of judgelab: debug=true shows where)"
+    )
+
+
+def _compose_sentence(cause: BaseException) -> str:
+    text = str(cause)
+    match = re.search(r"Could not override '([^']+)'", text)
+    if match is None:
+        match = re.search(r"Key '([^']+)' is not in struct", text)
+    if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
+        key = match[1].removesuffix("@")
+        return f"{key} is not a known key.{_near(key)}"
+    if "Ambiguous value" in text:
+        return "A value with a comma is a sweep: add -m, or quote the value."
+    reason = cause.__cause__
+    detail = f"{text} {reason}" if reason is not None else text
+    return " ".join(detail.split())
+
+
+def _near(key: str) -> str:
+    """The closest key of the default config: it is composed only now, when something is wrong."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.initialize import initialize_config_dir
+    from omegaconf import OmegaConf
+
+    from judgelab.core.prompt import FOLDER
+
+    groups = [arg for arg in sys.argv[1:] if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
+        try:
+            cfg = compose("config", overrides=[g for g in groups if not g.startswith(f"{key}=")])
+        except Exception:  # several things are wrong at once: then without a hint
+            return ""
+    parent, _, name = key.rpartition(".")
+    node = OmegaConf.select(cfg, parent) if parent else cfg
+    while parent and not OmegaConf.is_dict(node):  # the mistake is further up
+        parent, _, name = parent.rpartition(".")
+        node = OmegaConf.select(cfg, parent) if parent else cfg
+    options = [str(k) for k in node if k != "_target_"] if OmegaConf.is_dict(node) else []
+    if not options:
+        return f" {parent} has no settings."
+    hint = did_you_mean(name, options)
+    return hint if not parent else hint.replace("Did you mean '", f"Did you mean '{parent}.")

@@ -1,0 +1,58 @@
+"""What conf/config.yaml holds beside the axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one run may spend over all its executions; None is no bound.
+
+    Attributes:
+        max_cost: in the currency of the price list.
+        max_calls: attempts sent, retries included.
+        prices: a price list (YAML); None for conf/prices.yaml.
+    """
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    prices: str | None = None
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where a run keeps things.
+
+    Attributes:
+        root: run directories, sweeps and W&B files lie below it.
+        cache: the SQLite file of model calls, shared by all runs.
+    """
+
+    root: str
+    cache: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What conf/config.yaml holds beside the axes.
+
+    Attributes:
+        seed: every random choice derives from it.
+        limit: use the first so many items; None for all.
+        force: run again although a finished run of this config exists.
+        debug: show tracebacks.
+        on_error: in a sweep, whether later jobs run after one failed.
+        dry_run: only say what would be asked and spent.
+        budget: what a run may spend on paid calls.
+        paths: where things are kept.
+    """
+
+    seed: int
+    limit: int | None
+    force: bool
+    debug: bool
+    on_error: str
+    paths: Paths
+    dry_run: bool = False
+    budget: Budget = field(default_factory=Budget)

@@ -1,0 +1,167 @@
+"""The seam of the evaluation-LM axis: two verbs, in batches, and the values they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.capability import Capability
+from judgelab.core.estimator import Presentation
+
+Pairs = Sequence[tuple[int, int]]
+"""(context index, target index) of every log-probability asked for."""
+
+
+LogProb = tuple[float, int]
+"""(total nats, tokens) of one pair; NaN where it could not be scored."""
+
+
+@dataclass(frozen=True)
+class LogProbTable:
+    """log P(target | context) for each pair asked.
+
+    Attributes:
+        total: [pairs] sum over the target, nats; NaN where it could not be scored.
+        tokens: [pairs] how many tokens (bytes, for a byte model) that sum runs over.
+    """
+
+    total: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+
+    @property
+    def per_token(self) -> NDArray[np.float64]:
+        """[pairs] mean nats per token; NaN where there is no token."""
+        tokens = np.where(self.tokens > 0, self.tokens, np.nan)
+        return np.asarray(self.total / tokens, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One question to a chat LM.
+
+    Attributes:
+        messages: the conversation.
+        temperature: sampling temperature; 0 is greedy.
+        max_tokens: upper bound on the reply, None for the LM's own.
+        repeat: which of several independent replies to the same question this is.
+        top_logprobs: how many alternatives to report for each token of the reply; 0 for none.
+        key: what the question is about (mechanism, item, agents), for records and messages; it
+            does not change the answer.
+        labels: the allowed replies to a closed question, put only to LMs with Capability.LABELS:
+            one of them is the reply, found from their probabilities; nothing is generated, and
+            temperature, bound, repeat and top_logprobs do not matter.
+    """
+
+    messages: tuple[Message, ...]
+    temperature: float = 0.0
+    max_tokens: int | None = None
+    repeat: int = 0
+    top_logprobs: int = 0
+    key: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer, or the reason why there is none.
+
+    Attributes:
+        text: what the LM wrote; None for a refused, filtered or failed call.
+        reason: why text is None.
+        input_tokens, output_tokens: as the LM counted them; None where it does not say.
+        settled: the LM did answer, though not with a usable text (refused, filtered, empty, cut):
+            asking again would only pay again. A failed call is not settled.
+        top_logprobs: for each token of the reply the alternatives (text, nats), the LM's most
+            likely first; empty where none were asked for.
+        label_logprobs: for each label of the request (label, nats) that the reply begins with it,
+            and with no longer one of them. What their sum lacks of 1 begins with none of them.
+    """
+
+    text: str | None
+    reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    settled: bool = False
+    top_logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
+    label_logprobs: tuple[tuple[str, float], ...] = ()
+
+
+class EvaluationLM(Protocol):
+    """Whoever measures or judges.
+
+    ``identity`` holds everything that can change an answer (model, revision, adapter, dtype,
+    quantisation, template) and nothing that cannot (batch size, workers, retries): it is the
+    LM's part of every cache key.
+    """
+
+    @property
+    def identity(self) -> str:
+        """One line that names the LM and all that can change its answers."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Which verbs work."""
+        ...
+
+    @property
+    def presentation(self) -> Presentation:
+        """How texts are put to the model, for the estimator's identity; see ``presentation_of``."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How answering went so far (back end, drift, counts), for the manifest; may be empty."""
+        ...
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
+        ...
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order."""
+        ...
+
+    def close(self) -> None:
+        """Give back processes, memory and connections."""
+        ...
+
+
+@runtime_checkable
+class StreamingLM(EvaluationLM, Protocol):
+    """An LM whose answers arrive one by one and cost something: each can be kept at once."""
+
+    def keep(self, path: Path) -> None:
+        """Keep parts of answers in this call cache from now on, where there are any."""
+        ...
+
+    def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
+        """(index of the request, reply) in the order of arrival."""
+        ...
+
+    def stream_logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Iterator[tuple[int, LogProb]]:
+        """(index of the pair, its log-probability) in the order of arrival."""
+        ...
+
+
+def presentation_of(lm: EvaluationLM) -> Presentation:
+    """What the LM says of how it puts texts to its model; "not known" of one that does not say."""
+    said: Presentation | None = getattr(lm, "presentation", None)
+    return Presentation(lm.identity.split()[0]) if said is None else said

@@ -1,0 +1,184 @@
+"""The texts of an experiment: items x agents. Values only; nothing here calls a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.errors import DataError
+
+GOOD_FAITH = frozenset({"Faithful", "Style"})
+"""Categories that preserve information (TVD-MI paper, section 4.1)."""
+
+PROBLEMATIC = frozenset({"Strategic", "Low Effort"})
+"""Categories that degrade information (TVD-MI paper, section 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One source that every agent answered.
+
+    Attributes:
+        id: unique within the panel.
+        source: the text the agents worked on.
+        reference: a human answer, if there is one.
+        synopsis: a short public description of the source, if there is one.
+        human: agent name -> human score of that agent's response.
+        meta: anything else worth keeping with the item.
+        scores: metric -> agent name -> score of that agent's response that came with the data.
+    """
+
+    id: str
+    source: str
+    reference: str | None = None
+    synopsis: str | None = None
+    human: Mapping[str, float] = field(default_factory=dict)
+    meta: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who wrote a response.
+
+    Attributes:
+        name: unique within the panel.
+        category: Faithful, Style, Strategic, Low Effort, Other, or None where nobody labelled it.
+        reference: True for the human reference text when it takes part as an agent: it is a
+            peer of the others, but not itself an agent being tested.
+        meta: description and provenance.
+    """
+
+    name: str
+    category: str | None = None
+    reference: bool = False
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+Texts = tuple[tuple[str | None, ...], ...]
+TextMap = Callable[[str, Item, Agent, np.random.Generator], str | None]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Items x agents, and ``texts[item][agent]`` (None where an agent did not answer).
+
+    Attributes:
+        items: the sources, in order.
+        agents: the writers, in order; may be empty before agents have answered.
+        texts: one row per item, one entry per agent.
+        task: summarization, translation, peer_review, or a user's own word.
+        provenance: how the panel was made; copied into every result.
+
+    Raises:
+        DataError: ids or names repeat, the texts have another shape, or are not Unicode.
+    """
+
+    items: tuple[Item, ...]
+    agents: tuple[Agent, ...] = ()
+    texts: Texts = ()
+    task: str = "summarization"
+    provenance: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _unique("item id", (item.id for item in self.items))
+        _unique("agent name", (agent.name for agent in self.agents))
+        if not self.texts:
+            object.__setattr__(self, "texts", tuple(() for _ in self.items))
+        widths = {len(row) for row in self.texts}
+        if len(self.texts) != len(self.items) or widths - {len(self.agents)}:
+            raise DataError(
+                f"A panel of {len(self.items)} items x {len(self.agents)} agents needs texts of "
+                f"that shape, but got {len(self.texts)} rows of width {sorted(widths)}."
+            )
+
+        for item, row in zip(self.items, self.texts, strict=True):
+            for text in (item.source, item.reference, *row):
+                if text is not None and not _encodable(text):
+                    raise DataError(
+                        f"A text of item {item.id!r} holds half a character (a lone surrogate), "
+                        "which is not Unicode text: repair it at its source."
+                    )
+
+    def with_agents(self, agents: Iterable[Agent], texts: Texts, **provenance: object) -> Panel:
+        """The same items answered by these agents."""
+        return replace(
+            self,
+            agents=tuple(agents),
+            texts=texts,
+            provenance={**self.provenance, **provenance},
+        )
+
+    def map(self, fn: TextMap, *, seed: int, salt: str, **provenance: object) -> Panel:
+        """Rewrite every present text.
+
+        ``fn(text, item, agent, rng)`` gets a generator seeded by (seed, salt, item id, agent
+        name) alone, so neither order nor batching can change a result. Absent texts stay absent.
+        """
+        texts = tuple(
+            tuple(
+                None
+                if text is None
+                else fn(text, item, agent, rng_for(seed, salt, item.id, agent.name))
+                for text, agent in zip(row, self.agents, strict=True)
+            )
+            for item, row in zip(self.items, self.texts, strict=True)
+        )
+        return replace(self, texts=texts, provenance={**self.provenance, **provenance})
+
+    def head(self, limit: int | None) -> Panel:
+        """The first ``limit`` items (all where limit is None)."""
+        if limit is None:
+            return self
+        return replace(self, items=self.items[:limit], texts=self.texts[:limit])
+
+    def in_category(
+        self, categories: Iterable[str], *, reference: bool = False
+    ) -> NDArray[np.bool_]:
+        """Mask [agents] of those in ``categories``; reference agents only on request."""
+        wanted = frozenset(categories)
+        return np.array(
+            [a.category in wanted and (reference or not a.reference) for a in self.agents],
+            dtype=np.bool_,
+        )
+
+    @property
+    def digest(self) -> str:
+        """A hash of all that a mechanism can see: ids, texts, names, and scores that came along."""
+        sha = hashlib.sha256()
+        for item, row in zip(self.items, self.texts, strict=True):
+            for part in (item.id, item.source, item.reference, item.synopsis, *row):
+                sha.update(b"\x00" if part is None else b"\x01" + part.encode() + b"\x02")
+            if item.scores:
+                plain = {name: dict(given) for name, given in item.scores.items()}
+                sha.update(json.dumps(plain, sort_keys=True).encode() + b"\x05")
+        for agent in self.agents:
+            sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
+        return sha.hexdigest()[:16]
+
+
+def rng_for(seed: int, *parts: str) -> np.random.Generator:
+    """A generator that depends on the seed and the names given, and on nothing else."""
+    digest = hashlib.sha256("\x1f".join((str(seed), *parts)).encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unique(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"The {what} {name!r} occurs twice in the panel: make it unique.")
+        seen.add(name)

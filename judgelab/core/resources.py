@@ -1,0 +1,22 @@
+"""Where the files lie that are no code: one accessor for a checkout and for an installed wheel."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+PACKAGE = Path(str(files("judgelab")))
+"""The folder of the package."""
+
+
+@cache
+def conf() -> Path:
+    """The folder of configs, prompts and lists: at the top of a checkout, inside of a wheel."""
+    checkout = PACKAGE.parent / "conf"
+    return checkout if (checkout / "config.yaml").is_file() else PACKAGE / "conf"
+
+
+def samples() -> Path:
+    """The folder of shipped sample items."""
+    return PACKAGE / "dataset" / "samples"

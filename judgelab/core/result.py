@@ -1,0 +1,78 @@
+"""What a study found: plain values that can be written, read back, and drawn without a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from judgelab.core.estimator import Estimator
+
+Value = str | int | float | bool | None
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named rows of plain values; NaN stands for "not known" and is written as null."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+    note: str = ""
+    level: float = 0.95  # of the intervals in columns low and high
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a study.
+
+    Attributes:
+        summary: flat name -> number or word; what a sweep table and a tracker show.
+        primary: the summary entry that an optimiser should look at.
+        tables: in the order to be read.
+        figures: names of drawings in judgelab.report.figures, made from the tables alone.
+        notes: sentences a reader must see (data, LM, what was left out and why).
+        provenance: how each panel and its measurements were made (commit, hashes, prompt).
+        estimators: what the scores are estimates by; one for each judge where there are several.
+    """
+
+    summary: Mapping[str, Value]
+    primary: str
+    tables: Sequence[Table]
+    figures: Sequence[str] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    estimators: Sequence[Estimator] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-ready, with NaN as None."""
+        return {
+            "primary": self.primary,
+            "summary": plain(self.summary),
+            "notes": list(self.notes),
+            "provenance": dict(self.provenance),
+            "estimators": [asdict(one) for one in self.estimators],
+            "figures": list(self.figures),
+            "tables": [_table(table) for table in self.tables],
+        }
+
+
+def _table(table: Table) -> dict[str, object]:
+    """JSON objects have no order of keys, so the order of the columns is written too."""
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "level": table.level,
+        "columns": list(dict.fromkeys(key for row in table.rows for key in row)),
+        "rows": [plain(row) for row in table.rows],
+    }
+
+
+def plain(row: Row) -> dict[str, Value]:
+    """The row with NaN and infinities as None, so that it is valid JSON."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
+    }

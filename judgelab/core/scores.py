@@ -1,0 +1,122 @@
+"""Labelled score arrays. Unscored is NaN, never 0; the diagonal of a pair array is NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgelab.core.estimator import Estimator
+from judgelab.core.panel import Panel
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a mechanism concluded.
+
+    Attributes:
+        agent: [item, agent]: how good each response is.
+        pair: [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item
+            go together; None where the mechanism has no such notion.
+        diagnostics: named numbers and arrays beside the scores (position bias, ties, ...).
+        directed: [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y
+            as its reference; None where texts are not scored against one another.
+        estimator: what the scores are estimates by; None where no LM's part was noted.
+    """
+
+    agent: xr.DataArray
+    pair: xr.DataArray | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    directed: xr.DataArray | None = None
+    estimator: Estimator | None = None
+
+
+def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
+    """Label [item, agent] values with the panel's ids and names."""
+    import xarray as xr
+
+    return xr.DataArray(
+        np.asarray(values, dtype=np.float64),
+        dims=("item", "agent"),
+        coords={
+            "item": [item.id for item in panel.items],
+            "agent": [agent.name for agent in panel.agents],
+        },
+        attrs=dict(attrs),
+    )
+
+
+def pair_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
+    """Label [item, agent, peer] values; the diagonal becomes NaN."""
+    import xarray as xr
+
+    filled = np.array(values, dtype=np.float64)
+    names = [agent.name for agent in panel.agents]
+    diagonal = np.arange(len(names))
+    filled[:, diagonal, diagonal] = np.nan
+    return xr.DataArray(
+        filled,
+        dims=("item", "agent", "peer"),
+        coords={"item": [item.id for item in panel.items], "agent": names, "peer": names},
+        attrs=dict(attrs),
+    )
+
+
+def symmetric(pair: xr.DataArray) -> xr.DataArray:
+    """Mean of the two directions; NaN where either is unscored."""
+    return (pair + transposed(pair)) / 2
+
+
+def transposed(pair: xr.DataArray) -> xr.DataArray:
+    """Swap agent and peer, keeping the labels in place."""
+    return pair.copy(data=np.swapaxes(pair.values, 1, 2))
+
+
+def measured(panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike]) -> xr.Dataset:
+    """A dataset of raw measurements, ``name=(dims, values)``, on the panel's items and agents.
+
+    The coordinate ``reference`` [agent] marks the human text, so that a mechanism can be scored
+    from the measurements alone, without the panel and without a model.
+    """
+    import xarray as xr
+
+    names = [agent.name for agent in panel.agents]
+    return xr.Dataset(
+        {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()},
+        coords={
+            "item": [item.id for item in panel.items],
+            "agent": names,
+            "peer": names,
+            "reference": ("agent", [agent.reference for agent in panel.agents]),
+        },
+    )
+
+
+def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:
+    """Mean of the scored entries along ``dim``; NaN (silently) where there is none."""
+    count = values.notnull().sum(dim)
+    return values.sum(dim, skipna=True) / count.where(count > 0)
+
+
+def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
+    """[item, agent, peer] the lower of two agents' qualities: a pair is as good as its worse half.
+
+    How mechanisms that score texts one by one take part in a comparison of pairs.
+    """
+    import xarray as xr
+
+    values = np.minimum(quality.values[:, :, None], quality.values[:, None, :])
+    diagonal = np.arange(quality.sizes["agent"])
+    values[:, diagonal, diagonal] = np.nan
+    names = quality["agent"].values
+    return xr.DataArray(
+        values,
+        dims=("item", "agent", "peer"),
+        coords={"item": quality["item"].values, "agent": names, "peer": names},
+    )

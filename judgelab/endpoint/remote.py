@@ -1,0 +1,86 @@
+"""LMs behind a network: their answers arrive one by one, and each was paid for."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judgelab.core.capability import Capability
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.meter import Meter
+
+
+class Remote(ABC):
+    """An evaluation LM that hands over each answer as it arrives.
+
+    The streaming verbs exist so that a wrapper can keep an answer the moment it is there: a batch
+    that is killed half way loses only what is under way. The batch verbs are the ones every LM
+    has. Limits, retries and the meter work below, on attempts: a wrapper around the LM would see
+    calls, and miss the retries that cost money too.
+    """
+
+    model: str
+    limits: Limits
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """One line that names the LM and all that can change its answers."""
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> frozenset[Capability]:
+        """Which verbs work."""
+
+    @abstractmethod
+    def attach(self, meter: Meter) -> None:
+        """Note every attempt in this meter from now on, and keep to its budget."""
+
+    def keep(self, path: Path) -> None:
+        """Keep parts of answers in this call cache from now on, where there are any."""
+        del path
+
+    @abstractmethod
+    def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
+        """(index of the request, reply) in the order of arrival."""
+
+    @abstractmethod
+    def stream_logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Iterator[tuple[int, LogProb]]:
+        """(index of the pair, its log-probability) in the order of arrival."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close connections and the meter."""
+
+    @property
+    def presentation(self) -> Presentation:
+        """The model's name; how texts are put to it is not known here."""
+        return Presentation(self.model)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Nothing to tell."""
+        return {}
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order."""
+        replies = dict(self.stream_chat(requests))
+        return [replies[index] for index in range(len(requests))]
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
+        total, tokens = np.full(len(pairs), math.nan), np.zeros(len(pairs), dtype=np.int64)
+        for index, (nats, count) in self.stream_logprob(contexts, targets, pairs):
+            total[index], tokens[index] = nats, count
+        return LogProbTable(total, tokens)

@@ -1,0 +1,219 @@
+"""The parts of one run, built and checked, and the way data flows through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from judgelab.agents.protocol import Agents
+from judgelab.attack.protocol import Attack
+from judgelab.config import AXES, WRITER, build
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
+from judgelab.core.estimator import Estimator
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.resources import conf
+from judgelab.core.scores import Scores
+from judgelab.dataset.protocol import Dataset
+from judgelab.engine.estimating import estimator_of
+from judgelab.engine.judges import asked_by
+from judgelab.engine.references import (
+    with_reference_texts_of,
+    with_references,
+    without_reference_texts,
+)
+from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.mechanism.protocol import Definition, Mechanism
+from judgelab.preprocessor.protocol import Preprocessor
+from judgelab.scale.protocol import Spread, alone
+from judgelab.store.run_dir import RunDir
+from judgelab.synopsis.protocol import Synopsis
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
+LMS = conf() / "evaluation_lm"
+
+
+def _untold(stage: str, calls: int) -> None:
+    """Nobody follows the run."""
+
+
+def _undrawn(curve: str, row: Mapping[str, float]) -> None:
+    """Nobody draws a curve while the run goes on."""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM.
+
+    Attributes:
+        writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
+            for; None where the evaluation LM does that too.
+        tell: is told when a stage begins and how many calls it will make (0: not known).
+        draw: is given points of a curve while it grows: the name of its table, and a row.
+        spread: has workers answer what a stage would ask the evaluation LM, before it asks.
+        spread_writing: the same for ``writer_lm``.
+        force: a finished run is repeated: nothing but cached calls is taken over from it.
+    """
+
+    dataset: Dataset
+    agents: Agents
+    synopsis: Synopsis
+    evaluation_lm: EvaluationLM
+    preprocessor: Preprocessor
+    attack: Attack
+    mechanism: Mechanism
+    run_dir: RunDir
+    seed: int
+    limit: int | None
+    writer_lm: EvaluationLM | None = None
+    tell: Callable[[str, int], None] = _untold
+    draw: Callable[[str, Mapping[str, float]], None] = _undrawn
+    spread: Spread = alone
+    spread_writing: Spread = alone
+    force: bool = False
+
+    @property
+    def writer(self) -> EvaluationLM:
+        """Whoever writes texts."""
+        return self.evaluation_lm if self.writer_lm is None else self.writer_lm
+
+    def panels(
+        self,
+        references: Sequence[str] | None = None,
+        *,
+        spare_references: bool = False,
+    ) -> dict[str, Panel]:
+        """``clean`` and, under an attack, ``attacked``: the same items and agents.
+
+        Args:
+            references: agents that are references; None for those the data marks.
+            spare_references: whether the attack leaves the references' texts alone.
+        """
+        self.tell("texts", 0)
+        loaded = self.dataset.load(limit=self.limit)
+        clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
+        clean = self._written(self.synopsis, with_references(clean, references))
+        panels = {"clean": clean}
+        if self.attack.name != "none":
+            victims = without_reference_texts(clean) if spare_references else clean
+            changed = self._written(self.attack, victims)
+            panels["attacked"] = (
+                with_reference_texts_of(changed, clean) if spare_references else changed
+            )
+        if self.mechanism.reads == "raw":
+            return panels
+        return {state: self._written(self.preprocessor, panel) for state, panel in panels.items()}
+
+    def no_attack(self, study: str) -> None:
+        """For studies of texts as they are.
+
+        Raises:
+            ConfigError: an attack is chosen.
+        """
+        if self.attack.name != "none":
+            raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
+
+    def measure(self, panel: Panel) -> xr.Dataset:
+        """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
+        if isinstance(self.evaluation_lm, Replay) and self.mechanism.measurement != "text":
+            return self.evaluation_lm.recorded(self.mechanism.measurement, panel)
+        if self.tell is not _untold and self.mechanism.measurement != "text":
+            counted = Counted(self.evaluation_lm)
+            self.mechanism.measure(panel, counted, seed=self.seed)
+            attack = panel.provenance.get("attack")
+            self.tell(f"{self.mechanism.name}{f', {attack}' if attack else ''}", counted.total)
+        if self.mechanism.measurement != "text":
+            self.spread(lambda lm: self.mechanism.measure(panel, lm, seed=self.seed))
+        return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The mechanism's scores, with what they are estimates by."""
+        scores = self.mechanism.score(measured, definition)
+        return replace(scores, estimator=self.estimator(measured.attrs, definition))
+
+    def estimator(
+        self, attrs: Mapping[str, object], definition: Definition = "corrected"
+    ) -> Estimator:
+        """What the mechanism's scores are estimates by.
+
+        Args:
+            attrs: of what was measured: its prompt, and how replies came about.
+        """
+        return estimator_of(
+            self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
+        )
+
+    def _written(self, step: Attack | Preprocessor | Synopsis, panel: Panel) -> Panel:
+        return self._write(step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
+
+    def _write(
+        self, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
+    ) -> Panel:
+        """A step that may ask an LM for texts: workers answer first, then it runs."""
+        if requires:
+            (self.spread if self.writer_lm is None else self.spread_writing)(step)
+        return step(self.writer)
+
+
+def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
+
+    Raises:
+        ConfigError: a key is unknown, missing or of the wrong type.
+        CapabilityError: the LM cannot do what the agents or the mechanism need.
+    """
+    parts = {axis: build(config[axis], axis) for axis in AXES if axis not in OUTSIDE}
+    node = config.get(WRITER)
+    parts[WRITER] = None if node is None else build(node, WRITER)
+    lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
+    if Capability.RECORDED not in lm.capabilities:
+        for key, judge in asked_by(parts["study"], lm).items():
+            _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
+    writer = lm if node is None else parts[WRITER]
+    _check("agents", (parts["agents"].requires,), writer, WRITER)
+    for axis in ("synopsis", "preprocessor", "attack"):
+        _check(f"{axis}={parts[axis].name}", (parts[axis].requires,), writer, WRITER)
+    return parts
+
+
+def _check(
+    who: str,
+    requires: Iterable[frozenset[Capability]],
+    lm: EvaluationLM,
+    axis: str = "evaluation_lm",
+) -> None:
+    options = list(requires)
+    if any(needed <= lm.capabilities for needed in options):
+        return
+    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
+    able = [
+        name for name, caps in _available().items() if any(needed <= caps for needed in options)
+    ]
+    recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
+    key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
+    advice = f"choose {key}={'|'.join(able)}" if able else recorded
+    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
+    raise CapabilityError(
+        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
+        f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
+    )
+
+
+def _available() -> dict[str, frozenset[Capability]]:
+    """Name -> capabilities of every LM in conf/evaluation_lm that can be built as it stands."""
+    found = {}
+    for path in sorted(LMS.glob("*.yaml")):
+        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        try:
+            found[path.stem] = build(node, path.stem).capabilities
+        except JudgelabError:
+            continue  # needs something of the user's (a path, a key): cannot be recommended
+    return found

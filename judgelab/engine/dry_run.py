@@ -1,0 +1,170 @@
+"""What a run would ask and spend, before it does."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judgelab.agents.candidates import Candidates
+from judgelab.config import WRITER, Frame
+from judgelab.core.errors import JudgelabError
+from judgelab.core.lm import EvaluationLM
+from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.prices import Price, price_of
+from judgelab.endpoint.remote import Remote
+from judgelab.engine.context import Lab
+from judgelab.engine.judges import Panelled
+from judgelab.engine.study import Study
+from judgelab.engine.throughput import Pace, pace
+from judgelab.evaluation_lm.cache_replay import CacheReplay
+from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, Tally
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.report import terminal
+from judgelab.report.tables import columns
+from judgelab.store.cache import CallCache
+from judgelab.store.run_dir import RunDir
+
+
+def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
+    """Print calls, tokens, cache hits, time and cost of every stage; nothing paid is asked.
+
+    An LM that runs here is tried on a few calls, for the time; nothing is kept.
+    """
+    if isinstance(parts["evaluation_lm"], Replay):
+        terminal.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
+        return
+    file = Path(settings.paths.cache)
+    counting: list[Counted] = []
+
+    def count(lm: EvaluationLM) -> Counted:
+        cache = CallCache(file, read_only=True) if file.is_file() else None
+        counting.append(Counted(lm, cache))
+        return counting[-1]
+
+    def begin(stage: str, calls: int) -> None:
+        for one in counting:
+            one.begin(stage)
+
+    counted = count(parts["evaluation_lm"])
+    writer = counted if parts[WRITER] is None else count(parts[WRITER])
+    agents = parts["agents"]
+    if isinstance(agents, Candidates):
+        agents = agents.employed(lambda name, lm: count(lm))
+    study: Study = parts["study"]
+    if isinstance(study, Panelled):
+        study = study.employed(lambda name, lm: count(lm))
+    taken = ("evaluation_lm", WRITER, "study", "agents")
+    parts = {k: v for k, v in parts.items() if k not in taken}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            lab = Lab(
+                **parts,
+                agents=agents,
+                evaluation_lm=counted,
+                writer_lm=writer if writer is not counted else None,
+                run_dir=RunDir(Path(folder)),
+                seed=settings.seed,
+                limit=settings.limit,
+                tell=begin,
+            )
+            study.ask(lab)
+        for one in counting:
+            terminal.page(_screen(one, settings))
+        texts = [one.stages["texts"] for one in counting if "texts" in one.stages]
+        if unwritten := sum(tally.calls - tally.hits for tally in texts):
+            terminal.page([_unwritten(unwritten)])
+    finally:
+        for one in counting:
+            one.close()
+
+
+def _unwritten(count: int) -> str:
+    return (
+        f"{count} texts are not written yet. Calls that would use them (later stages of the "
+        f"agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
+    )
+
+
+def _screen(counted: Counted, settings: Frame) -> list[Any]:
+    lm = counted.lm
+    price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
+    limits = lm.limits if isinstance(lm, Remote) else None
+    stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
+    total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
+    paces, untried = _tried(counted, total.calls - total.hits)
+    rows = [
+        _paid_row(name, tally, price, limits)
+        if isinstance(lm, Remote)
+        else _row(name, tally) | {"minutes": _shown(minutes_here(tally, paces))}
+        for name, tally in [*stages.items(), ("all", total)]
+    ]
+    asked = "nothing was asked" if paces == Pace() else "a few calls were tried for the time"
+    lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
+    lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
+    lines += untried
+    if isinstance(lm, Remote):
+        lines.append(
+            "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
+            "top. Minutes are what the configured limits allow at best."
+        )
+        if price is None:
+            lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
+    return lines
+
+
+def _tried(counted: Counted, to_ask: int) -> tuple[Pace, list[str]]:
+    """The pace of a few calls; where there is none, the sentence that says why."""
+    try:
+        found = pace(counted)
+    except JudgelabError as cause:
+        return Pace(), [f"Minutes are unknown, as a trial failed: {cause}"]
+    if found != Pace() or not to_ask or isinstance(counted.lm, Remote | CacheReplay):
+        return found, []
+    return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
+
+
+def _row(stage: str, tally: Tally) -> dict[str, Any]:
+    return {
+        "stage": stage,
+        "calls": tally.calls,
+        "in_cache": tally.hits,
+        "to_ask": tally.calls - tally.hits,
+        "input_tokens": tally.input_tokens,
+    }
+
+
+def _paid_row(
+    stage: str, tally: Tally, price: Price | None, limits: Limits | None
+) -> dict[str, Any]:
+    row = _row(stage, tally)
+    cost = price.cost(tally.input_tokens, tally.output_tokens) if price else None
+    shown = "unknown" if cost is None or price is None else f"{cost:.4f} {price.currency}"
+    minutes = _minutes(row["to_ask"], tally.input_tokens + tally.output_tokens, limits)
+    return row | {
+        "output_tokens_at_most": tally.output_tokens,
+        "cost_at_most": shown,
+        "minutes": _shown(minutes),
+    }
+
+
+def _shown(minutes: float | None) -> str:
+    return "unknown" if minutes is None else f"{minutes:.1f}"
+
+
+def minutes_here(tally: Tally, found: Pace) -> float | None:
+    """Minutes on this machine, at the pace of the calls that were tried."""
+    pairs = tally.calls - tally.hits - tally.chats - tally.closed
+    parts = ((pairs, found.pair), (tally.chats, found.chat), (tally.closed, found.closed))
+    if any(count and seconds is None for count, seconds in parts):
+        return None
+    return sum(count * seconds for count, seconds in parts if seconds is not None) / 60
+
+
+def _minutes(calls: int, tokens: int, limits: Limits | None) -> float | None:
+    if limits is None:
+        return None
+    bounds = ((calls, limits.requests_per_minute), (tokens, limits.tokens_per_minute))
+    known = [amount / limit for amount, limit in bounds if limit is not None]
+    return max(known) if known else None

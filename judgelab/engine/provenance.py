@@ -1,0 +1,67 @@
+"""What every result says first: the data, who measured, who wrote, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.engine.context import Lab
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.scoring.trained_on import trained_on
+from judgelab.store.cached_lm import Cached
+
+FEW_ITEMS = 30
+
+
+def sources(lab: Lab, panel: Panel, last: Panel | None = None) -> Iterator[str]:
+    """Sentences on how the texts and the numbers came about.
+
+    Args:
+        panel: the clean panel.
+        last: the panel that went through every step, an attack included; None for ``panel``.
+    """
+    origin = panel.provenance
+    references = sum(agent.reference for agent in panel.agents)
+    yield (
+        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
+        f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
+        f"{references} references."
+    )
+    yield f"Evaluation LM: {lab.evaluation_lm.identity}."
+    if lab.writer_lm is not None:
+        yield f"Texts are written by: {lab.writer_lm.identity}."
+    if lab.mechanism.reads == "preprocessed":
+        yield f"Texts were preprocessed by: {lab.preprocessor.name}."
+    for key, value in (panel if last is None else last).provenance.items():
+        if str(key).endswith("written_by"):
+            yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
+        if str(key).endswith(("unanswered", "unwritten")) and value:
+            yield f"Texts that could not be written are unscored ({key}): {value}."
+    yield from trained(lab.evaluation_lm, panel)
+    if len(panel.items) < FEW_ITEMS:
+        yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
+
+
+def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
+    """Whether an adapter was trained on what it now scores."""
+    asked = lm.lm if isinstance(lm, Cached) else lm
+    if not isinstance(asked, Transformers) or asked.adapter is None:
+        return
+    found = trained_on(Path(asked.adapter).expanduser())
+    if found is None:
+        yield "The adapter does not say what it was trained on: these texts may be among it."
+    elif shared := found.overlap(panel):
+        yield (
+            f"{len(shared)} of {len(panel.items)} items are among those that the adapter was "
+            "trained on: what it says of them is no evidence."
+        )
+
+
+def origin_of(panel: Panel, attrs: Mapping[str, object]) -> dict[str, object]:
+    """How a panel and its measurements were made, ready for JSON."""
+    made = {**panel.provenance, "digest": panel.digest, **attrs}
+    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
+    return origin

@@ -1,0 +1,53 @@
+"""Who is judged and against whom: candidates, and the references they are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.panel import Panel
+
+
+def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
+    """The panel with these agents as its references; None leaves those the data marks.
+
+    Raises:
+        ConfigError: a name that no agent has.
+    """
+    if names is None:
+        return panel
+    known = [agent.name for agent in panel.agents]
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f"study.references: no agent is called {name!r}.{did_you_mean(name, known)}"
+            )
+    agents = tuple(replace(agent, reference=agent.name in names) for agent in panel.agents)
+    return replace(panel, agents=agents)
+
+
+def without_reference_texts(panel: Panel) -> Panel:
+    """The panel with candidates' texts only, so that nobody is paid to rewrite the others."""
+    texts = tuple(
+        tuple(
+            None if agent.reference else text for agent, text in zip(panel.agents, row, strict=True)
+        )
+        for row in panel.texts
+    )
+    return replace(panel, texts=texts)
+
+
+def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
+    """The panel with the reference agents' texts of another state: only candidates change.
+
+    GEM paper, Algorithm 1: x is replaced by x', y stays.
+    """
+    texts = tuple(
+        tuple(
+            before if agent.reference else after
+            for agent, before, after in zip(panel.agents, old, new, strict=True)
+        )
+        for old, new in zip(clean.texts, panel.texts, strict=True)
+    )
+    return replace(panel, texts=texts)

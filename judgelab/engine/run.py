@@ -1,0 +1,254 @@
+"""One run, start to end: check, recognise, study, write, mirror, DONE. Nothing else knows this."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+import judgelab
+from judgelab.agents.candidates import Candidates
+from judgelab.config import WRITER, Frame, build, frame, resolved
+from judgelab.config.launch import sentence
+from judgelab.core.errors import JudgelabError
+from judgelab.core.resources import PACKAGE
+from judgelab.core.result import Result
+from judgelab.endpoint.remote import Remote
+from judgelab.engine.context import Lab, build_parts
+from judgelab.engine.judges import Panelled
+from judgelab.engine.models import Crew
+from judgelab.report import console, page
+from judgelab.scale.protocol import Scale, alone
+from judgelab.store.cached_lm import Cached
+from judgelab.store.fingerprint import code_digest, fingerprint
+from judgelab.store.run_dir import RunDir
+from judgelab.tracker.careful import Careful
+from judgelab.tracker.protocol import FinishedRun, StartedRun
+
+log = logging.getLogger("judgelab")
+
+
+def run(cfg: DictConfig) -> float:
+    """Run the study of a Hydra job and return its primary metric (NaN where it is unscored).
+
+    A fault ends the process with one sentence and exit code 1; in a sweep it is noted for the
+    comparison table instead, and the job returns NaN (``on_error=stop`` ends the sweep).
+    """
+    hydra = HydraConfig.get()
+    job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
+    try:
+        return execute(cfg, sweep=job)
+    except Exception as cause:
+        if cfg.get("debug") is True:
+            raise
+        message = sentence(cause)
+        overrides = " ".join(hydra.overrides.task)
+        print(f"error{f' in {overrides}' if job else ''}: {message}", file=sys.stderr)
+        if job is None or cfg.on_error == "stop":
+            raise SystemExit(1) from cause
+        _note(job, status="failed", error=message)
+        return math.nan
+
+
+def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
+    """The run itself, for Hydra jobs and for Python callers.
+
+    Args:
+        cfg: a composed config.
+        sweep: the job's folder within a multirun, or None.
+
+    Raises:
+        JudgelabError: a fault of the config, the data or the LM.
+    """
+    config = resolved(cfg)
+    settings = frame(config)
+    if settings.dry_run:
+        from judgelab.engine.dry_run import dry_run
+
+        dry_run(build_parts(config), settings)
+        return math.nan
+    tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
+    name = f"{_choices(config)}-{fingerprint(config)}"
+    run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
+    # The fingerprint of a finished run vouches for its config: its study is not even imported.
+    parts = None if run_dir.done and not settings.force else build_parts(config)
+    with run_dir.lock():
+        if run_dir.done and not settings.force and not _moved(config, run_dir):
+            print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+            console.show(run_dir.read_json("result.json"), run_dir.path)
+        else:
+            if not run_dir.done:  # interrupted: the same command continues it, forced or not
+                settings = replace(settings, force=False)
+            run_dir.reopen()
+            _execute(config, settings, parts or build_parts(config), tracker, scale, run_dir, sweep)
+            run_dir.finish()
+        written = run_dir.read_json("result.json")
+    if sweep is not None:
+        _note(sweep, status="done", run=str(run_dir.path))
+    value = written["summary"].get(written["primary"])
+    return math.nan if value is None else float(value)
+
+
+def _execute(
+    config: Mapping[str, Any],
+    settings: Frame,
+    parts: dict[str, Any],
+    tracker: Any,
+    scale: Scale,
+    run_dir: RunDir,
+    sweep: Path | None,
+) -> None:
+    started = time.time()
+    study, crew = parts.pop("study"), Crew(settings, run_dir.path)
+    if isinstance(study, Panelled):
+        study = study.employed(lambda name, one: crew.employ(f"study.judges.{name}", one))
+    group = None if sweep is None else sweep.parent.name
+    mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, config, group))
+    lab = replace(_lab(config, settings, parts, crew, scale, run_dir), draw=mirror.point)
+    run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
+    try:
+        result: Result = study.run(lab)
+        accounts = crew.accounts()
+    except BaseException:
+        mirror.close()
+        raise
+    finally:
+        scale.close()
+        crew.close()
+    try:
+        run_dir.write_json("result.json", result.to_json())
+        # The answer first: figures, page and tracker take longer than a study of arithmetic.
+        console.show(run_dir.read_json("result.json"), run_dir.path)
+        manifest = _manifest(started) | accounts
+        run_dir.write_json("manifest.json", manifest)
+        page.write(run_dir)
+    except BaseException:
+        mirror.close()
+        raise
+    finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
+    manifest["tracker"] = mirror.publish(finished)
+    run_dir.write_json("manifest.json", manifest)
+
+
+def _lab(
+    config: Mapping[str, Any],
+    settings: Frame,
+    parts: dict[str, Any],
+    crew: Crew,
+    scale: Scale,
+    run_dir: RunDir,
+) -> Lab:
+    """The lab with every LM at work."""
+    lm, writer, agents = parts.pop("evaluation_lm"), parts.pop(WRITER), parts.pop("agents")
+    asked = crew.employ("evaluation_lm", lm)
+    writing = None if writer is None else crew.employ(WRITER, writer)
+    if isinstance(agents, Candidates):
+        agents = agents.employed(lambda name, one: crew.employ(f"agents.models.{name}", one))
+    return Lab(
+        **parts,
+        agents=agents,
+        evaluation_lm=asked,
+        writer_lm=writing,
+        run_dir=run_dir,
+        seed=settings.seed,
+        limit=settings.limit,
+        force=settings.force,
+        tell=crew.progress.stage,
+        spread=scale.over(config["evaluation_lm"], asked) if isinstance(asked, Cached) else alone,
+        # an endpoint that writes asks many calls at once by itself, whatever the scale
+        spread_writing=scale.over(config[WRITER], writing)
+        if isinstance(writing, Cached) and not isinstance(writer, Remote)
+        else alone,
+    )
+
+
+def _moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
+    """Whether the data or an LM is another one than when the run finished.
+
+    What cannot be found now (a Hub out of reach) is taken to be what it was.
+    """
+    made = run_dir.read_json("manifest.json")
+    before = {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}
+    for role, account in before.items():
+        try:
+            node = config.get(role)
+            now = None if node is None else build(node, role).identity
+        except JudgelabError:
+            continue
+        if now != account.get("evaluation_lm"):
+            return True
+    return _moves(config["dataset"])
+
+
+def _moves(dataset: Mapping[str, Any]) -> bool:
+    """Whether the data may change under the same config: a branch of the Hub, not a commit."""
+    revision = str((dataset.get("hub") or {}).get("revision"))
+    return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
+
+
+def _choices(config: Mapping[str, Any]) -> str:
+    """What the run is, in words: mechanism-dataset-attack, or the study if it measures nothing."""
+    study = str(config["study"]["_target_"]).split(".")[-2]
+    if study == "plan" or config["study"].get("run"):
+        return study
+    axes = ("mechanism", "dataset", "attack")
+    if HydraConfig.initialized():
+        chosen = HydraConfig.get().runtime.choices
+        return "-".join(str(chosen.get(axis)) for axis in axes)
+    return "-".join(str(config[axis]["_target_"]).split(".")[-2] for axis in axes)
+
+
+def _note(job: Path, **entries: str) -> None:
+    """Leave word for the comparison at the end of the sweep."""
+    job.mkdir(parents=True, exist_ok=True)
+    overrides = list(HydraConfig.get().overrides.task)
+    choices = OmegaConf.to_container(HydraConfig.get().runtime.choices)
+    text = json.dumps({"overrides": overrides, "choices": choices, **entries})
+    (job / "job.json").write_text(text, encoding="utf-8")
+
+
+def _manifest(started: float) -> dict[str, Any]:
+    """What is true of this execution but not of its numbers."""
+    names = ["numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "openai"]
+    names += ["torch", "transformers", "tokenizers", "peft", "bitsandbytes", "vllm"]
+    versions: dict[str, str | None] = {}
+    for name in names:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return {
+        "judgelab": judgelab.__version__,
+        "code": code_digest(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": versions,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(time.time() - started, 2),
+    }
+
+
+def _commit() -> str | None:
+    """The checkout's commit; None outside a checkout or without git."""
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,95 @@
+"""What the answers of an LM took: questions and tokens, whether asked now or known before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from judgelab.core.capability import Capability
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import (
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    presentation_of,
+)
+from judgelab.endpoint.attempts import estimate
+from judgelab.store.cached_lm import chat_key, logprob_keys
+
+
+class Tallied:
+    """``lm``, with an account of its answers.
+
+    Answers from the cache count as if they were asked for now, so that a cost is the same however
+    often a run is repeated. A question that is put twice counts once, as it is paid once; one that
+    got no answer does not count. Tokens are those that the LM reports, else estimated.
+
+    Attributes:
+        calls: different questions answered.
+        input_tokens, output_tokens: of them.
+    """
+
+    def __init__(self, lm: EvaluationLM) -> None:
+        self.lm = lm
+        self.calls = self.input_tokens = self.output_tokens = 0
+        self._seen = set[bytes]()
+
+    @property
+    def identity(self) -> str:
+        """The LM's."""
+        return self.lm.identity
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The LM's."""
+        return self.lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The LM's."""
+        return presentation_of(self.lm)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The LM's."""
+        return self.lm.facts
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """The LM's."""
+        table = self.lm.logprob(contexts, targets, pairs)
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        for key, (c, t), nats in zip(keys, pairs, table.total, strict=True):
+            if np.isfinite(nats):
+                self._note(key, estimate([contexts[c], targets[t]]), 0)
+        return table
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """The LM's."""
+        replies = self.lm.chat(requests)
+        for request, reply in zip(requests, replies, strict=True):
+            if reply.text is None and not reply.settled:
+                continue
+            read, written = reply.input_tokens, reply.output_tokens
+            if read is None:
+                read = estimate([message.content for message in request.messages])
+            if written is None:
+                written = estimate([reply.text or ""])
+            self._note(chat_key(self.identity, request), read, written)
+        return replies
+
+    def close(self) -> None:
+        """The LM's."""
+        self.lm.close()
+
+    def _note(self, key: bytes, read: int, written: int) -> None:
+        if key not in self._seen:
+            self._seen.add(key)
+            self.calls += 1
+            self.input_tokens += read
+            self.output_tokens += written

@@ -1,0 +1,152 @@
+"""A stand-in for an LM that counts what would be asked, and asks nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgelab.core.capability import Capability
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import (
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    presentation_of,
+)
+from judgelab.endpoint.attempts import estimate
+from judgelab.endpoint.chat import UNBOUNDED
+from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import chat_key, logprob_keys, reply_from, table_of
+
+NOT_ASKED = "not asked: dry run"
+
+
+@dataclass
+class Tally:
+    """Different calls of one stage.
+
+    Attributes:
+        calls: all of them.
+        hits: those the cache can answer.
+        input_tokens: of the others, estimated.
+        output_tokens: of the others, at most.
+        chats: how many of the others are chat calls whose replies are generated.
+        closed: how many of the others are chat calls with labels, of which nothing is generated.
+    """
+
+    calls: int = 0
+    hits: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    chats: int = 0
+    closed: int = 0
+
+
+class Counted:
+    """``lm`` by name only: known answers come from the cache, all others are absent.
+
+    Args:
+        lm: whose identity and capabilities are shown; it is never asked.
+        cache: where answers may be known; None where there is no cache yet.
+
+    Attributes:
+        stages: what was counted, by stage.
+        pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
+            before there is one.
+        requests: the same of chat.
+        questions: the same of chat requests with labels.
+    """
+
+    def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
+        self.lm, self.cache = lm, cache
+        self.stages: dict[str, Tally] = {}
+        self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
+        self.requests: list[ChatRequest] = []
+        self.questions: list[ChatRequest] = []
+        self._stage, self._seen = Tally(), set[bytes]()
+
+    @property
+    def identity(self) -> str:
+        """The LM's."""
+        return self.lm.identity
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The LM's."""
+        return self.lm.capabilities
+
+    @property
+    def total(self) -> int:
+        """Different calls over all stages."""
+        return len(self._seen)
+
+    def begin(self, stage: str) -> None:
+        """What is asked from now on belongs to this stage."""
+        self._stage = self.stages.setdefault(stage, Tally())
+
+    @property
+    def presentation(self) -> Presentation:
+        """The LM's."""
+        return presentation_of(self.lm)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The LM's."""
+        return self.lm.facts
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Known pairs; NaN for all others."""
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        known = self.cache.logprobs(list(dict.fromkeys(keys))) if self.cache else {}
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            self._note(key, key in known, [contexts[c], targets[t]], 1)
+        unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
+        if self.pairs is None and unknown:
+            self.pairs = (contexts, targets, unknown)
+        return table_of([known.get(key, (math.nan, 0)) for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Known replies; none for all others."""
+        keys = [chat_key(self.identity, request) for request in requests]
+        known = self.cache.chats(list(dict.fromkeys(keys))) if self.cache else {}
+        for key, request in zip(keys, requests, strict=True):
+            texts = [*(m.content for m in request.messages), *request.labels]
+            if request.labels:
+                self._note(key, key in known, texts, 0, closed=1)
+            else:
+                self._note(key, key in known, texts, request.max_tokens or UNBOUNDED, chats=1)
+        new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
+        self.requests = self.requests or [request for request in new if not request.labels]
+        self.questions = self.questions or [request for request in new if request.labels]
+        return [reply_from(known[k]) if k in known else Reply(None, NOT_ASKED) for k in keys]
+
+    def close(self) -> None:
+        """Close the cache."""
+        if self.cache is not None:
+            self.cache.close()
+
+    def _note(
+        self,
+        key: bytes,
+        hit: bool,
+        texts: Sequence[str],
+        output: int,
+        chats: int = 0,
+        closed: int = 0,
+    ) -> None:
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self._stage.calls += 1
+        self._stage.hits += hit
+        if not hit:
+            self._stage.input_tokens += estimate(texts)
+            self._stage.output_tokens += output
+            self._stage.chats += chats
+            self._stage.closed += closed

@@ -1,0 +1,1 @@
+"""Readers of what the authors of papers released, in the layouts they chose."""

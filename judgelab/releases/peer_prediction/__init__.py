@@ -1,0 +1,1 @@
+"""The release of the TVD-MI paper."""

@@ -1,0 +1,209 @@
+"""Which folder of a clone of the authors' repository holds which domain and attack."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgelab.core.errors import DataError
+from judgelab.releases.peer_prediction import taxonomy
+
+FOLDERS = {
+    "log": ("log_individual_examples", "peer_prediction_example_*.json"),
+    "tvd_mi": ("tvd_mi_individual_examples", "tvd_mi_example_*.json"),
+    "judge_with_context": (
+        "llm_context_individual_examples",
+        "judge_with_context_example_*.json",
+    ),
+    "judge_without_context": (
+        "llm_without_context_individual_examples",
+        "judge_without_context_example_*.json",
+    ),
+}
+"""Run -> its folder and the names of its files, one per item."""
+
+_ATTACKED = re.compile(r"^(?P<run>.+_\d{8}_\d{6})_(?P<attack>.+)_transformed_results$")
+_FILLER = re.compile(r"results|config|translation|\d+")
+_ALIASES = {
+    "mt14": "wmt14",
+    "dailycnn": "cnn_dailymail",
+    "opus_books": "opus",
+    "iclr": "peer_review",
+    "iclr_peer_review": "peer_review",
+}
+_RUNS = {"summarization_gpt_4o_mini_20250708_012535": "reddit_tifu"}
+"""The run that the authors attacked; used only where a clone lacks every other hint."""
+
+_SUFFIXES = (
+    "_validation",
+    "_mi_gppm",
+    "_tvd_mi",
+    "_judge_with_context",
+    "_judge_without_context",
+)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One folder under ``eval_results/``: a domain, clean or attacked."""
+
+    root: Path
+    path: Path
+    domain: str
+    attack: str | None
+
+    def files(self, run: str) -> list[Path]:
+        """The per-item files of one run, sorted by name."""
+        folder, pattern = FOLDERS[run]
+        return sorted((self.path / folder).glob(pattern))
+
+
+def is_layout(root: Path) -> bool:
+    """Whether the folder is a clone of the authors' repository, or its eval_results."""
+    return bool(_result_folders(root))
+
+
+def folders(root: Path) -> list[Folder]:
+    """Every folder with recorded scores; clean runs first."""
+    found: dict[tuple[str, str | None], Folder] = {}
+    clean: dict[str, Path] = {}
+    attacked = []
+    for path in _result_folders(root):
+        match = _ATTACKED.match(path.name)
+        if match:
+            attacked.append((path, match["run"], match["attack"]))
+            continue
+        name = _domain_name(path.name)
+        # Two runs of one domain in one clone: the second keeps its folder's full name.
+        name = path.name if name in clean else name
+        clean[name] = path
+        found[name, None] = Folder(root, path, name, None)
+    for path, run, attack in attacked:
+        name = _attacked_domain(path, run, clean)
+        found[name, attack] = Folder(root, path, name, attack)
+    return list(found.values())
+
+
+def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[str, Any]]:
+    """(task, task description, generation config) of a folder, from whatever the clone keeps.
+
+    The validation file of the run, its generation config, and what the critic or judge was told
+    are asked in this order; an attacked folder also asks its clean one. The task of a clone that
+    keeps none of them follows from the agents' names.
+    """
+    asked = [folder] if clean is None or clean is folder else [folder, clean]
+    sources: list[Mapping[str, Any]] = []
+    for each in asked:
+        sources += [_first_json(sorted(each.path.glob("*_validation.json")))]
+        sources += [_first_json(_config_paths(each))]
+        sources += [_first_json(each.files(run)[:1]) for run in FOLDERS if run != "log"]
+    description = _first(sources, "task_description")
+    config = next((source for source in sources if "agent_perspectives" in source), {})
+    task = _first(sources, "task_type") or _task_in(description) or _task_in(folder.path.name)
+    if not task:
+        named: list[list[str]] = [s["condition_keys"] for s in sources if "condition_keys" in s]
+        task = taxonomy.task_of(named[0] if named else [])
+    return task, description, {**config, "data_config": _data_config(sources)}
+
+
+def run_names(folder: Folder) -> list[str]:
+    """Names of the generation run that the folder scores, from its summary files."""
+    names = set()
+    for file in folder.path.glob("*.json"):
+        stem = file.stem
+        for suffix in _SUFFIXES:
+            stem = stem.removesuffix(suffix)
+        names.add(stem)
+    return sorted(names)
+
+
+def load_json(path: Path) -> Any:
+    """Parsed content of a JSON file.
+
+    Raises:
+        DataError: the file is missing, cut short, or not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as cause:
+        raise DataError(f"{path} is missing: fetch the clone again.") from cause
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as cause:
+        raise DataError(
+            f"{path} is not readable JSON ({cause}): it may have been cut short; fetch it again."
+        ) from cause
+
+
+def _result_folders(root: Path) -> list[Path]:
+    base = root / "eval_results"
+    base = base if base.is_dir() else root
+    if not base.is_dir():
+        return []
+    return sorted(
+        path
+        for path in base.iterdir()
+        if path.is_dir() and any((path / folder).is_dir() for folder, _ in FOLDERS.values())
+    )
+
+
+def _domain_name(folder: str) -> str:
+    parts = [part for part in folder.lower().split("_") if not _FILLER.fullmatch(part)]
+    name = "_".join(parts) or folder
+    return _ALIASES.get(name, name)
+
+
+def _attacked_domain(path: Path, run: str, clean: Mapping[str, Path]) -> str:
+    """The domain whose clean folder holds the attacked run, or whose task was described so."""
+    for name, folder in clean.items():
+        if any(folder.glob(f"{run}*.json")):
+            return name
+    told = _told(path)
+    for name, folder in clean.items():
+        if told and _told(folder) == told:
+            return name
+    return _RUNS.get(run, run)
+
+
+def _told(path: Path) -> str:
+    """What the critic or judge of a folder was told the task is; empty where not kept."""
+    for run, (folder, pattern) in FOLDERS.items():
+        if run != "log":
+            described = _first_json(sorted((path / folder).glob(pattern))[:1])
+            if described.get("task_description"):
+                return str(described["task_description"])
+    return ""
+
+
+def _config_paths(folder: Folder) -> list[Path]:
+    stem = re.sub(r"_results(_\d+)?$", "", folder.path.name)
+    configs = folder.root / "configs"
+    names = (stem, stem.removeprefix("iclr_"))
+    return [path for path in (configs / f"{name}.json" for name in names) if path.is_file()]
+
+
+def _first_json(paths: list[Path]) -> Mapping[str, Any]:
+    if not paths:
+        return {}
+    loaded = load_json(paths[0])
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _first(sources: list[Mapping[str, Any]], key: str) -> str:
+    return next((str(source[key]) for source in sources if source.get(key)), "")
+
+
+def _data_config(sources: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    for source in sources:
+        config = source.get("data_config") or source.get("metadata", {}).get("data_config")
+        if config:
+            return dict(config)
+    return {}
+
+
+def _task_in(text: str) -> str:
+    lowered = text.lower()
+    hints = {"translat": "translation", "summar": "summarization", "review": "peer_review"}
+    return next((task for hint, task in hints.items() if hint in lowered), "")

@@ -1,0 +1,1 @@
+"""How finely a judge discerns degraded texts (DHP paper)."""

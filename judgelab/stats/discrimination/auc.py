@@ -1,0 +1,176 @@
+"""Area under the ROC curve per item, ties counted one half, and its mean over items.
+
+An AUC per item that is then averaged (TVD-MI paper, appendix A.3) does not mix scores of
+different items, whose levels differ. Two questions are asked of it: does an agent-level score
+put good-faith agents above problematic ones (``item_auc``), and does a pair score put pairs of
+two good agents above pairs of a good and a problematic one (``pair_auc``, the paper's Table 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats, checked, disjoint_masks, divide
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.ranks import average_ranks
+from judgelab.stats.intervals.sign_flip import sign_flip_p
+
+Indices = NDArray[np.intp]
+
+
+def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
+    """P(positive > negative) + P(positive = negative) / 2, for every row.
+
+    Args:
+        positives: [items, P] scores of the positive class; NaN cells are ignored.
+        negatives: [items, N] scores of the negative class; NaN cells are ignored.
+
+    Returns:
+        [items]; NaN for a row that lacks a scored cell of either class. Computed from average
+        ranks (Mann-Whitney), exact for ties.
+
+    Raises:
+        ValueError: not two-dimensional, or different numbers of rows.
+    """
+    first = np.asarray(positives, dtype=np.float64)
+    second = np.asarray(negatives, dtype=np.float64)
+    if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
+        raise ValueError(
+            "AUC needs [items, P] positives and [items, N] negatives of the same items, "
+            f"but got shapes {first.shape} and {second.shape}."
+        )
+    width = first.shape[1]
+    ranks = average_ranks(np.concatenate([first, second], axis=1))[:, :width]
+    n_positive = np.count_nonzero(~np.isnan(first), axis=1)
+    n_negative = np.count_nonzero(~np.isnan(second), axis=1)
+    wins = np.nansum(ranks, axis=1) - n_positive * (n_positive + 1) / 2
+    return divide(wins, n_positive * n_negative)
+
+
+def item_auc(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
+    """Agent-level AUC per item: positive (good-faith) against negative (problematic) agents.
+
+    Args:
+        scores: [items, agents], NaN where unscored.
+        positive: boolean mask [agents].
+        negative: boolean mask [agents].
+
+    Returns:
+        [items]; NaN where either group has no scored agent.
+
+    Raises:
+        ValueError: shapes do not fit, or an agent is in both groups.
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"The scores need [items, agents], but have shape {table.shape}.")
+    first, second = disjoint_masks(positive, negative, table.shape[1])
+    return row_auc(table[:, first], table[:, second])
+
+
+def pair_auc(
+    pair: ArrayLike,
+    positive: ArrayLike,
+    negative: ArrayLike,
+    balanced: bool = False,
+    item_seeds: Sequence[int] | None = None,
+) -> Floats:
+    """Pair-level AUC per item: positive x positive pairs against positive x negative pairs.
+
+    Positive pairs are unordered, listed as (p1, p2), (p1, p3), ..., (p2, p3), ...; negative
+    pairs are listed positive-major. The order matters only for ``balanced``.
+
+    Args:
+        pair: [items, agents, agents], symmetric; the diagonal is never read.
+        positive: agent indices in the order of the pair list. The released code takes the
+            Faithful agents, then the Style agents; in summarisation its Style list has
+            "Overly Technical" last but one, though it is the first Style agent of the panels.
+        negative: agent indices in the order of the pair list.
+        balanced: down-sample the larger class of every item to the size of the smaller with
+            ``np.random.RandomState(item_seed).choice(larger, smaller, replace=False)``, as
+            the released code does for Table 3 (not for the attacks of Table 5). It moves the
+            third decimal; drawn before NaN cells are ignored.
+        item_seeds: one seed per item for ``balanced``; the released code uses the item's index
+            in its source file. Default: 0, 1, 2, ...
+
+    Returns:
+        [items]; NaN where a class has no scored pair.
+
+    Raises:
+        ValueError: shapes do not fit, an agent is listed twice or in both groups, the pair
+            scores are not symmetric, or the number of seeds differs from that of the items.
+    """
+    table = _symmetric(pair)
+    first = _agents(positive, table.shape[1])
+    second = _agents(negative, table.shape[1])
+    if len(set(first.tolist() + second.tolist())) != len(first) + len(second):
+        raise ValueError("An agent is listed twice: positive and negative must be disjoint.")
+    row, column = np.triu_indices(len(first), k=1)
+    positives = table[:, first[row], first[column]]
+    negatives = table[:, np.repeat(first, len(second)), np.tile(second, len(first))]
+    if balanced:
+        seeds = range(len(table)) if item_seeds is None else item_seeds
+        positives, negatives = _balance(positives, negatives, seeds)
+    return row_auc(positives, negatives)
+
+
+def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate:
+    """Mean AUC over items with an item-bootstrap percentile interval.
+
+    p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): a score that
+    knows nothing about the classes gives AUCs symmetric about 1/2.
+
+    Args:
+        row_aucs: [items] from ``row_auc``, ``item_auc`` or ``pair_auc``; NaN is unscored.
+        draws: bootstrap resamples, and sign flips.
+        seed: of both.
+
+    Raises:
+        ValueError: not one-dimensional, or infinities.
+    """
+    items = checked(row_aucs, 1, "The AUCs")
+    mean = bootstrap_mean(items, draws, seed)
+    p = sign_flip_p(items - 0.5, draws, seed)
+    return Estimate(mean.value, mean.low, mean.high, mean.n, mean.unscored, p)
+
+
+def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:
+    if len(seeds) != len(positives):
+        raise ValueError(f"{len(positives)} items need as many seeds, got {len(seeds)}.")
+    n_positive, n_negative = positives.shape[1], negatives.shape[1]
+    if n_positive == n_negative:
+        return positives, negatives
+    larger, smaller = max(n_positive, n_negative), min(n_positive, n_negative)
+    kept = np.array(
+        [np.random.RandomState(s).choice(larger, smaller, replace=False) for s in seeds],
+        dtype=np.intp,
+    ).reshape(len(seeds), smaller)
+    if n_positive > n_negative:
+        return np.take_along_axis(positives, kept, axis=1), negatives
+    return positives, np.take_along_axis(negatives, kept, axis=1)
+
+
+def _agents(index: ArrayLike, agents: int) -> Indices:
+    array = np.asarray(index)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(
+            f"Agents are listed as integer indices, but got {array.dtype} of shape {array.shape}."
+        )
+    if array.size and (array.min() < 0 or array.max() >= agents):
+        raise ValueError(f"Agent indices lie in 0..{agents - 1}, but got {array.tolist()}.")
+    return array.astype(np.intp)
+
+
+def _symmetric(pair: ArrayLike) -> Floats:
+    table = np.asarray(pair, dtype=np.float64)
+    if table.ndim != 3 or table.shape[1] != table.shape[2]:
+        raise ValueError(f"Pair scores need shape [items, agents, agents], but have {table.shape}.")
+    if not np.allclose(table, np.swapaxes(table, 1, 2), rtol=1e-6, atol=1e-9, equal_nan=True):
+        raise ValueError(
+            "Pair scores must be symmetric: average both directions (NaN where one is missing)."
+        )
+    return table

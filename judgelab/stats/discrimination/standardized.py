@@ -1,0 +1,162 @@
+"""Standardised mean difference of a metric before and after a change of the texts (GEM paper).
+
+d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows, section 4.2. A row is one score before and
+one after; rows of one item (the same text against several references, say) are not independent,
+so intervals and tests that hold are over items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, stdtrit
+
+from judgelab.stats.intervals.arrays import Floats, checked_pair
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.sign_flip import sign_flip_p
+
+SmdDefinition = Literal["corrected", "paper", "released"]
+Verdict = Literal["falls", "does not fall", "rises", "does not rise", "undecided"]
+
+MULTIPLIER: Mapping[str, float] = MappingProxyType({"paper": 1.96, "released": 1.645})
+"""Standard errors on either side of d in the intervals over rows."""
+
+ROUNDING = 1e-12
+"""A spread below this share of the largest value is rounding noise, so counted as none."""
+
+FEWEST = 6
+"""Items that a verdict takes: with n items the least two-sided p of sign flips is 2 / 2^n, which
+is above .05 up to five; intervals from so few rest on the normal law alone."""
+
+
+def standardized_mean_difference(
+    before: ArrayLike,
+    after: ArrayLike,
+    cluster: ArrayLike,
+    definition: SmdDefinition = "corrected",
+    draws: int = 2000,
+    seed: int = 0,
+) -> Estimate:
+    """d = (mean after - mean before) / sqrt((s_before^2 + s_after^2) / 2), with its interval.
+
+    d is the same in all definitions (s with ddof 1); the intervals differ:
+
+    paper: d +- 1.96 sd(after - before) / (sqrt(rows) sigma), rows taken as independent and sigma
+        as known. p is of the same normal approximation.
+    released: the same with 1.645. No code was released; the printed intervals of the two metrics
+        that can be recomputed match 1.645 and not 1.96 (inferred), so "95 %" is 90 %.
+    corrected: d +- t(.975, items - 1) x the standard error of d linearised in the moments of its
+        rows, summed by item (sigma varies, too). In simulations with two rows per item (5 to 40
+        items; normal, t(4) and exponential scores; d of 0 and -0.8) it covers .91 to .98, the
+        percentile bootstrap over items .64 to .95, the rows-only 1.96 interval .58 to .87.
+        p: sign flips of whole items, of the sum over an item's rows (with equally many rows in
+        each: of item means).
+
+    Args:
+        before: [rows], in the unit of the metric; NaN where unscored.
+        after: [rows], the same rows.
+        cluster: [rows], the item of each row: integers or strings.
+        definition: whose interval and p.
+        draws: sign flips (corrected).
+        seed: of the sign flips.
+
+    Returns:
+        n: rows scored on both sides; unscored: the other rows; clusters: items with a scored
+        row. NaN with fewer than two such rows or where neither side has any spread; no interval
+        with fewer than three items (corrected).
+
+    Raises:
+        ValueError: shapes differ, infinities, or an unknown definition.
+    """
+    if definition not in ("corrected", *MULTIPLIER):
+        raise ValueError(f"Unknown definition {definition!r}: choose corrected, paper or released.")
+    x, y = checked_pair(before, after, 1, "The standardised mean difference")
+    known = ~(np.isnan(x) | np.isnan(y))
+    item = _items(cluster, known)
+    x, y = _common_scale(x[known], y[known])
+    n, unscored, clusters = len(x), int(np.count_nonzero(~known)), int(item.max(initial=-1)) + 1
+    variance = (x.var(ddof=1) + y.var(ddof=1)) / 2 if n > 1 else 0.0
+    if not variance > 0:
+        return Estimate(np.nan, np.nan, np.nan, n, unscored, clusters=clusters)
+    d = float((y - x).mean() / np.sqrt(variance))
+    if definition == "corrected":
+        half = _half_width_over_items(x, y, item, clusters)
+        p = sign_flip_p(np.bincount(item, y - x, clusters), draws, seed)
+    else:
+        error = float((y - x).std(ddof=1) / np.sqrt(n * variance))
+        half, p = MULTIPLIER[definition] * error, _normal_p(d, error)
+    return Estimate(d, d - half, d + half, n, unscored, p, clusters)
+
+
+def verdict(expects: Literal["fall", "no_rise"], estimate: Estimate) -> Verdict:
+    """What a change did, held against what an honest metric does (GEM paper, Tables 2 to 4).
+
+    Args:
+        expects: ``fall`` under a degradation, ``no_rise`` under a manipulation.
+        estimate: the change, 0 where there is none.
+
+    Returns:
+        fall: "falls" where the interval lies wholly below 0, else "does not fall". no_rise:
+        "rises" where it lies wholly above 0, else "does not rise". "undecided" without an
+        interval, and with an estimate from fewer than ``FEWEST`` items, by any definition.
+
+    Raises:
+        ValueError: another expectation.
+    """
+    if expects not in ("fall", "no_rise"):
+        raise ValueError(f"An attack expects 'fall' or 'no_rise', got {expects!r}.")
+    few = estimate.clusters is not None and estimate.clusters < FEWEST
+    if few or np.isnan(estimate.low) or np.isnan(estimate.high):
+        return "undecided"
+    if expects == "fall":
+        return "falls" if estimate.high < 0 else "does not fall"
+    return "rises" if estimate.low > 0 else "does not rise"
+
+
+def _items(cluster: ArrayLike, known: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Number of the item of each known row, 0, 1, ... without gaps."""
+    names = np.asarray(cluster)
+    if names.shape != known.shape:
+        raise ValueError(
+            f"Every row needs its item: {known.shape[0]} rows, but cluster has shape {names.shape}."
+        )
+    return np.unique(names[known], return_inverse=True)[1]
+
+
+def _common_scale(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Both sides shifted and scaled alike (d does not change); 0 where all spread is rounding."""
+    both = np.concatenate([x, y])
+    if both.size == 0:
+        return x, y
+    largest = float(np.abs(both).max())
+    if max(np.ptp(x), np.ptp(y)) <= ROUNDING * largest:
+        return np.zeros_like(x), np.zeros_like(y)
+    centre = float((both / largest).mean())
+    return x / largest - centre, y / largest - centre
+
+
+def _half_width_over_items(x: Floats, y: Floats, item: NDArray[np.intp], clusters: int) -> float:
+    """t times the root of the summed squares of what each item adds to d to first order.
+
+    With v = sigma^2: delta d = delta(mean' - mean) / sigma - d / (2 v) delta v.
+    """
+    if clusters < 3:
+        return float("nan")
+    change, variance = y - x, (x.var() + y.var()) / 2
+    d = change.mean() / np.sqrt(variance)
+    squares = ((x - x.mean()) ** 2 + (y - y.mean()) ** 2) / 2
+    influence = (change - change.mean()) / np.sqrt(variance)
+    influence -= d / (2 * variance) * (squares - variance)
+    sums = np.bincount(item, influence, clusters)
+    error = np.sqrt(clusters / (clusters - 1) * (sums @ sums)) / len(x)
+    return float(stdtrit(clusters - 1, 0.975) * error)
+
+
+def _normal_p(value: float, error: float) -> float:
+    if error > 0:
+        return float(2 * ndtr(-abs(value) / error))
+    return 0.0 if value else 1.0

@@ -1,0 +1,94 @@
+"""Is P(x) P(y|x) = P(y) P(x|y) for an LM? (GEM paper, appendix A.5)
+
+Both sides are the probability of the same two texts, so their logarithms share the length of
+the pair, and length alone makes them correlate. Divided by the tokens of the pair they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.intervals.arrays import Floats, checked
+from judgelab.stats.intervals.estimate import Estimate
+
+Pairs = Literal["once", "twice"]
+
+
+def joint_symmetry(
+    conditional: ArrayLike,
+    marginal: ArrayLike,
+    tokens: ArrayLike,
+    *,
+    pairs: Pairs = "once",
+    draws: int = 2000,
+    seed: int = 0,
+) -> Mapping[tuple[str, str], Estimate]:
+    """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
+
+    Args:
+        conditional: [items, agents x, agents y] log P(y|x), nats summed over y: x is read, y is
+            scored. The diagonal is never read.
+        marginal: [items, agents] log P(x), nats; NaN where unscored.
+        tokens: [items, agents] number of scored tokens; NaN where unscored.
+        pairs: once: each unordered pair once, x being the agent that comes first. twice: in both
+            orders, as the paper counts (5,328 of 1,874 reviews of 500 papers), which adds no
+            information; the value then does not depend on the order of the agents.
+        draws: bootstrap resamples of items.
+        seed: of the resamples.
+
+    Returns:
+        (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,
+        the sums divided by the tokens of both texts; method: spearman or pearson. n counts
+        items, unscored pairs.
+
+    Raises:
+        ValueError: shapes do not fit, infinities, or a text without tokens.
+    """
+    first, second, size = _sides(*_checked(conditional, marginal, tokens), pairs)
+    sides = {"text": (first, second), "token": (first / size, second / size)}
+    methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+    return {
+        (per, method): clustered_correlation(*sides[per], method, draws, seed)
+        for per in sides
+        for method in methods
+    }
+
+
+def _checked(
+    conditional: ArrayLike, marginal: ArrayLike, tokens: ArrayLike
+) -> tuple[Floats, Floats, Floats]:
+    given = np.array(conditional, dtype=np.float64)
+    alone = checked(marginal, 2, "The marginal log-probabilities")
+    length = checked(tokens, 2, "The token counts")
+    if length.shape != alone.shape or given.shape != (*alone.shape, alone.shape[1]):
+        raise ValueError(
+            "Needs [items, agents, agents], [items, agents] and [items, agents], got "
+            f"{given.shape}, {alone.shape} and {length.shape}."
+        )
+    diagonal = np.arange(alone.shape[1])
+    given[:, diagonal, diagonal] = np.nan
+    if (length <= 0).any():
+        raise ValueError("A text without tokens has no log-probability: mark it as NaN.")
+    return checked(given, 3, "The conditional log-probabilities"), alone, length
+
+
+def _sides(
+    given: Floats, alone: Floats, length: Floats, pairs: Pairs
+) -> tuple[Floats, Floats, Floats]:
+    """[items, pairs]: log P(x) + log P(y|x), log P(y) + log P(x|y), tokens of both."""
+    if pairs not in ("once", "twice"):
+        raise ValueError(f"Pairs are counted once or twice, not {pairs!r}.")
+    x, y = np.triu_indices(alone.shape[1], k=1)
+    if pairs == "twice":
+        x, y = np.concatenate([x, y]), np.concatenate([y, x])
+    first = alone[:, x] + given[:, x, y]
+    second = alone[:, y] + given[:, y, x]
+    size = length[:, x] + length[:, y]
+    unknown = np.isnan(first + second + size)
+    first[unknown] = second[unknown] = size[unknown] = np.nan
+    return first, second, size

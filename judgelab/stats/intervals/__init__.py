@@ -1,0 +1,1 @@
+"""Estimates with their intervals: resampled items, ranks, sign flips, calibration."""

@@ -1,0 +1,93 @@
+"""The item bootstrap. One seed means one set of resampled items, so results are paired.
+
+Items, not calls or agents, are the unit that was sampled, so every interval of judgelab
+resamples whole items. A resample is held as a row of counts: the statistic of all resamples is
+then a product of matrices, and two mechanisms scored on the same items share their resamples
+even where one of them left an item unscored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats, checked, divide
+from judgelab.stats.intervals.estimate import Estimate
+
+
+def item_draws(n_items: int, draws: int, seed: int) -> NDArray[np.int64]:
+    """Resampled item indices [draws, n_items], uniform with replacement.
+
+    Raises:
+        ValueError: no items, or fewer than one draw.
+    """
+    if n_items < 1 or draws < 1:
+        raise ValueError(f"A bootstrap needs items and draws, got {n_items} and {draws}.")
+    generator = np.random.default_rng(seed)
+    return generator.integers(0, n_items, size=(draws, n_items), dtype=np.int64)
+
+
+def item_weights(n_items: int, draws: int, seed: int) -> Floats:
+    """How often each item occurs in each resample: multinomial counts [draws, n_items].
+
+    Every row sums to ``n_items``. The counts are those of ``item_draws`` with the same seed.
+
+    Raises:
+        ValueError: no items, or fewer than one draw.
+    """
+    cells = item_draws(n_items, draws, seed) + n_items * np.arange(draws)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=draws * n_items)
+    return counts.reshape(draws, n_items).astype(np.float64)
+
+
+def resampled_means(values: Floats, weights: Floats) -> Floats:
+    """Mean of the scored items in each resample [draws]; NaN where a resample holds none."""
+    scored = ~np.isnan(values)
+    if not scored.any():
+        return np.full(len(weights), np.nan)
+    centre = float(values[scored].mean())
+    offsets = np.where(scored, values - centre, 0.0)
+    shifts = divide(weights @ offsets, weights @ scored.astype(np.float64))
+    return np.asarray(centre + shifts, dtype=np.float64)
+
+
+def percentile_interval(samples: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Central interval of the samples that are not NaN; (NaN, NaN) where none is left.
+
+    Raises:
+        ValueError: ``level`` is not strictly between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
+    drawn = np.asarray(samples, dtype=np.float64).ravel()
+    drawn = drawn[~np.isnan(drawn)]
+    if drawn.size == 0:
+        return float("nan"), float("nan")
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
+    """Mean over items with a percentile interval from resampled items.
+
+    Args:
+        values: [items], NaN where an item is unscored.
+        draws: number of resamples.
+        seed: the same seed draws the same items for every array of the same length.
+
+    Returns:
+        n scored items, the rest as ``unscored``. With one or two scored items there is a value
+        but no interval: they say too little about the spread between items.
+
+    Raises:
+        ValueError: ``values`` is not one-dimensional or holds infinities.
+    """
+    items = checked(values, 1, "The values of a bootstrap mean")
+    scored = ~np.isnan(items)
+    n = int(np.count_nonzero(scored))
+    low = high = float("nan")
+    if n > 2:
+        samples = resampled_means(items, item_weights(len(items), draws, seed))
+        low, high = percentile_interval(samples)
+    value = float(items[scored].mean()) if n else float("nan")
+    return Estimate(value, low, high, n, len(items) - n)

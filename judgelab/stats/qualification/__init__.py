@@ -1,0 +1,1 @@
+"""Which judges pass exams, and what they decide together (Auto-PRE paper)."""

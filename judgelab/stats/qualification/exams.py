@@ -1,0 +1,258 @@
+"""Qualification exams of judges, without human labels (Auto-PRE paper, section 3).
+
+An exam gives every judge one number from answers that belong to items. Sums over items are kept
+apart from the numbers, so that all resamples of the items are evaluated in one product of
+matrices, and a pass that noise decided shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats, checked, divide
+from judgelab.stats.intervals.bootstrap import item_weights
+
+ThresholdRule = Literal["mean", "fixed", "quantile"]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3).
+
+    Attributes:
+        total: [judges, items] sum over the item's scored answers, each between 0 and 1.
+        count: [judges, items] how many they are.
+        unscored: [judges] answers that could not be read.
+    """
+
+    total: Floats
+    count: Floats
+    unscored: NDArray[np.int64]
+
+    def values(self, weights: Floats) -> Floats:
+        """[draws, judges] the exam's number in each resample of the items [draws, items]."""
+        return divide(weights @ self.total.T, weights @ self.count.T)
+
+    @property
+    def n(self) -> NDArray[np.int64]:
+        """[judges] scored answers."""
+        return np.asarray(self.count.sum(axis=1), dtype=np.int64)
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return int(self.total.shape[1])
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """P_s (equation 4): 1 where mean confidence is higher on the easy set than on the hard one.
+
+    Attributes:
+        easy: [judges, items] sums and counts of confidence (any unit, higher is more confident).
+        hard: the same items' hard questions.
+    """
+
+    easy: Shares
+    hard: Shares
+
+    def gaps(self, weights: Floats) -> Floats:
+        """[draws, judges] mean confidence on the easy set minus that on the hard set."""
+        return self.easy.values(weights) - self.hard.values(weights)
+
+    def values(self, weights: Floats) -> Floats:
+        """[draws, judges] P_s in each resample; NaN where a set has no answer."""
+        gap = self.gaps(weights)
+        return np.where(np.isnan(gap), np.nan, (gap > 0).astype(np.float64))
+
+    @property
+    def n(self) -> NDArray[np.int64]:
+        """[judges] scored answers, both sets together."""
+        return self.easy.n + self.hard.n
+
+    @property
+    def unscored(self) -> NDArray[np.int64]:
+        """[judges] answers that could not be read."""
+        return self.easy.unscored + self.hard.unscored
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return self.easy.items
+
+
+ExamAnswers = Shares | Confidence
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Where the bar of an exam lies, among the candidates who sat it.
+
+    Attributes:
+        rule: ``mean`` of the candidates' numbers (as in the paper), a ``fixed`` number, or a
+            ``quantile`` of the candidates' numbers.
+        value: of fixed or quantile; mean does not use it.
+
+    A mean and a quantile compare candidates: of one alone they say nothing.
+
+    Raises:
+        ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
+    """
+
+    rule: ThresholdRule = "mean"
+    value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule != "mean" and self.value is None:
+            raise ValueError(f"A {self.rule} threshold needs a value.")
+        if self.rule == "quantile" and not 0 <= float(self.value or 0.0) <= 1:
+            raise ValueError(f"A quantile lies between 0 and 1, got {self.value}.")
+
+    def bar(self, values: Floats) -> Floats:
+        """[draws] the bar in each row of [draws, judges]; NaN where nobody has a number."""
+        if self.rule == "fixed":
+            return np.full(len(values), float(self.value or 0.0))
+        known = ~np.isnan(values)
+        if self.rule == "mean":
+            return divide(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
+        bars = np.full(len(values), np.nan)
+        some = known.any(axis=1)
+        bars[some] = np.nanquantile(values[some], float(self.value or 0.0), axis=1)
+        return bars
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How the judges did in one exam.
+
+    Attributes:
+        value: [judges] P; NaN where a judge did not sit the exam.
+        low, high: [judges] 95 % percentile interval over resampled items.
+        passed: [judges]; who did not sit the exam has not passed it. Who ``alone`` has a number
+            is let through.
+        p_pass: [judges] share of resamples, bar and all, in which the judge passes; NaN without
+            a number. Near 0 or 1 the data decide; near .5 chance does.
+        bar: the threshold.
+        n, unscored: [judges] answers that were and were not scored.
+        samples: [draws, judges] the numbers in the resamples.
+        passes: [draws, judges] who passes in each resample.
+        alone: [judges] the only candidate with a number, under a bar that compares candidates,
+            which nobody exceeds who is compared with nobody else.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    passed: Bools
+    p_pass: Floats
+    bar: float
+    n: NDArray[np.int64]
+    unscored: NDArray[np.int64]
+    samples: Floats
+    passes: Bools
+    alone: Bools
+
+
+def shares(answers: ArrayLike) -> Shares:
+    """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
+
+    Raises:
+        ValueError: fewer than two dimensions, or infinities.
+    """
+    values = np.asarray(answers, dtype=np.float64)
+    if values.ndim < 2 or np.isinf(values).any():
+        raise ValueError(f"An exam needs finite answers [judges, items, ...], got {values.shape}.")
+    flat = values.reshape(*values.shape[:2], -1)
+    scored = ~np.isnan(flat)
+    return Shares(
+        np.where(scored, flat, 0.0).sum(axis=2),
+        scored.sum(axis=2).astype(np.float64),
+        np.count_nonzero(~scored, axis=(1, 2)),
+    )
+
+
+def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
+    """1 where two verdicts on the same answers agree, 0 where they do not (equation 2).
+
+    Args:
+        before: verdicts, 1 for the first answer, 0 for the second, .5 for neither, NaN unread.
+        after: the same answers, in the same order, judged after a change that should not matter.
+        unread: what a case counts in which either verdict is unread, or (as the authors' code
+            has it, with .5) neither answer was chosen. NaN leaves out unread cases alone, and
+            two ties agree.
+    """
+    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    missing = np.isnan(x) | np.isnan(y)
+    if not np.isnan(unread):
+        missing |= (x == 0.5) | (y == 0.5)
+    return np.where(missing, unread, (x == y).astype(np.float64))
+
+
+def tied(before: ArrayLike, after: ArrayLike) -> float:
+    """Share of the cases read both times that are ties both times; NaN without any.
+
+    Ties agree, so whoever always says "tie" has P_c = 1 and has compared nothing.
+    """
+    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    both = int(np.count_nonzero(~np.isnan(x) & ~np.isnan(y)))
+    return float(np.count_nonzero((x == 0.5) & (y == 0.5)) / both) if both else float("nan")
+
+
+def confidence(easy: ArrayLike, hard: ArrayLike) -> Confidence:
+    """From confidence per answer [judges, items, ...], higher is more confident, NaN unscored."""
+    return Confidence(shares(easy), shares(hard))
+
+
+def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
+    """Numbers, intervals, passes and the probability of passing.
+
+    P_s has no bar: who is more confident on the easy set passes (equation 4), whatever the
+    threshold says. Exams on the same items share their resamples for the same seed.
+
+    Args:
+        answers: of the exam.
+        threshold: the bar; a judge passes whose number exceeds it.
+        draws: resamples of the items; the bar is found anew in each.
+        seed: of the resamples.
+    """
+    whole = np.ones((1, answers.items))
+    weights = item_weights(answers.items, draws, seed)
+    value, samples = answers.values(whole)[0], answers.values(weights)
+    bar = Threshold("fixed", 0.5) if isinstance(answers, Confidence) else threshold
+    known = ~np.isnan(value)
+    alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
+    limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
+    passes = _above(samples, bar.bar(samples)[:, None])
+    low, high = _intervals(samples)
+    share = np.where(known & ~alone, passes.mean(axis=0), np.nan)
+    passed = _above(value, limit) | alone
+    n, unscored = answers.n, answers.unscored
+    return Marks(
+        value, low, high, passed, share, limit, n, unscored, samples, passes | alone, alone
+    )
+
+
+def _above(values: Floats, bar: ArrayLike) -> Bools:
+    """Whether a number exceeds the bar by more than rounding."""
+    return np.asarray(values > np.asarray(bar) + 1e-12, dtype=np.bool_)
+
+
+def _intervals(samples: Floats) -> tuple[Floats, Floats]:
+    judges = samples.shape[1]
+    low, high = np.full(judges, np.nan), np.full(judges, np.nan)
+    sat = ~np.isnan(samples).all(axis=0)
+    if sat.any():
+        low[sat], high[sat] = np.nanquantile(samples[:, sat], [0.025, 0.975], axis=0)
+    return low, high
+
+
+def spread_of_gap(answers: Confidence, draws: int = 2000, seed: int = 0) -> Floats:
+    """[3, judges] the gap in confidence between the sets, and its 95 % interval."""
+    gap = answers.gaps(np.ones((1, answers.items)))[0]
+    samples = answers.gaps(item_weights(answers.items, draws, seed))
+    return checked(np.stack([gap, *_intervals(samples)]), 2, "The gap in confidence")

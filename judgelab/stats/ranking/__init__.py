@@ -1,0 +1,1 @@
+"""How sure a ranking is, and how many items it needs (ranking-confidence and GEM papers)."""

@@ -1,0 +1,155 @@
+"""A leaderboard with its uncertainty: mean, rank and chance of being first (GEM paper, section 5).
+
+The paper's bars are mean +- 1.645 standard errors over 600 rows, of which two at a time share a
+candidate's text. Here a candidate has one number per item, and candidates are compared on the
+same items: differences between them are often far more certain than the bars suggest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from judgelab.stats.intervals.arrays import Floats, checked, divide
+from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.intervals.ranks import average_ranks
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One entry for each candidate, in the order of the scores.
+
+    Attributes:
+        mean: over scored items, in the unit of the scores; NaN without any.
+        low: lower end of the interval of the mean; NaN with fewer than three scored items.
+        high: upper end.
+        rank: 1 is the highest mean, ties averaged; NaN without a mean.
+        rank_low: best rank that is compatible with the data; NaN where there is no interval.
+        rank_high: worst such rank.
+        p_best: share of item resamples in which the candidate has the highest mean (ties
+            shared); a description of the resamples, not a probability that it is the best.
+        n: scored items.
+        unscored: the other items.
+        level: of all intervals.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    rank: Floats
+    rank_low: Floats
+    rank_high: Floats
+    p_best: Floats
+    n: Counts
+    unscored: Counts
+    level: float
+
+
+def rank_intervals(
+    scores: ArrayLike, level: float = 0.90, draws: int = 2000, seed: int = 0
+) -> Ranking:
+    """Means, ranks and their intervals, with items as the unit.
+
+    Intervals of means are Student's t over items. The interval of a rank counts who is certainly
+    better and who is certainly worse: the differences to all other candidates on the items both
+    have, with one critical value for all of them, from the largest studentised difference of
+    each item resample (Mogstad, Romano, Shaikh and Wilhelm 2024). It holds with ``level`` for each
+    candidate, also among ties: in simulations of five tied candidates and 12 to 100 items the
+    90 % interval held all five ranks in .87 to .94. The spread of the rank over resamples, which
+    suggests itself, did so in .32 to .44.
+
+    Args:
+        scores: [items, candidates], higher is better, NaN where unscored. A candidate with
+            several texts or references per item enters with their mean.
+        level: of all intervals; the paper draws 90 %.
+        draws: bootstrap resamples of items.
+        seed: of the resamples.
+
+    Raises:
+        ValueError: wrong dimensions, infinities, or a level that is not between 0 and 1.
+    """
+    table = checked(scores, 2, "The scores of a leaderboard")
+    if not 0 < level < 1:
+        raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
+    n = np.count_nonzero(~np.isnan(table), axis=0).astype(np.int64)
+    mean, low, high = _mean_intervals(table, n, level)
+    rank = average_ranks(-mean)
+    if len(table) == 0 or table.shape[1] == 0:
+        nothing = np.full(table.shape[1], np.nan)
+        best, rank_low, rank_high = nothing, nothing, nothing
+    else:
+        weights = item_weights(len(table), draws, seed)
+        best = _share_best(table, weights)
+        rank_low, rank_high = _rank_bounds(table, weights, level)
+        # Who has no interval of the mean has none of the rank either.
+        rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
+    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n, level)
+
+
+def _mean_intervals(table: Floats, n: Counts, level: float) -> tuple[Floats, Floats, Floats]:
+    known = ~np.isnan(table)
+    mean = divide(np.where(known, table, 0.0).sum(axis=0), n)
+    squares = np.where(known, table - np.nan_to_num(mean), 0.0) ** 2
+    error = np.sqrt(divide(squares.sum(axis=0), n * np.maximum(n - 1, 0)))
+    half = np.where(n > 2, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * error, np.nan)
+    return mean, mean - half, mean + half
+
+
+def _share_best(table: Floats, weights: Floats) -> Floats:
+    """Share of resamples in which a candidate has the highest mean; NaN without any score."""
+    known = ~np.isnan(table)
+    means = divide(weights @ np.where(known, table, 0.0), weights @ known.astype(np.float64))
+    means = np.where(np.isnan(means), -np.inf, means)
+    top = means.max(axis=1, keepdims=True)
+    slack = 1e-12 * np.where(np.isfinite(top), np.abs(top), 0.0)
+    first = (means >= top - slack) & np.isfinite(means)
+    shares = divide(first, first.sum(axis=1, keepdims=True))
+    shares = np.nan_to_num(shares).mean(axis=0)
+    return np.where(known.any(axis=0), shares, np.nan)
+
+
+def _rank_bounds(table: Floats, weights: Floats, level: float) -> tuple[Floats, Floats]:
+    """(1 + the certainly better, candidates - the certainly worse) for each candidate."""
+    candidates = table.shape[1]
+    compared = int(np.count_nonzero(~np.isnan(table).all(axis=0)))
+    bounds = np.empty((2, candidates))
+    for own in range(candidates):
+        others = np.delete(table, own, axis=1) - table[:, [own]]
+        gap, error, deviations = _resampled_gaps(others, weights)
+        # A difference without any spread is certain (error 0), one of fewer than three items
+        # says nothing (error NaN, so both comparisons are false); neither has a t.
+        tested = error > 0
+        largest = deviations[:, tested].max(axis=1, initial=0.0)
+        bar = error.copy()
+        bar[tested] *= np.quantile(largest, level, method="higher")
+        bounds[0, own] = 1 + np.count_nonzero(gap > bar)
+        bounds[1, own] = compared - np.count_nonzero(gap < -bar)
+    return bounds[0], bounds[1]
+
+
+def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean differences [others], their standard errors over items, and |t| of every resample.
+
+    t is the resampled mean less the mean, in standard errors of that resample: with the error of
+    the data instead, 12 items of tied candidates got ranks that are too certain one time in five.
+    """
+    known = ~np.isnan(gaps)
+    n = known.sum(axis=0)
+    mean = divide(np.where(known, gaps, 0.0).sum(axis=0), n)
+    centred = np.where(known, gaps - np.nan_to_num(mean), 0.0)
+    error = np.sqrt(divide((centred**2).sum(axis=0), n * np.maximum(n - 1, 0)))
+    error[error <= 1e-12 * np.abs(np.nan_to_num(mean))] = 0.0
+    error[n < 3] = np.nan
+    counts = weights @ known.astype(np.float64)
+    shift = divide(weights @ centred, counts)
+    variance = divide(weights @ centred**2, counts) - shift**2
+    spread = np.sqrt(np.maximum(divide(variance, np.maximum(counts - 1, 0)), 0.0))
+    deviations = np.abs(divide(shift, spread))
+    # A resample of one item over and over has no spread: as far off as can be.
+    deviations[~(spread > 1e-6 * error)] = np.inf
+    return mean, error, deviations

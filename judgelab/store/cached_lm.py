@@ -1,0 +1,356 @@
+"""A wrapper that asks every question once, whoever else is asking it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, TypeVar, cast
+
+import numpy as np
+
+from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import closed_batches, open_questions
+from judgelab.core.errors import DataError
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import (
+    ChatRequest,
+    EvaluationLM,
+    LogProb,
+    LogProbTable,
+    Pairs,
+    Reply,
+    StreamingLM,
+    presentation_of,
+)
+from judgelab.core.surrogates import HALVED, halved
+from judgelab.store.cache import CallCache
+from judgelab.store.claims import Claims
+
+SLICE = 8  # requests put to a local LM at once, to begin with
+WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
+POLL = 0.2  # seconds between looks for an answer that another job is waiting for
+
+Q = TypeVar("Q")  # what is asked: a pair, or a request
+A = TypeVar("A")  # what is answered: a log-probability, or a reply
+
+
+@dataclass
+class CallCount:
+    """How many answers were asked for, and how many of them had to be computed."""
+
+    asked: int = 0
+    computed: int = 0
+
+
+class Watch(Protocol):
+    """Whoever follows the calls of a run."""
+
+    def asked(self, calls: int, hits: int) -> None:
+        """A batch of so many different calls began; ``hits`` of them were known."""
+        ...
+
+    def answered(self, calls: int) -> None:
+        """So many more have been answered."""
+        ...
+
+
+class Unwatched:
+    """Nobody."""
+
+    def asked(self, calls: int, hits: int) -> None:
+        """Nothing."""
+
+    def answered(self, calls: int) -> None:
+        """Nothing."""
+
+
+class Cached:
+    """``lm`` behind a call cache; identical questions in one batch are asked once too.
+
+    A key is the hash of the LM's identity and of the texts, messages, sampling settings and
+    repeat index: all that can change an answer, and nothing else. Kept are answers and settled
+    refusals; a call that failed is asked again by a later run (a paid one: not by this one).
+
+    What a streaming LM answers is kept the moment it arrives, and its questions are claimed
+    before they are asked: a job that finds one claimed waits for the answer of the job that asks
+    it, or takes over when that job ends without one.
+    """
+
+    def __init__(self, lm: EvaluationLM, cache: CallCache, watch: Watch | None = None) -> None:
+        self.lm, self.cache = lm, cache
+        self.count = CallCount()
+        self._unscored: dict[bytes, LogProb | Reply] = {}
+        self._watch: Watch = watch or Unwatched()
+        self._workers: dict[str, Mapping[str, Any]] = {}
+        self._claims = None
+        if isinstance(lm, StreamingLM):
+            self._claims = Claims(cache)
+            lm.keep(cache.path)
+
+    @property
+    def identity(self) -> str:
+        """The wrapped LM's: a cache changes no answer."""
+        return self.lm.identity
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped LM's."""
+        return self.lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The wrapped LM's."""
+        return presentation_of(self.lm)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The wrapped LM's; where workers answered, theirs, by worker."""
+        return {"workers": dict(self._workers)} if self._workers else self.lm.facts
+
+    def note_worker(self, name: str, facts: Mapping[str, Any]) -> None:
+        """What a worker says of its answers so far."""
+        self._workers[name] = facts
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
+        keys = self.logprob_keys(contexts, targets, pairs)
+        bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
+        bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            if c in bad_x or t in bad_y:
+                self._unscored[key] = (math.nan, 0)
+
+        def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
+            if isinstance(self.lm, StreamingLM):
+                for index, row in self.lm.stream_logprob(contexts, targets, missing):
+                    yield {index: row}
+            else:
+                fresh = self.lm.logprob(contexts, targets, missing)
+                rows = zip(fresh.total.tolist(), fresh.tokens.tolist(), strict=True)
+                yield dict(enumerate(rows))
+
+        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask, self._keep_logprobs)
+        return table_of([known[key] for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """As the wrapped LM; only questions never answered before reach it, all of them texts."""
+        keys = self.chat_keys(requests)
+        for key, request in zip(keys, requests, strict=True):
+            if any(halved(message.content) for message in request.messages):
+                self._unscored[key] = Reply(None, HALVED, settled=True)
+
+        def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+            if isinstance(self.lm, StreamingLM):
+                for index, reply in self.lm.stream_chat(missing):
+                    yield {index: reply}
+            else:
+                yield from _slices(self.lm, missing)
+
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
+        known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
+        return [known[key] for key in keys]
+
+    def logprob_keys(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> list[bytes]:
+        """The key of each pair."""
+        return logprob_keys(self.identity, contexts, targets, pairs)
+
+    def chat_keys(self, requests: Sequence[ChatRequest]) -> list[bytes]:
+        """The key of each request."""
+        return [chat_key(self.identity, request) for request in requests]
+
+    def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
+        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
+        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), tuple)}
+        return told | self.cache.logprobs(list(dict.fromkeys(keys)))
+
+    def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
+        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
+        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), Reply)}
+        kept = self.cache.chats(list(dict.fromkeys(keys)))
+        return told | {k: reply_from(v) for k, v in kept.items()}
+
+    def accept_logprobs(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
+    ) -> None:
+        """Take answers that a worker computed with the same LM. Unscored ones last this run."""
+        rows = zip(table.total.tolist(), table.tokens.tolist(), strict=True)
+        keys = self.logprob_keys(contexts, targets, pairs)
+        fresh: dict[bytes, LogProb] = dict(zip(keys, rows, strict=True))
+        self.cache.note_lm(self.identity, "logprob")
+        self._keep_logprobs(fresh)
+        self._remember(fresh)
+        self._accepted(len(fresh))
+
+    def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
+        """Take replies that a worker got from the same LM. Failed ones last this run."""
+        fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
+        self.cache.note_lm(self.identity, "chat")
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
+        self._keep_chats(fresh)
+        self._remember(fresh)
+        self._accepted(len(fresh))
+
+    def _accepted(self, calls: int) -> None:
+        self.count.computed += calls
+        self._watch.answered(calls)
+
+    def close(self) -> None:
+        """Close the LM and the cache."""
+        self.lm.close()
+        if self._claims is not None:
+            self._claims.close()
+        self.cache.close()
+
+    def _fill(
+        self,
+        verb: str,
+        keys: Sequence[bytes],
+        questions: Sequence[Q],
+        look: Callable[[Sequence[bytes]], dict[bytes, A]],
+        ask: Callable[[list[Q]], Iterator[dict[int, A]]],
+        keep: Callable[[Mapping[bytes, A]], None],
+    ) -> dict[bytes, A]:
+        """The answer to every key: known, asked for now, or awaited from another job."""
+        wanted = dict(zip(keys, questions, strict=True))
+        known = look(list(wanted))
+        self.count.asked += len(keys)
+        self._watch.asked(len(wanted), len(known))
+        if len(known) < len(wanted):
+            self.cache.note_lm(self.identity, verb)
+        while missing := [key for key in wanted if key not in known]:
+            mine = missing if self._claims is None else self._claims.take(missing)
+            try:
+                if self._claims is not None:  # may have been answered before we claimed it
+                    found = look(missing)
+                    known |= found
+                    self._watch.answered(len(found))
+                asking = [key for key in mine if key not in known]
+                for part in ask([wanted[key] for key in asking]) if asking else ():
+                    fresh = {asking[index]: answer for index, answer in part.items()}
+                    keep(fresh)
+                    if self._claims is not None:
+                        self._remember(fresh)
+                    known |= fresh
+                    self.count.computed += len(fresh)
+                    self._watch.answered(len(fresh))
+            finally:
+                if self._claims is not None:
+                    self._claims.drop(mine)
+            if len(mine) < len(missing):
+                time.sleep(POLL)  # another job is asking the rest
+        return known
+
+    def _remember(self, fresh: Mapping[bytes, object]) -> None:
+        """Unscored answers last this run: asking for them again may be paid for again."""
+        for key, answer in fresh.items():
+            failed = isinstance(answer, Reply) and answer.text is None
+            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
+                self._unscored[key] = cast(LogProb | Reply, answer)
+
+    def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
+        scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
+        if scored:
+            self.cache.add_logprobs(scored)
+
+    def _keep_chats(self, replies: Mapping[bytes, Reply]) -> None:
+        kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
+        if kept:
+            self.cache.add_chats({key: _stored(r) for key, r in kept.items()})
+
+
+def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+    """A local LM's replies, a few at a time so that a kill keeps those before.
+
+    A few are as many as take ``WORTH`` seconds: an engine that answers hundreds side by side is
+    given more and more of them. Closed questions are put an item at a time.
+    """
+    for batch in closed_batches(requests):
+        replies = lm.chat([requests[index] for index in batch])
+        yield dict(zip(batch, replies, strict=True))
+    rest = open_questions(requests)
+    start, size = 0, SLICE
+    while start < len(rest):
+        begun, part = time.monotonic(), rest[start : start + size]
+        replies = lm.chat([requests[index] for index in part])
+        took = max(time.monotonic() - begun, 1e-3)
+        yield dict(zip(part, replies, strict=True))
+        start += len(part)
+        size = max(1, min(2 * size, int(len(part) * WORTH / took)))
+
+
+def logprob_keys(
+    identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+) -> list[bytes]:
+    """The cache key of each pair."""
+    base = _digest(identity)
+    x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
+    return [_digest_bytes(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
+
+
+def chat_key(identity: str, request: ChatRequest) -> bytes:
+    """The cache key of a request."""
+    parts: dict[str, object] = {
+        "identity": identity,
+        "messages": [[m.role, m.content] for m in request.messages],
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "repeat": request.repeat,
+    }
+    if request.top_logprobs:
+        parts["top_logprobs"] = request.top_logprobs
+    if request.labels:
+        parts["labels"] = list(request.labels)
+    return _digest("chat" + json.dumps(parts, sort_keys=True))
+
+
+def _stored(reply: Reply) -> str:
+    """As the cache keeps it; what only a closed question has is left out of all other replies."""
+    values = asdict(reply)
+    if not reply.label_logprobs:
+        del values["label_logprobs"]
+    return json.dumps(values)
+
+
+def reply_from(stored: str) -> Reply:
+    """A reply as the cache keeps it.
+
+    Raises:
+        DataError: it is no such thing.
+    """
+    try:
+        values = json.loads(stored)
+        found = values.pop("top_logprobs", ())
+        alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
+        labels = tuple((str(t), float(v)) for t, v in values.pop("label_logprobs", ()))
+        return Reply(**values, top_logprobs=alternatives, label_logprobs=labels)
+    except (ValueError, TypeError, AttributeError) as cause:
+        raise DataError(
+            f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
+            "move it away, or give another with paths.cache=FILE."
+        ) from cause
+
+
+def table_of(rows: Sequence[LogProb]) -> LogProbTable:
+    """Rows (total, tokens) as a table."""
+    return LogProbTable(
+        total=np.array([total for total, _ in rows], dtype=np.float64),
+        tokens=np.array([tokens for _, tokens in rows], dtype=np.int64),
+    )
+
+
+def _digest(text: str) -> bytes:
+    return _digest_bytes(text.encode(errors="surrogatepass"))
+
+
+def _digest_bytes(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -1,0 +1,1 @@
+"""What studies share: groups of agents, and long tables of what was measured."""

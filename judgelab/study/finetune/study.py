@@ -1,0 +1,354 @@
+"""LoRA fine-tuning of an evaluation LM on a panel of reviews (GEM paper, appendix E)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import yaml
+
+from judgelab.config import WRITER
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result, Table, Value
+from judgelab.dataset.protocol import Dataset
+from judgelab.engine.context import Lab
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.finetune import data
+from judgelab.finetune.base import check, source
+from judgelab.finetune.card import card, versions
+from judgelab.finetune.command import PROMPT, same_step, same_writer, usage
+from judgelab.finetune.fit import ADAPTER, discard, fit, release
+from judgelab.finetune.measure import Measured, measure, nothing
+from judgelab.finetune.settings import Settings
+from judgelab.finetune.split import Split, part, refuse_overlap, split
+from judgelab.finetune.watch import Watch
+from judgelab.scoring.encode import Encoder
+from judgelab.scoring.source import Source
+from judgelab.scoring.trained_on import TRAINED_ON, training_on
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.long_tables import measurement_records, text_records
+
+Estimates = dict[str, dict[str, Estimate]]
+
+MEANING = {
+    "loss": "Held-out loss, nats per token of the reviews",
+    "gem": "PMI of held-out pairs, nats",
+    "gem_s": "PMI of held-out pairs given the synopsis, nats",
+}
+
+NOTHING_HELD_OUT = (
+    "no paper was held out (study.held_out=0), so nothing is known about papers that are new to it."
+)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run made, for tables and the model card."""
+
+    base: Source
+    papers: Split
+    rows: data.Sequences
+    held_rows: data.Sequences
+    steps: int
+    tokens: int
+    curve: tuple[Mapping[str, float], ...]
+    backend: str
+
+
+@dataclass(frozen=True)
+class Finetune:
+    """Fine-tune on most papers, measure on the rest, leave an adapter to score with.
+
+    Texts come as every study gets them: dataset, agents, synopsis, preprocessor. The mechanism
+    only says whether texts are preprocessed (gem: yes); nothing is scored by it, and the
+    evaluation LM only writes texts. Leave attack=none.
+
+    Args:
+        settings: model, LoRA and schedule (conf/finetune).
+        evaluation: a dataset whose papers must not be trained on.
+        skip: so many first papers of the dataset are evaluation papers and not trained on.
+        held_out: share of the other papers that only measure; 0 trains on all of them, and nothing
+            is said about papers that are new to the model.
+        bootstrap: resamples of the held-out papers behind every interval.
+    """
+
+    settings: Settings
+    evaluation: Any = None  # Dataset | None, which the check of config types cannot express
+    skip: int = 0
+    held_out: float = 0.1
+    bootstrap: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.bootstrap < 1 or self.skip < 0:
+            raise ConfigError("study.bootstrap must be at least 1, and study.skip at least 0.")
+        if not 0 <= self.held_out < 1:
+            raise ConfigError(f"study.held_out={self.held_out} must be at least 0 and below 1.")
+
+    def ask(self, lab: Lab) -> None:
+        """See Study: texts may be written by an LM; training itself asks none."""
+        self._papers(lab)
+
+    def run(self, lab: Lab) -> Result:
+        """Measure the base, train or resume, measure the adapter, write the model card.
+
+        Raises:
+            ConfigError: the settings do not fit this machine, or an attack is chosen.
+            DataError: papers overlap with evaluation papers, or are too few.
+        """
+        if lab.attack.name != "none":
+            raise ConfigError("study=finetune trains on texts as they are: set attack=none.")
+        if lab.force:
+            discard(lab.run_dir)
+        backend, base = check(self.settings), source(self.settings)
+        papers = self._papers(lab)
+        encoder = data.encoder(self.settings, base.folder)
+        rows, held = (self._sequences(panel, encoder) for panel in (papers.train, papers.held_out))
+        if not rows.rows or (papers.held_out.items and not held.rows):
+            raise DataError(
+                "No training text is short enough: raise study.settings.max_seq_length="
+                f"{self.settings.max_seq_length}."
+            )
+        lab.tell("held-out papers, before", 0)
+        before = self._measure(papers.held_out, None)
+        key = _key(self.settings, base, papers, backend)
+        watch = Watch(lab.tell, draw=lambda row: lab.draw("loss_curve", row))
+        found = fit(self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, watch)
+        lab.tell("held-out papers, after", 0)
+        after = self._measure(papers.held_out, str(lab.run_dir.path / ADAPTER))
+        made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
+        return self._report(lab, made, {"before": before, "after": after})
+
+    def _sequences(self, panel: Panel, encoder: Encoder) -> data.Sequences:
+        settings = self.settings
+        found = list(data.examples(panel, settings.prompt, settings.metrics))
+        return data.sequences(found, encoder, settings)
+
+    def _papers(self, lab: Lab) -> Split:
+        """The papers to train on and to hold out, none of them an evaluation paper."""
+        loaded = lab.dataset.load(limit=lab.limit)
+        later = [k >= self.skip for k in range(len(loaded.items))]
+        mine = part(loaded, later)
+        refuse_overlap(mine, part(loaded, [not kept for kept in later]))
+        other: Dataset | None = self.evaluation
+        if other is not None:
+            refuse_overlap(mine, other.load(limit=None))
+        ids = {item.id for item in mine.items}
+        clean = lab.panels()["clean"]
+        clean = part(clean, [item.id in ids for item in clean.items])
+        narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
+        return split(narrowed, self.held_out, self.settings.seed)
+
+    def _measure(self, held_out: Panel, adapter: str | None) -> Measured:
+        if not held_out.items:
+            return nothing(self.settings.metrics)
+        lm = Transformers(**self.settings.scoring, adapter=adapter)
+        try:
+            return measure(held_out, lm, self.settings.prompt, self.settings.metrics)
+        finally:
+            lm.close()
+            release()
+
+    def _report(self, lab: Lab, made: Trained, measured: Mapping[str, Measured]) -> Result:
+        for state, found in measured.items():
+            for metric, raw in found.raw.items():
+                name = f"records/{state}_{metric}_measurements.parquet"
+                lab.run_dir.write_table(name, measurement_records(raw))
+        for name, panel in (("train", made.papers.train), ("held_out", made.papers.held_out)):
+            lab.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
+        figures = self._figures(measured)
+        facts = self._facts(lab, made)
+        outcome = _outcome(made, figures)
+        self._describe(lab, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
+        return Result(
+            summary=self._summary(made, figures),
+            primary="after/loss",
+            tables=[
+                _figures_table(made, figures),
+                _data_table(made),
+                _curve_table(made),
+            ],
+            figures=("loss_curve",) if made.curve else (),
+            notes=_notes(
+                self.settings,
+                made,
+                usage(self.settings, as_trained(lab), str(lab.run_dir.path / ADAPTER)),
+            ),
+            provenance={**facts, "versions": versions()},
+        )
+
+    def _describe(self, lab: Lab, made: Trained, facts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Leave beside the adapter what it is, its prompt, and what it was trained on."""
+        command = usage(self.settings, as_trained(lab))
+        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, command, facts))
+        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        loaded = lab.dataset.load(limit=lab.limit)
+        record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
+        lab.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
+
+    def _figures(self, measured: Mapping[str, Measured]) -> Estimates:
+        values = {state: {"loss": found.loss, **found.pmi} for state, found in measured.items()}
+        after = values["after"]
+        values["change"] = {name: after[name] - old for name, old in values["before"].items()}
+        return {
+            state: {
+                name: bootstrap_mean(items, self.bootstrap, self.settings.seed)
+                for name, items in group.items()
+            }
+            for state, group in values.items()
+        }
+
+    def _facts(self, lab: Lab, made: Trained) -> dict[str, dict[str, Any]]:
+        train, held = made.papers.train, made.papers.held_out
+        origin = {
+            key: value
+            for key, value in train.provenance.items()
+            if isinstance(value, str | int | float | bool | None)
+        }
+        return {
+            "Base model": {"model": self.settings.model, "content": made.base.name},
+            "Data": {
+                **origin,
+                "preprocessor": lab.preprocessor.name if _reads(lab) else "none",
+                "synopsis": lab.synopsis.name,
+                "papers trained on": f"{len(train.items)} (digest {train.digest})",
+                "papers held out": f"{len(held.items)} (digest {held.digest})",
+                "training texts": len(made.rows.rows),
+                "cut at max_seq_length": made.rows.cut,
+                "left out": made.rows.left_out,
+            },
+            "Settings": {**self.settings.plain, "back end used": made.backend},
+            "Training": {"steps": made.steps, "tokens": made.tokens},
+        }
+
+    def _summary(self, made: Trained, figures: Estimates) -> dict[str, Value]:
+        summary: dict[str, Value] = {
+            "study": "finetune",
+            "settings": self.settings.name,
+            "base_model": made.base.name,
+            "dataset": str(made.papers.train.provenance.get("dataset", "")),
+            "backend": made.backend,
+            "loss_on": self.settings.loss_on,
+            "papers": len(made.papers.train.items),
+            "held_out_papers": len(made.papers.held_out.items),
+            "training_texts": len(made.rows.rows),
+            "steps": made.steps,
+            "tokens": made.tokens,
+        }
+        for state, group in figures.items():
+            for name, estimate in group.items():
+                summary[f"{state}/{name}"] = estimate.value
+                for key in ("low", "high", "n", "unscored"):
+                    summary[f"{state}/{name}_{key}"] = getattr(estimate, key)
+        return summary
+
+
+def _reads(lab: Lab) -> bool:
+    return lab.mechanism.reads != "raw"
+
+
+def as_trained(lab: Lab) -> dict[str, Any]:
+    """Overrides by which a scoring run makes texts as this run did, from the run's own config."""
+    file = lab.run_dir.path / "config.yaml"
+    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    found = same_step("synopsis", lab.synopsis.name, config["synopsis"])
+    if _reads(lab):
+        found |= same_step("preprocessor", lab.preprocessor.name, config["preprocessor"])
+    else:
+        found["preprocessor"] = "identity"
+    asked = lab.synopsis.requires or (_reads(lab) and lab.preprocessor.requires)
+    return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
+
+
+def _key(settings: Settings, base: Source, papers: Split, backend: str) -> str:
+    """A hash of everything that can change the adapter."""
+    parts = (settings.digest, base.name, papers.train.digest, papers.held_out.digest, backend)
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
+    """Figures of the held-out papers for the model card."""
+    if not made.papers.held_out.items:
+        return {"none": NOTHING_HELD_OUT}
+    return {
+        f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
+        for state, group in figures.items()
+        for name, one in group.items()
+    }
+
+
+def _figures_table(made: Trained, figures: Estimates) -> Table:
+    rows: list[dict[str, Value]] = [
+        {"panel": state, "statistic": name, "meaning": MEANING[name], **asdict(one)}
+        for state, group in figures.items()
+        for name, one in group.items()
+    ]
+    note = "Means over held-out papers, 95 % intervals by resampling them; change is paired."
+    if not made.papers.held_out.items:
+        note = NOTHING_HELD_OUT
+    return Table("held_out", "What fine-tuning changes on held-out papers", rows, note)
+
+
+def _curve_table(made: Trained) -> Table:
+    measured = any("held_out_loss" in row for row in made.curve)
+    held = "over all held-out prompts" if measured else "not followed while training"
+    return Table(
+        "loss_curve",
+        "Loss during training",
+        made.curve,
+        "Nats per predicted token; the training loss is a mean since the row before, the held-out "
+        f"loss is {held}.",
+    )
+
+
+def _data_table(made: Trained) -> Table:
+    rows: list[dict[str, Value]] = [
+        {
+            "papers of": name,
+            "papers": len(panel.items),
+            "texts": sum(text is not None for row in panel.texts for text in row),
+            "prompts": len(rows.rows),
+            "tokens": rows.tokens,
+            "cut": rows.cut,
+            "left_out": rows.left_out,
+        }
+        for name, panel, rows in (
+            ("training", made.papers.train, made.rows),
+            ("held out", made.papers.held_out, made.held_rows),
+        )
+    ]
+    return Table("training_data", "What was learnt from", rows)
+
+
+def _notes(settings: Settings, made: Trained, command: str) -> tuple[str, ...]:
+    train, held = made.papers.train, made.papers.held_out
+    few = int(str(train.provenance.get("too_few_texts", 0)))
+    synopses = sum(bool(item.synopsis) for item in train.items)
+    notes = [
+        f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on {len(train.items)} "
+        f"papers, {made.steps} steps; "
+        + (f"{len(held.items)} papers were held out." if held.items else NOTHING_HELD_OUT),
+        f"Score with it: {command}",
+    ]
+    if few:
+        notes.append(f"{few} papers have fewer than two texts and were left out.")
+    if "gem_s" in settings.metrics and synopses < len(train.items):
+        notes.append(
+            f"{len(train.items) - synopses} of {len(train.items)} papers have no synopsis and "
+            "trained without GEM-S prompts."
+        )
+    if made.rows.cut:
+        notes.append(
+            f"{made.rows.cut} training texts were longer than {settings.max_seq_length} tokens "
+            "and lost their end."
+        )
+    if made.rows.left_out:
+        notes.append(
+            f"{made.rows.left_out} training texts were left out: they imitate control tokens, or "
+            "nothing of their response fits."
+        )
+    return tuple(notes)

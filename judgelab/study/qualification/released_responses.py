@@ -1,0 +1,267 @@
+"""What was recorded of the judges of the Auto-PRE release, instead of asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.panel import Panel
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.exam.consistency import Consistency, Position
+from judgelab.exam.protocol import Exam
+from judgelab.releases.auto_pre.exams import changes, pertinence
+from judgelab.releases.auto_pre.exams import confidence as recorded_confidence
+from judgelab.releases.auto_pre.recorded import Recorded
+from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares, tied, unchanged
+from judgelab.study.qualification.judge_responses import Hearing
+
+Floats = NDArray[np.float64]
+FORMS = {"pairwise": "pairwise", "pointwise5": "5-level", "pointwise100": "100-level"}
+"""Mechanism -> what the release calls that format."""
+DEBATES = ("chatEval", "chatEval_two_turns")
+"""What the release lists among the judges, and the paper as a method to be compared with."""
+CHOOSE = {
+    "consistency": "all recorded pairs count, answers changing places",
+    "pertinence": "dataset.relevant, dataset.irrelevant and dataset.prompt choose among recorded "
+    "ones",
+    "self_confidence": "dataset.confidence chooses among recorded ones",
+}
+"""Exam -> what there is to be chosen about it."""
+
+
+def recall(
+    lm: Replay,
+    panel: Panel,
+    pairs: NDArray[np.int64],
+    mechanism: str,
+    named: Sequence[str] | None,
+    exams: Mapping[str, Exam],
+) -> Hearing:
+    """What the judges said.
+
+    Args:
+        lm: the replay.
+        panel: of dataset=auto_pre_released.
+        pairs: of its agents.
+        mechanism: which format.
+        named: judges; None: those who sat the pertinence exam, else all with verdicts.
+        exams: those wanted. How they are asked is recorded with them.
+
+    Raises:
+        ConfigError: no such format or exam was recorded, a judge is unknown, or an exam has
+            settings that recorded answers cannot follow.
+        DataError: the panel is not of that release.
+    """
+    data = lm.judges(panel)
+    _followed(mechanism, exams)
+    rows = np.array([data.tasks.index(int(item.id)) for item in panel.items])
+    form = FORMS[mechanism]
+    told = _told(data, form, as_released=lm.incomplete == "as_recorded")
+    judges = _named(data, told, named)
+    cells = np.stack([told[judge] for judge in judges])[:, rows]
+    replies = data.verdict if form == "pairwise" else data.graded[form]
+    recorded = np.stack([~np.isnan(replies[judge]) for judge in judges])[:, rows]
+    first, second = pairs.T
+    verdicts = grades = None
+    if form == "pairwise":
+        verdicts = np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
+    else:
+        grades = cells
+    found = {name: EXAMS[name](data, judges, panel) for name in exams}
+    sat = {name: each for name, each in found.items() if each is not None}
+    answers = {name: _taken(said, rows) for name, (said, _) in sat.items()}
+    unknown = np.full(len(judges), np.nan)
+    return Hearing(
+        judges,
+        pairs,
+        verdicts,
+        grades,
+        answers,
+        np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64),
+        input_tokens=unknown,
+        output_tokens=unknown,
+        sat={name: each.n > 0 for name, each in answers.items()},
+        facts={name: facts for name, (_, facts) in sat.items()},
+        tied=_ties(data, judges, rows) if "consistency" in sat else unknown,
+        missing=(
+            *(_absence(name, data) for name in found if name not in sat),
+            *_doubts(data, judges, rows, form),
+        ),
+    )
+
+
+def _followed(mechanism: str, exams: Mapping[str, Exam]) -> None:
+    """Refuse what recorded answers cannot follow.
+
+    Raises:
+        ConfigError: there is no such format, or a setting is not as its class has it.
+    """
+    if mechanism not in FORMS:
+        raise ConfigError(
+            f"evaluation_lm=replay has no verdicts by mechanism={mechanism}: choose "
+            f"{', '.join(FORMS)}."
+        )
+    for name, exam in exams.items():
+        changed = _changed(exam)
+        if isinstance(exam, Consistency) and not isinstance(exam.change, Position):
+            changed.insert(0, "change")
+        if changed:
+            raise ConfigError(
+                f"study.{name}.{changed[0]} does nothing to recorded verdicts: leave it as it is "
+                f"({CHOOSE[name]}), or set study.{name}=null."
+            )
+
+
+def _changed(settings: object, path: str = "") -> list[str]:
+    """Fields of a dataclass, and of those in it, that have another value than by default."""
+    found = []
+    assert is_dataclass(settings)
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if is_dataclass(value):
+            found += _changed(value, f"{path}{each.name}.")
+        elif each.default is not MISSING and _plain(value) != _plain(each.default):
+            found.append(f"{path}{each.name}")
+    return found
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _told(data: Recorded, form: str, *, as_released: bool) -> Mapping[str, Floats]:
+    if form == "pairwise":
+        return data.verdict if as_released else data.read
+    return data.grades.get(form, {})
+
+
+def _named(
+    data: Recorded, told: Mapping[str, Floats], named: Sequence[str] | None
+) -> tuple[str, ...]:
+    if named is not None:
+        if not named or len(set(named)) < len(named):
+            raise ConfigError(
+                f"study.recorded={list(named)}: name each judge once, and one at least; null: who "
+                "sat the pertinence exam, else all."
+            )
+        for name in named:
+            if name not in told:
+                raise ConfigError(
+                    f"study.recorded: nothing was recorded of {name!r}.{did_you_mean(name, told)}"
+                )
+        return tuple(named)
+    sat = dict.fromkeys(map(str, data.pertinence["evaluator"]))
+    found = tuple(judge for judge in told if judge in sat) or tuple(told)
+    if not found:
+        raise ConfigError(f"Nothing was recorded in this format on {data.name}.")
+    return found
+
+
+Sat = tuple[tuple[Floats, Floats | None], dict[str, object]]
+"""[judges, tasks, answers] of an exam (P_s: of the easy and the hard set), and how it was set."""
+
+
+def _consistency(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+    swapped = {j: unchanged(*changes(data, j)) for j in judges if j in data.read}
+    if not swapped:
+        return None
+    nothing = np.full((len(data.tasks), len(data.pairs)), np.nan)
+    cells = np.stack([swapped.get(judge, nothing) for judge in judges])
+    return (cells, None), {"change": "position"}
+
+
+def _pertinence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+    if not len(data.pertinence):
+        return None
+    origin, prompt = panel.provenance.get("exam"), panel.provenance.get("exam_prompt")
+    assert isinstance(origin, dict) and isinstance(prompt, int)
+    rows = data.pertinence
+    relevant, irrelevant = str(origin["relevant"]), str(origin["irrelevant"])
+    wanted = (("relevant", "L1_RA", relevant), ("irrelevant", "L2_IA", irrelevant))
+    for key, column, value in (*wanted, ("prompt", "prompt", prompt)):
+        known = list(dict.fromkeys(rows[column]))
+        if value not in known:
+            raise ConfigError(
+                f"dataset.{key}={value}: no such pertinence exam was recorded on {data.name}."
+                f"{did_you_mean(str(value), map(str, known))}"
+            )
+        rows = rows[rows[column] == value]
+    won = np.stack([pertinence(data, judge, relevant, irrelevant, prompt) for judge in judges])
+    facts: dict[str, object] = {"relevant": relevant, "irrelevant": irrelevant, "prompt": prompt}
+    return ((won, None), facts) if np.isfinite(won).any() else None
+
+
+def _confidence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+    if not len(data.confidence):
+        return None
+    way = panel.provenance.get("exam_confidence")
+    rows = data.confidence
+    known = set(rows["method"].astype(str) + ", " + rows["prompt"].astype(str))
+    if way is not None and way not in known:
+        raise ConfigError(
+            f"dataset.confidence={way!r}: no such self-confidence exam was recorded on "
+            f"{data.name}.{did_you_mean(str(way), known)}"
+        )
+    sat = {judge: recorded_confidence(data, judge, way) for judge in judges}
+    if all(each is None for each in sat.values()):
+        return None
+    nothing = np.full((len(data.tasks), 2), np.nan)
+    easy, hard = (
+        np.stack([nothing if each is None else each[part] for each in sat.values()])
+        for part in (0, 1)
+    )
+    return (easy, hard), {judge: each[2] for judge, each in sat.items() if each is not None}
+
+
+EXAMS = {
+    "consistency": _consistency,
+    "pertinence": _pertinence,
+    "self_confidence": _confidence,
+}
+
+
+def _taken(cells: tuple[Floats, Floats | None], rows: NDArray[np.int64]) -> ExamAnswers:
+    scored, hard = cells
+    return shares(scored[:, rows]) if hard is None else confidence(scored[:, rows], hard[:, rows])
+
+
+def _ties(data: Recorded, judges: Sequence[str], rows: NDArray[np.int64]) -> Floats:
+    """[judges] share of swapped pairs that are ties in both orders."""
+    return np.array(
+        [
+            tied(*(cells[rows] for cells in changes(data, judge))) if judge in data.read else np.nan
+            for judge in judges
+        ]
+    )
+
+
+def _absence(exam: str, data: Recorded) -> str:
+    return (
+        f"Exam {exam}: no answers of these judges were recorded on {data.name}, so that nobody "
+        "sat it and no pool asks for it."
+    )
+
+
+def _doubts(
+    data: Recorded, judges: Sequence[str], rows: NDArray[np.int64], form: str
+) -> tuple[str, ...]:
+    """What recorded verdicts cannot tell, and who among the judges is a method."""
+    said = []
+    if form == "pairwise":
+        counts = {judge: int(data.unlabelled[judge][rows].sum()) for judge in judges}
+        if named := [f"{judge} ({count})" for judge, count in counts.items() if count]:
+            said.append(
+                f"No label says whether these verdicts for neither answer are ties or could not "
+                f"be read (how many): {', '.join(named)}. They count as ties, which agree with "
+                "one another, and none of them as unscored."
+            )
+    if debates := [judge for judge in judges if judge in DEBATES]:
+        said.append(
+            f"The paper compares {', '.join(debates)} with its pools as a method; here it sits "
+            "exams and joins pools as a judge. study.recorded=[JUDGE,...] leaves it out."
+        )
+    return tuple(said)

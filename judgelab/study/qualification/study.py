@@ -1,0 +1,276 @@
+"""Who is fit to judge, and how to pool them? (Auto-PRE paper)"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.estimator import LM, Estimator, mixed
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result
+from judgelab.engine.context import Lab
+from judgelab.engine.judges import Panelled
+from judgelab.engine.provenance import origin_of
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.qualification.exams import Bools, Marks, Threshold, ThresholdRule, mark
+from judgelab.stats.qualification.pooling import Orders, Weighting
+from judgelab.study.common.long_tables import text_records
+from judgelab.study.qualification import long_tables as records
+from judgelab.study.qualification.annotation import all_pairs, grades_of, preferences_of
+from judgelab.study.qualification.case import Case, summary
+from judgelab.study.qualification.human_tables import family_pairs
+from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
+from judgelab.study.qualification.judge_responses import Hearing, ask
+from judgelab.study.qualification.notes import notes
+from judgelab.study.qualification.pools import Pool, Rules, examined, filtered_by_people, single
+from judgelab.study.qualification.released_responses import recall
+from judgelab.study.qualification.study import tables
+
+EXAMS = ("consistency", "pertinence", "self_confidence")
+FIXED = {"consistency": 0.55, "pertinence": 0.5}
+"""Bars of the exams that have one: PRE's for P_c, and chance."""
+
+
+@dataclass(frozen=True)
+class Qualification(Panelled):
+    """Exams, pass list and pools of several judges; held against people's annotation if any.
+
+    The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
+    too) and sit the exams. A judge that passes the exams of a pool votes in it. Where people
+    graded answers, every judge and pool gets an accuracy on pairs, Spearman's rho over answers
+    and a bias rate, with intervals and tests over items. Without annotation there are the exams,
+    the pools, and how far judges agree.
+
+    Args:
+        judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
+        recorded: of a replay, judges to be looked at; null: who sat the pertinence exam, else all.
+        consistency: exam P_c; null: not sat (nor are the others where they are null). Of recorded
+            exams the dataset says which are meant; settings here that would change the questions
+            are refused.
+        pertinence: exam P_p.
+        self_confidence: exam P_s.
+        threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
+            ``quantile``.
+        bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
+            are fixed. Refused where the mean is the bar.
+        absent: a judge of whom an exam is not known is ``excused`` from it or has ``failed``.
+        weights: of the judges in a pool: equal, score, logit or mean (stats.pooling).
+        orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
+        tolerance: share of the weight cast within which a vote is a tie.
+        human_bar: accuracy that the human filter asks for.
+        folds: of the items, for the human filter: no item is judged by what it taught.
+        family: agents of one model family, whose bias rate is asked for; empty: none.
+        prices: YAML with the judges' prices: a name under conf, or a path.
+        model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
+        annotation_cost: what the human filter's annotation cost, in the currency of the prices
+            (the paper says 115 USD for each of its own); null: not known, nor is its cost then.
+        bootstrap: resamples of the items, and sign flips.
+
+    Raises:
+        ConfigError: a number is out of range, an exam has no bar, or judges that cannot chat.
+    """
+
+    judges: dict[str, Any]
+    consistency: Any = None
+    pertinence: Any = None
+    self_confidence: Any = None
+    recorded: Sequence[str] | None = None
+    threshold: ThresholdRule = "mean"
+    bars: Mapping[str, float | None] | None = None
+    absent: Literal["excused", "failed"] = "excused"
+    weights: Weighting = "score"
+    orders: Orders = "merged"
+    tolerance: float = 1e-9
+    human_bar: float = 0.6
+    folds: int = 5
+    family: Sequence[str] = ()
+    prices: str = "judge_prices.yaml"
+    model_prices: str | None = None
+    annotation_cost: float | None = None
+    bootstrap: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.bootstrap < 1 or self.folds < 2 or not 0 <= self.tolerance < 1:
+            raise ConfigError(
+                "study.bootstrap must be at least 1, study.folds 2, study.tolerance in [0, 1)."
+            )
+        if not 0 <= self.human_bar < 1:
+            raise ConfigError(
+                f"study.human_bar={self.human_bar} is an accuracy that must be exceeded: choose a "
+                "number from 0 to below 1."
+            )
+        if self.annotation_cost is not None and self.annotation_cost < 0:
+            raise ConfigError("study.annotation_cost must not be negative; null: not known.")
+        for name in self.bars or {}:
+            if name not in FIXED:
+                raise ConfigError(
+                    f"study.bars.{name}: no exam of that name has a bar.{did_you_mean(name, FIXED)}"
+                )
+        for name in FIXED:
+            self._bar(name)
+
+    def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
+        """See Panelled."""
+        return replace(self, judges={name: employ(name, lm) for name, lm in self.judges.items()})
+
+    def run(self, lab: Lab) -> Result:
+        """Hear the judges, mark the exams, pool, and compare.
+
+        Raises:
+            ConfigError: no judges, no pair of answers, an exam that does not fit the panel, an
+                unknown agent in the family, or price lists in two currencies.
+            DataError: a price list cannot be read.
+            CapabilityError: a judge cannot do what the mechanism or an exam needs.
+        """
+        panel = self._panel(lab)
+        prices = self._settled(panel)
+        hearing = self._hear(lab, panel)
+        write = lab.run_dir.write_table
+        write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
+        if any(text is not None for row in panel.texts for text in row):
+            write("records/clean_texts.parquet", text_records(panel))
+        case = self._case(lab, panel, hearing, prices)
+        by = self._estimators(lab, hearing)
+        write("records/clean_decisions.parquet", records.decision_records(panel, case))
+        made = tables.all_tables(case)
+        return Result(
+            summary=summary(lab, panel, case),
+            primary="pool/accuracy" if case.known else "pool/agreement",
+            tables=made,
+            figures=tables.figures(made),
+            notes=[*notes(lab, panel, case), *mixed(by, LM)],
+            provenance={"clean": origin_of(panel, {"exams": hearing.facts})},
+            estimators=by,
+        )
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        panel = self._panel(lab)
+        self._settled(panel)
+        self._hear(lab, panel)
+
+    def _estimators(self, lab: Lab, hearing: Hearing) -> list[Estimator]:
+        """What each judge's verdicts are estimates by; recorded ones have one for all."""
+        judges = (self.judges or {}).items()
+        labs = {name: replace(lab, evaluation_lm=judge) for name, judge in judges}
+        asked = [labs[name].estimator(data.attrs) for name, data in hearing.measured.items()]
+        return asked or [lab.estimator({})]
+
+    def _panel(self, lab: Lab) -> Panel:
+        lab.no_attack("qualification")
+        return lab.panels()["clean"]
+
+    def _settled(self, panel: Panel) -> JudgePrices:
+        """The prices; what is only needed when all have answered is checked before they do."""
+        names = [agent.name for agent in panel.agents]
+        for name in self.family:
+            if name not in names:
+                raise ConfigError(
+                    f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
+                )
+        prices = read_prices(self.prices)
+        prices.check((self.judges or {}).values(), self.model_prices)
+        return prices
+
+    def _hear(self, lab: Lab, panel: Panel) -> Hearing:
+        pairs = all_pairs(panel)
+        if not len(pairs):
+            raise ConfigError(
+                "study=qualification compares answers: the panel needs two agents that are no "
+                "references."
+            )
+        exams = {name: getattr(self, name) for name in EXAMS}
+        exams = {name: exam for name, exam in exams.items() if exam is not None}
+        if isinstance(lab.evaluation_lm, Replay):
+            if self.judges:
+                raise ConfigError(
+                    "evaluation_lm=replay asks nobody: leave out study.judges, or choose another "
+                    "evaluation_lm."
+                )
+            name = lab.mechanism.name
+            return recall(lab.evaluation_lm, panel, pairs, name, self.recorded, exams)
+        if self.recorded is not None:
+            raise ConfigError(
+                "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
+            )
+        if not self.judges:
+            raise ConfigError(
+                "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
+                "or use dataset=auto_pre_released evaluation_lm=replay."
+            )
+        for name, judge in self.judges.items():
+            if not any(needed <= judge.capabilities for needed in lab.mechanism.requires):
+                wanted = " or ".join("+".join(sorted(each)) for each in lab.mechanism.requires)
+                raise CapabilityError(
+                    f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
+                    f"mechanism={lab.mechanism.name} needs {wanted}: choose another LM."
+                )
+        return ask(lab, panel, pairs, self.judges, exams)
+
+    def _case(self, lab: Lab, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
+        gold = preferences_of(panel, hearing.pairs)
+        marks: dict[str, Marks] = {}
+        for name, answers in hearing.exams.items():
+            bar = self._bar(name) if name in FIXED else Threshold()
+            marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
+        rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
+        pools: list[Pool] = examined(hearing, marks, rules)
+        missing = list(hearing.missing)
+        if len(panel.items) < self.folds and bool((abs(gold) == 1).any()):
+            missing.append(
+                f"There is no human filter: {len(panel.items)} items do not make {self.folds} "
+                "folds (study.folds)."
+            )
+        elif bool((abs(gold) == 1).any()):
+            pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
+        names = [agent.name for agent in panel.agents]
+        missing += self._unbiased(family_pairs(names, hearing.pairs, self.family)[1], gold)
+        return Case(
+            hearing=hearing,
+            agents=names,
+            marks=marks,
+            singles=[single(hearing, k, rules) for k in range(len(hearing.judges))],
+            pools=pools,
+            gold=gold,
+            human=grades_of(panel),
+            family=tuple(self.family),
+            cost=prices.cost(hearing, self.judges, self.model_prices),
+            currency=prices.currency,
+            annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
+            rules=rules,
+            missing=tuple(missing),
+            draws=self.bootstrap,
+            seed=lab.seed,
+        )
+
+    def _unbiased(self, mixed: Bools, gold: Floats) -> list[str]:
+        """Why there is no bias rate of the family that was named; empty where there is one."""
+        if not self.family or (mixed.any() and (abs(gold) == 1).any()):
+            return []
+        if mixed.any():
+            return ["There is no bias rate of study.family: people prefer no answer."]
+        return [
+            "There is no bias rate: no pair has an answer by study.family against one by somebody "
+            "else who is no reference."
+        ]
+
+    def _bar(self, exam: str) -> Threshold:
+        given = (self.bars or {}).get(exam)
+        if given is not None and self.threshold == "mean":
+            raise ConfigError(
+                f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
+                "study.threshold=fixed or quantile, or leave it out."
+            )
+        if given is not None and not 0 <= given <= 1:
+            raise ConfigError(f"study.bars.{exam}={given} must lie between 0 and 1.")
+        if given is None and self.threshold == "fixed":
+            given = FIXED[exam]
+        try:
+            return Threshold(self.threshold, given)
+        except ValueError as cause:
+            raise ConfigError(f"study.bars.{exam}: {cause}") from cause

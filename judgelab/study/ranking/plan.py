@@ -1,0 +1,209 @@
+"""How many items, and how good a judge? Before anything is spent (ranking-confidence paper)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.resources import conf
+from judgelab.core.result import Result, Value
+from judgelab.dataset.rated.table import need, numbers, read_table
+from judgelab.endpoint.prices import price_of
+from judgelab.engine.context import Lab
+from judgelab.stats.ranking.population import population
+from judgelab.stats.ranking.simulation import Draws
+from judgelab.study.ranking.plan_tables import (
+    Bill,
+    curve_table,
+    judges_table,
+    plan_table,
+    sizes_table,
+)
+from judgelab.study.ranking.question import Question
+
+STEPS = (0.1, 0.2, 0.3)  # better judges, without study.better
+
+
+class Plan:
+    """The items a ranking needs, what a better judge would save, and what it costs.
+
+    Nothing is measured: no dataset is loaded and no LM is asked. The systems answer the same
+    items; a judge that correlates r with people rates every text once.
+
+    Args:
+        r: correlation of the judge with people over single texts.
+        delta: difference of two systems' mean human scores that is to be told.
+        confidence: wanted in the right order.
+        sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25.
+        scores: ``path`` (.csv or .parquet) and ``column`` of human scores that replace ``sd``.
+        item_correlation: of the judge's scores of two systems on one item; 0 is the careful
+            choice, LM judges have about .1 to .4.
+        system_bias_sd: sd over systems of the judge's own errors, human units; 0: none, as the
+            paper has it, and then the confidence is an upper bound.
+        systems: how many are rated on every item.
+        better: correlations of other judges to compare with; None: .1, .2 and .3 above r.
+        price: of rating one text; None: from the price list.
+        model: a model of the price list.
+        input_tokens: of rating one text.
+        output_tokens: of rating one text.
+        prices: the price list, a path from the working directory or from the project.
+        pairs: of systems, in the simulation that checks the closed form.
+        evaluations: of each of these pairs.
+
+    Raises:
+        ConfigError: a number is out of its range, or two settings exclude each other.
+    """
+
+    def __init__(
+        self,
+        *,
+        scores: Mapping[str, str | None],
+        r: float = 0.3,
+        delta: float = 0.05,
+        confidence: float = 0.95,
+        sd: float = 0.25,
+        item_correlation: float = 0.0,
+        system_bias_sd: float = 0.0,
+        systems: int = 2,
+        better: Sequence[float] | None = None,
+        price: float | None = None,
+        model: str | None = None,
+        input_tokens: int = 1000,
+        output_tokens: int = 10,
+        prices: str = "conf/prices.yaml",
+        pairs: int = 100,
+        evaluations: int = 200,
+    ) -> None:
+        if not all(0 < one <= 1 for one in (r, *(better or ()))):
+            raise ConfigError("study.r and study.better must be above 0 and at most 1.")
+        if min(systems, pairs) < 2 or min(evaluations, input_tokens, output_tokens) < 1:
+            raise ConfigError(
+                "study.systems and pairs must be at least 2, evaluations and tokens at least 1."
+            )
+        if price is not None and (model is not None or not 0 <= price < math.inf):
+            raise ConfigError(
+                "study.price is what one rated text costs, 0 or more; it excludes study.model."
+            )
+        for key in scores:
+            if key not in ("path", "column"):
+                raise ConfigError(f"study.scores.{key}.{did_you_mean(key, ('path', 'column'))}")
+        self.question = Question(delta, confidence, sd, None, item_correlation, system_bias_sd)
+        self.r, self.scores, self.systems = r, scores, systems
+        self.better = [r + step for step in STEPS if r + step <= 1] if better is None else better
+        self.price, self.model, self.prices = price, model, prices
+        self.tokens, self.draws = (input_tokens, output_tokens), (pairs, evaluations)
+
+    def ask(self, lab: Lab) -> None:
+        """See Study: nothing is asked."""
+
+    def run(self, lab: Lab) -> Result:
+        """Compute; the lab gives the seed and nothing else.
+
+        Raises:
+            DataError: the scores or the price list cannot be read, or the list lacks the model.
+        """
+        question, bill = self._question(), self._bill()
+        items, ceiling = question.items(self.r), float(question.sure(self.r, 1).ceiling)
+        rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in self.better)]))
+        main = plan_table(question, self.r, bill, Draws(*self.draws, lab.seed))
+        summary: dict[str, Value] = {
+            "study": "plan",
+            "r": self.r,
+            "delta": question.delta,
+            "confidence": question.target,
+            "sd": question.sd,
+            "required_items": items,
+            "ceiling": ceiling,
+            "cost": bill.cost(items),
+            "currency": bill.currency or None,
+        }
+        return Result(
+            summary=summary,
+            primary="required_items",
+            tables=[
+                main,
+                judges_table(question, self.r, rs, bill),
+                sizes_table(question, self.r, bill),
+                curve_table(question, rs, items),
+            ],
+            figures=["ranking_plan"],
+            notes=tuple(self._notes(question, bill, items, ceiling, max(rs))),
+        )
+
+    def _question(self) -> Question:
+        path, column = self.scores.get("path"), self.scores.get("column") or "human"
+        asked = self.question
+        if path is None:
+            return asked
+        table = read_table(path, "study.scores.path")
+        need(table, [column], path, "study.scores.column")
+        human = numbers(table, column, path)
+        try:
+            source = population(human)
+        except ValueError as cause:
+            raise DataError(f"study.scores.path={path!r}, column {column!r}: {cause}") from cause
+        empty = sum(map(math.isnan, human))
+        return replace(asked, sd=source.sd, scores=source.scores, empty=empty)
+
+    def _bill(self) -> Bill:
+        if self.model is None:
+            return Bill(self.systems, self.price)
+        here = Path(self.prices).expanduser()
+        listed = price_of(self.model, str(here if here.is_file() else conf().parent / self.prices))
+        if listed is None:
+            raise DataError(
+                f"The price list {self.prices} has no price of {self.model!r}: give study.price "
+                "(of one rated text) or a list of your own (study.prices)."
+            )
+        return Bill(self.systems, listed.cost(*self.tokens), listed.currency)
+
+    def _each(self, bill: Bill) -> str:
+        """Where the price of a text comes from."""
+        if self.model is None:
+            return f"{bill.each:g} a text, as you say"
+        return (
+            f"{bill.each:.3g} {bill.currency} a text of {self.tokens[0]:,} + {self.tokens[1]:,} "
+            f"tokens by {self.model} (study.input_tokens, output_tokens, prices)"
+        )
+
+    def _notes(
+        self, question: Question, bill: Bill, items: float, ceiling: float, best: float
+    ) -> Iterator[str]:
+        spread = (
+            f"an sd of {question.sd:.3g} of human scores"
+            if question.scores is None
+            else f"the sd of your {len(question.scores):,} human scores ({question.empty:,} cells "
+            f"are empty), {question.sd:.3g}"
+        )
+        wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
+        if not np.isfinite(items):
+            yield (
+                f"No number of items ranks {wanted}: with a bias between systems of sd "
+                f"{question.system_bias_sd:g} the confidence stays below {ceiling:.3f}."
+            )
+        else:
+            yield f"A judge of r = {self.r:g} needs {items:,.0f} items to rank {wanted}."
+            fewer, cost = question.items(best), bill.cost(items)
+            if best > self.r:
+                less = bill.cost(items - fewer)
+                saved = "" if less is None else f" (at the same price {bill.said(less)} less)"
+                yield (
+                    f"One of r = {best:g} would need {fewer:,.0f}{saved}, so it may cost up to "
+                    f"{items / fewer:.1f} times as much a text."
+                )
+            texts = f"{bill.texts(items):,.0f} texts ({bill.systems} systems)"
+            if cost is not None:
+                yield f"Rating {texts} costs about {bill.said(cost)}: {self._each(bill)}."
+            else:
+                yield f"{texts} are to be rated: study.price or study.model says what it costs."
+        yield f"Rests on {spread}; items grow with (sd / (r delta))^2."
+        if question.system_bias_sd == 0:
+            yield (
+                "No bias of the judge between systems is assumed, as in the paper: real judges "
+                "have one, so take the confidence as an upper bound (study.system_bias_sd)."
+            )

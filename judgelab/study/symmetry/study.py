@@ -1,0 +1,85 @@
+"""Does an LM's estimate of P(x, y) depend on the order? (GEM paper, appendix A.5)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result, Row, Table, Value
+from judgelab.engine.context import Lab
+from judgelab.mechanism.conditional import Setting, measure_conditional
+from judgelab.mechanism.gem import Gem
+from judgelab.stats.discrimination.symmetry import joint_symmetry
+from judgelab.study.common.long_tables import measurement_records, text_records
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """Correlation of log P(x) + log P(y | x) with log P(y) + log P(x | y), over pairs.
+
+    Each unordered pair of texts of one item enters once (the paper enters it twice, and prints
+    Pr[x] Pr[x | y] where Pr[x] Pr[y | x] is meant). Length alone drives the correlation of sums,
+    so the same per token stands beside it.
+
+    Args:
+        bootstrap: resamples of the items.
+    """
+
+    bootstrap: int = 2000
+
+    def ask(self, lab: Lab) -> None:
+        """See Study."""
+        self._measured(lab)
+
+    def run(self, lab: Lab) -> Result:
+        """Measure both directions of every pair.
+
+        Raises:
+            ConfigError: the mechanism is not one of the GEM family, whose prompt is used.
+        """
+        gem, panel, measured = self._measured(lab)
+        lab.run_dir.write_table("records/clean_measurements.parquet", measurement_records(measured))
+        lab.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
+        rows: list[Row] = []
+        summary: dict[str, Value] = {
+            "study": "symmetry",
+            "mechanism": gem.name,
+            "evaluation_lm": lab.evaluation_lm.identity,
+            "dataset": str(panel.provenance.get("dataset", "")),
+            "items": len(panel.items),
+        }
+        arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
+        found = joint_symmetry(*arrays, draws=self.bootstrap, seed=lab.seed)
+        for (per, method), estimate in found.items():
+            rows.append({"per": per, "correlation": method, **estimate.as_dict()})
+            parts = ("low", "high", "n", "unscored")
+            summary[f"{per}/{method}"] = estimate.value
+            summary |= {f"{per}/{method}_{part}": getattr(estimate, part) for part in parts}
+        note = "Each unordered pair of texts once; intervals resample items; n counts items."
+        title = "log P(x) + log P(y | x) against log P(y) + log P(x | y)"
+        return Result(
+            summary=summary,
+            primary="text/spearman",
+            tables=[Table("symmetry", title, rows, note)],
+            notes=[f"Evaluation LM: {lab.evaluation_lm.identity}."],
+            estimators=[lab.estimator(measured.attrs)],
+        )
+
+    def _measured(self, lab: Lab) -> tuple[Gem, Panel, xr.Dataset]:
+        gem = lab.mechanism
+        if not isinstance(gem, Gem):
+            raise ConfigError(
+                f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
+                "mechanism=gem, gem_s or gem_raw."
+            )
+        lab.no_attack("symmetry")
+        panel = lab.panels()["clean"]
+        everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
+        setting = Setting(gem.prompt, gem.synopsis, gem.truncate)
+        lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
+        lab.tell(f"{gem.name}, both directions", 0)
+        return gem, panel, measure_conditional(panel, lab.evaluation_lm, setting, everybody)

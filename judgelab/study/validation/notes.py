@@ -1,0 +1,44 @@
+"""The sentences a reader of a validation result must see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from judgelab.engine.context import Lab
+from judgelab.engine.provenance import sources
+from judgelab.mechanism.protocol import Definition
+from judgelab.stats.intervals.estimate import Estimate
+
+if TYPE_CHECKING:
+    from judgelab.study.validation.study import State
+
+INTERVALS: Mapping[Definition, str] = {
+    "corrected": "95 % interval over items",
+    "paper": "1.96 paired standard errors over rows",
+    "released": "1.645 paired standard errors over rows",
+}
+
+
+def notes(
+    lab: Lab,
+    states: Mapping[str, State],
+    change: Estimate | None,
+    word: str,
+    definition: Definition,
+) -> tuple[str, ...]:
+    """Data, LM, how texts were made, and the finding."""
+    clean = states["clean"].panel
+    last = states.get("attacked", states["clean"]).panel
+    return (*sources(lab, clean, last), *_finding(lab, change, word, definition))
+
+
+def _finding(lab: Lab, change: Estimate | None, word: str, definition: Definition) -> Iterator[str]:
+    if change is None:
+        return
+    wanted = "fall" if lab.attack.expects == "fall" else "not rise"
+    yield (
+        f"Under {lab.attack.name} the score of an honest metric should {wanted}: "
+        f"{lab.mechanism.name} {word} (d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}], "
+        f"{INTERVALS[definition]})."
+    )

@@ -1,0 +1,106 @@
+"""Who may import whom: every import of the package, those for type checkers included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "judgelab"
+AXES = (
+    *("agents", "attack", "dataset", "evaluation_lm", "exam", "finetune", "mechanism"),
+    *("preprocessor", "report", "synopsis", "tracker"),
+)
+FLOORS = (
+    ("core",),
+    ("stats",),
+    ("config", "store"),
+    ("endpoint", "releases", "scale", "scoring"),
+    AXES,
+    ("engine",),
+    ("study",),
+)
+FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """(module that imports, module imported), both of judgelab, wherever in the file it stands."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        own = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{own} imports relatively"
+                yield from ((own, name) for name in _named(node) if _ours(name))
+            elif isinstance(node, ast.Import):
+                yield from ((own, alias.name) for alias in node.names if _ours(alias.name))
+
+
+def _named(node: ast.ImportFrom) -> list[str]:
+    """The modules that an import names; of a package, its modules where they are meant."""
+    module = node.module or ""
+    folder = PACKAGE.parent / module.replace(".", "/")
+    found = [f"{module}.{alias.name}" for alias in node.names]
+    return [
+        name if (folder / name.rpartition(".")[2]).is_dir() or _file(name).is_file() else module
+        for name in found
+    ]
+
+
+def _file(module: str) -> Path:
+    return PACKAGE.parent / (module.replace(".", "/") + ".py")
+
+
+def _ours(module: str) -> bool:
+    return module.split(".")[0] == "judgelab"
+
+
+def room(module: str) -> str:
+    """The package that a module lies in; empty for judgelab itself."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+EDGES = sorted(set(imports()))
+ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").is_file())
+
+
+def test_every_room_has_a_floor() -> None:
+    assert sorted(FLOOR) == ROOMS
+    loose = {p.name for p in PACKAGE.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert not loose, f"modules in no room: {loose}"
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_imports_go_down(name: str) -> None:
+    upward = [
+        (here, there)
+        for here, there in EDGES
+        if room(here) == name and room(there) and FLOOR[room(there)] > FLOOR[name]
+    ]
+    assert not upward
+
+
+def test_rooms_do_not_import_each_other_in_a_circle() -> None:
+    below: dict[str, set[str]] = {name: set() for name in ROOMS}
+    for here, there in EDGES:
+        if room(here) and room(there) and room(here) != room(there):
+            below[room(here)].add(room(there))
+    while below:
+        ground = [name for name, needs in below.items() if not needs & below.keys()]
+        assert ground, f"a circle among {sorted(below)}"
+        for name in ground:
+            del below[name]
+
+
+def test_no_study_imports_another() -> None:
+    for here, there in EDGES:
+        if here.startswith("judgelab.study.") and there.startswith("judgelab.study."):
+            mine, other = here.split(".")[2], there.split(".")[2]
+            assert other in (mine, "common"), f"{here} imports {there}"
+
+
+def test_statistics_know_nothing_of_ours() -> None:
+    assert not [edge for edge in EDGES if room(edge[0]) == "stats" and room(edge[1]) != "stats"]
