@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 
 LABELS = ("[[A]]", "[[B]]", "[[C]]")
 
@@ -23,7 +23,7 @@ def number(*parts: str) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:6], "big")
 
 
-class Noted:
+class Noted(EvaluationLM):
     """Every 40th question has no answer.
 
     Args:
@@ -32,6 +32,7 @@ class Noted:
         fatal: a file; the process that finds it removes it and dies, once.
     """
 
+    identity = ""
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
     facts: ClassVar[Mapping[str, Any]] = {}
 

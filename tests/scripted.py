@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.panel import Agent, Item, Panel
 
 
 @dataclass
-class ScriptedChat:
+class ScriptedChat(EvaluationLM):
     """Replies by ``rule(request)``; a string is a reply, None a refusal."""
 
     rule: Callable[[ChatRequest], str | None]
@@ -22,6 +22,7 @@ class ScriptedChat:
     identity: str = "scripted chat"
     capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
     facts: ClassVar[Mapping[str, Any]] = {}
+    at_hand = True
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -45,7 +46,7 @@ NOBODY = ScriptedChat(_refuse)
 
 
 @dataclass
-class ScriptedLogProb:
+class ScriptedLogProb(EvaluationLM):
     """log P(target | context) by ``rule(context, target)``; tokens are words."""
 
     rule: Callable[[str, str], float]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 
 SHOWN = re.compile(
     r"\[Request\]\n(.*)\n\[End of request\].*\[Answer one\]\n(.*)\n\[End of answer one\].*"
@@ -23,7 +23,7 @@ NOISE = 1.2
 """Standard deviation of what the oracle adds to the difference of merit."""
 
 
-class ScriptedJudge:
+class ScriptedJudge(EvaluationLM):
     """``one`` and ``tie`` always say so; ``longer`` prefers the longer text; ``oracle`` knows the
     merit.
 

@@ -28,7 +28,7 @@ from hydra import compose, initialize_config_dir
 from judgelab.agents.rules import Rules
 from judgelab.config import build, resolved
 from judgelab.core.closed_questions import closed_batches
-from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.lm import ChatRequest, Reply, WrappedLM
 from judgelab.core.panel import Panel
 from judgelab.evaluation_lm.transformers import Transformers
 
@@ -38,13 +38,12 @@ JOBS = ("tvd_mi", "judge", "pairwise", "pointwise5", "pointwise100")
 GOAL = 20.0  # times as fast as generation, of questions whose replies are reasons and a label
 
 
-class Heard:
+class Heard(WrappedLM):
     """Notes the questions of a mechanism, and answers none."""
 
     def __init__(self, lm: Transformers) -> None:
+        super().__init__(lm)
         self.requests: list[ChatRequest] = []
-        self.identity, self.capabilities = lm.identity, lm.capabilities
-        self.facts: Mapping[str, Any] = {}
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """No answers."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from judgelab.agents.protocol import Agents
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
@@ -15,7 +16,7 @@ from judgelab.core.prompt import Prompt
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Candidates(Agents):
     """Each model writes one response to every item's source, by the same prompt.
 
     The texts that the dataset came with stay in the panel: people are the references and the
@@ -55,9 +56,9 @@ class Candidates:
                     f"agents.models.{name} cannot chat, so it cannot write: choose a chat LM."
                 )
 
-    def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
         """The same with every LM put to work: cached, metered, held against the budget."""
-        return replace(self, models={name: employ(name, lm) for name, lm in self.models.items()})
+        return replace(self, models={name: use(name, lm) for name, lm in self.models.items()})
 
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
         """The panel with one more agent per model; a refused or failed reply is None.

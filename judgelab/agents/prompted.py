@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from judgelab.agents.protocol import Agents
 from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
@@ -21,7 +22,7 @@ Cell = tuple[int, int]
 """(item index, strategy index)."""
 
 
-class Prompted:
+class Prompted(Agents):
     """The panel of the paper: one chat LM, one prompt per strategy.
 
     Strategies with a reading stage take two calls: notes are taken from the source, and the

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, Self
 
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
@@ -10,7 +11,11 @@ from judgelab.core.panel import Panel
 
 
 class Agents(Protocol):
-    """Whoever answers the items."""
+    """Whoever produces the responses. Derive from it."""
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
+        """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
+        return self
 
     @property
     def requires(self) -> frozenset[Capability]: ...

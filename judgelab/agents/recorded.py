@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from judgelab.agents.protocol import Agents
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
@@ -12,10 +14,11 @@ if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
 
-class Recorded:
+@dataclass(frozen=True)
+class Recorded(Agents):
     """Takes the dataset's own responses as they are."""
 
-    requires: frozenset[Capability] = frozenset()
+    requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
         """The panel itself.

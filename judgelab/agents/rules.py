@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from judgelab.agents.protocol import Agents
 from judgelab.agents.strategies.source import Source
 from judgelab.agents.strategies.tables import WRITERS, Writer
 from judgelab.agents.strategies.text import has_letters
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
 
-class Rules:
+class Rules(Agents):
     """A synthetic panel: every strategy of a taxonomy carried out by text rules.
 
     No model and no network is used. A text depends on the item's source, the strategy and the

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError
 from judgelab.core.estimator import Presentation
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from judgelab.core.panel import Panel
 
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
@@ -100,12 +106,17 @@ class Reply:
 
 
 class EvaluationLM(Protocol):
-    """Whoever measures or judges.
+    """Whoever measures or judges. Derive from it: what an LM has nothing to say of has a default.
 
     ``identity`` holds everything that can change an answer (model, revision, adapter, dtype,
     quantisation, template) and nothing that cannot (batch size, workers, retries): it is the
     LM's part of every cache key.
+
+    Attributes:
+        adapter: folder of the LoRA adapter that the model wears; None without one.
     """
+
+    adapter: str | None = None
 
     @property
     def identity(self) -> str:
@@ -119,27 +130,85 @@ class EvaluationLM(Protocol):
 
     @property
     def presentation(self) -> Presentation:
-        """How texts are put to the model, for the estimator's identity; see ``presentation_of``."""
-        ...
+        """How texts are put to the model, for the estimator's identity; by default not known."""
+        return Presentation(self.identity.split()[0])
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """How answering went so far (back end, drift, counts), for the manifest; may be empty."""
-        ...
+        return {}
+
+    @property
+    def unwrapped(self) -> EvaluationLM:
+        """The LM itself, below caches and counters."""
+        return self
+
+    @property
+    def replayed(self) -> bool:
+        """Whether its answers were recorded earlier: nothing is computed or kept now."""
+        return False
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether a call takes time alone, and nothing has to be fetched first."""
+        return False
+
+    def recorded(self, measurement: str, panel: Panel) -> xr.Dataset | None:
+        """What a mechanism of this measurement would measure, where that itself was recorded."""
+        return None
+
+    def remarks(self, definition: str) -> tuple[str, ...]:
+        """Sentences that a reader must see of scores by this definition."""
+        return ()
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
-        ...
+        raise CapabilityError(f"{self.identity.split()[0]} gives no log-probabilities.")
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""
-        ...
+        raise CapabilityError(f"{self.identity.split()[0]} answers no messages.")
 
     def close(self) -> None:
         """Give back processes, memory and connections."""
-        ...
+
+
+class WrappedLM(EvaluationLM):
+    """An LM around another one, which it names and speaks for; verbs are the wrapper's own."""
+
+    def __init__(self, lm: EvaluationLM) -> None:
+        self.lm = lm
+
+    @property
+    def identity(self) -> str:
+        """The wrapped LM's: a wrapper changes no answer."""
+        return self.lm.identity
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped LM's."""
+        return self.lm.capabilities
+
+    @property
+    def presentation(self) -> Presentation:
+        """The wrapped LM's."""
+        return self.lm.presentation
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The wrapped LM's."""
+        return self.lm.facts
+
+    @property
+    def unwrapped(self) -> EvaluationLM:
+        """What the wrapped LM is below its own wrappers."""
+        return self.lm.unwrapped
+
+    def close(self) -> None:
+        """Close the wrapped LM."""
+        self.lm.close()
 
 
 @runtime_checkable
@@ -159,9 +228,3 @@ class StreamingLM(EvaluationLM, Protocol):
     ) -> Iterator[tuple[int, LogProb]]:
         """(index of the pair, its log-probability) in the order of arrival."""
         ...
-
-
-def presentation_of(lm: EvaluationLM) -> Presentation:
-    """What the LM says of how it puts texts to its model; "not known" of one that does not say."""
-    said: Presentation | None = getattr(lm, "presentation", None)
-    return Presentation(lm.identity.split()[0]) if said is None else said

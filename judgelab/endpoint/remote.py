@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
 
 
-class Remote(ABC):
+class Remote(EvaluationLM, ABC):
     """An evaluation LM that hands over each answer as it arrives.
 
     The streaming verbs exist so that a wrapper can keep an answer the moment it is there: a batch
@@ -60,16 +58,6 @@ class Remote(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close connections and the meter."""
-
-    @property
-    def presentation(self) -> Presentation:
-        """The model's name; how texts are put to it is not known here."""
-        return Presentation(self.model)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Nothing to tell."""
-        return {}
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""

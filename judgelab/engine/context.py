@@ -20,14 +20,12 @@ from judgelab.core.resources import conf
 from judgelab.core.scores import Scores
 from judgelab.dataset.protocol import Dataset
 from judgelab.engine.estimating import estimator_of
-from judgelab.engine.judges import asked_by
 from judgelab.engine.references import (
     with_reference_texts_of,
     with_references,
     without_reference_texts,
 )
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
@@ -123,8 +121,10 @@ class Lab:
 
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
-        if isinstance(self.evaluation_lm, Replay) and self.mechanism.measurement != "text":
-            return self.evaluation_lm.recorded(self.mechanism.measurement, panel)
+        if self.mechanism.measurement != "text":
+            found = self.evaluation_lm.recorded(self.mechanism.measurement, panel)
+            if found is not None:
+                return found
         if self.tell is not _untold and self.mechanism.measurement != "text":
             counted = Counted(self.evaluation_lm)
             self.mechanism.measure(panel, counted, seed=self.seed)
@@ -175,7 +175,9 @@ def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
     parts[WRITER] = None if node is None else build(node, WRITER)
     lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
     if Capability.RECORDED not in lm.capabilities:
-        for key, judge in asked_by(parts["study"], lm).items():
+        judges = parts["study"].judges or {}
+        asked = {f"study.judges.{name}": judge for name, judge in judges.items()}
+        for key, judge in (asked or {"evaluation_lm": lm}).items():
             _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
     writer = lm if node is None else parts[WRITER]
     _check("agents", (parts["agents"].requires,), writer, WRITER)

@@ -7,20 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgelab.agents.candidates import Candidates
+from judgelab.agents.protocol import Agents
 from judgelab.config import WRITER, Frame
+from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import EvaluationLM
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Lab
-from judgelab.engine.judges import Panelled
 from judgelab.engine.study import Study
 from judgelab.engine.throughput import Pace, pace
-from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, Tally
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.report import terminal
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
@@ -32,7 +30,7 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
 
     An LM that runs here is tried on a few calls, for the time; nothing is kept.
     """
-    if isinstance(parts["evaluation_lm"], Replay):
+    if Capability.RECORDED in parts["evaluation_lm"].capabilities:
         terminal.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
         return
     file = Path(settings.paths.cache)
@@ -49,12 +47,8 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
 
     counted = count(parts["evaluation_lm"])
     writer = counted if parts[WRITER] is None else count(parts[WRITER])
-    agents = parts["agents"]
-    if isinstance(agents, Candidates):
-        agents = agents.employed(lambda name, lm: count(lm))
-    study: Study = parts["study"]
-    if isinstance(study, Panelled):
-        study = study.employed(lambda name, lm: count(lm))
+    agents: Agents = parts["agents"].with_lms(lambda name, lm: count(lm))
+    study: Study = parts["study"].with_lms(lambda name, lm: count(lm))
     taken = ("evaluation_lm", WRITER, "study", "agents")
     parts = {k: v for k, v in parts.items() if k not in taken}
     try:
@@ -120,7 +114,7 @@ def _tried(counted: Counted, to_ask: int) -> tuple[Pace, list[str]]:
         found = pace(counted)
     except JudgelabError as cause:
         return Pace(), [f"Minutes are unknown, as a trial failed: {cause}"]
-    if found != Pace() or not to_ask or isinstance(counted.lm, Remote | CacheReplay):
+    if found != Pace() or not to_ask or counted.lm.replayed or isinstance(counted.lm, Remote):
         return found, []
     return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 

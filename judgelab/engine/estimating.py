@@ -7,7 +7,7 @@ from typing import Literal
 
 from judgelab.core.capability import Capability
 from judgelab.core.estimator import RECORDED, Estimator
-from judgelab.core.lm import EvaluationLM, presentation_of
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.scores import Scores
 from judgelab.mechanism.protocol import Definition, Mechanism
 
@@ -27,7 +27,7 @@ def estimator_of(
         preprocessor: the run's; a mechanism that reads texts as written has none.
         attrs: of what was measured: ``prompt``; ``critic`` where a mechanism has two; ``reply``.
     """
-    way, shown = _way(mechanism, attrs), presentation_of(lm)
+    way, shown = _way(mechanism, attrs), lm.presentation
     prompt = str(attrs.get("prompt", ""))
     reads = preprocessor if mechanism.reads == "preprocessed" and preprocessor != "identity" else ""
     asked = way != "none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,8 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
-from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.report.progress import Progress
+from judgelab.scale.protocol import Scale, Spread, alone
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 
@@ -23,29 +23,31 @@ FIRST = "evaluation_lm"
 
 
 @dataclass(frozen=True)
-class Employed:
+class ModelInUse:
     """One LM of a run.
 
     Attributes:
         asked: the LM as the run asks it: cached, unless its answers are recorded ones.
+        cached: the same, where it is cached.
         meter: of its paid calls; None where calls cost nothing.
     """
 
     asked: EvaluationLM
+    cached: Cached | None
     meter: Meter | None
 
     def account(self) -> dict[str, Any]:
         """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
         account: dict[str, Any] = {FIRST: self.asked.identity, "facts": dict(self.asked.facts)}
-        if isinstance(self.asked, Cached):
-            count = self.asked.count
+        if self.cached is not None:
+            count = self.cached.count
             account["calls"] = {"asked": count.asked, "computed": count.computed}
         if self.meter is not None:
             account["meter"] = self.meter.summary()
         return account
 
 
-class Crew:
+class Models:
     """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``,
     ``study.judges.NAME``.
 
@@ -55,33 +57,37 @@ class Crew:
 
     def __init__(self, settings: Frame, folder: Path) -> None:
         self._settings, self._folder = settings, folder
-        self._hands: dict[str, Employed] = {}
+        self._in_use: dict[str, ModelInUse] = {}
         self.progress = Progress(self._spending)
 
-    def employ(self, role: str, lm: EvaluationLM) -> EvaluationLM:
-        """Put an LM to work; returns it as the run is to ask it."""
+    def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
+        """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
-        asked = lm
-        if not isinstance(lm, Replay | CacheReplay):
-            asked = Cached(lm, CallCache(Path(self._settings.paths.cache)), self.progress)
-        self._hands[role] = Employed(asked, meter)
-        return asked
+        cache = Path(self._settings.paths.cache)
+        cached = None if lm.replayed else Cached(lm, CallCache(cache), self.progress)
+        self._in_use[role] = ModelInUse(lm if cached is None else cached, cached, meter)
+        return self._in_use[role].asked
+
+    def spread(self, scale: Scale, role: str, node: Mapping[str, Any]) -> Spread:
+        """How workers answer for the LM of a role; recorded answers need none."""
+        cached = self._in_use[role].cached
+        return alone if cached is None else scale.over(node, cached)
 
     def accounts(self) -> dict[str, Any]:
         """The evaluation LM's account, and the others' under their roles."""
-        rest = {role: hand.account() for role, hand in self._hands.items() if role != FIRST}
-        return self._hands[FIRST].account() | rest
+        rest = {role: one.account() for role, one in self._in_use.items() if role != FIRST}
+        return self._in_use[FIRST].account() | rest
 
     def close(self) -> None:
         """Give everything back."""
         self.progress.close()
-        for hand in self._hands.values():
-            hand.asked.close()
+        for one in self._in_use.values():
+            one.asked.close()
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
         meter = Meter(self._folder / calls_file(role), price_of(lm.model, budget.prices), budget)
-        others = [hand.meter for hand in self._hands.values() if hand.meter is not None]
+        others = [one.meter for one in self._in_use.values() if one.meter is not None]
         for other in others:
             other.beside.append(meter)
         meter.beside = others
@@ -89,7 +95,7 @@ class Crew:
         return meter
 
     def _spending(self) -> str:
-        meters = [hand.meter for hand in self._hands.values() if hand.meter is not None]
+        meters = [one.meter for one in self._in_use.values() if one.meter is not None]
         return ", ".join(meter.words() for meter in meters)
 
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Lab
-from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.trained_on import trained_on
-from judgelab.store.cached_lm import Cached
 
 FEW_ITEMS = 30
 
@@ -47,10 +45,10 @@ def sources(lab: Lab, panel: Panel, last: Panel | None = None) -> Iterator[str]:
 
 def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
     """Whether an adapter was trained on what it now scores."""
-    asked = lm.lm if isinstance(lm, Cached) else lm
-    if not isinstance(asked, Transformers) or asked.adapter is None:
+    adapter = lm.unwrapped.adapter
+    if adapter is None:
         return
-    found = trained_on(Path(asked.adapter).expanduser())
+    found = trained_on(Path(adapter).expanduser())
     if found is None:
         yield "The adapter does not say what it was trained on: these texts may be among it."
     elif shared := found.overlap(panel):

@@ -22,7 +22,6 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 import judgelab
-from judgelab.agents.candidates import Candidates
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.core.errors import JudgelabError
@@ -30,11 +29,10 @@ from judgelab.core.resources import PACKAGE
 from judgelab.core.result import Result
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Lab, build_parts
-from judgelab.engine.judges import Panelled
-from judgelab.engine.models import Crew
+from judgelab.engine.models import Models
+from judgelab.engine.study import Study
 from judgelab.report import console, page
 from judgelab.scale.protocol import Scale, alone
-from judgelab.store.cached_lm import Cached
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.careful import Careful
@@ -114,22 +112,22 @@ def _execute(
     sweep: Path | None,
 ) -> None:
     started = time.time()
-    study, crew = parts.pop("study"), Crew(settings, run_dir.path)
-    if isinstance(study, Panelled):
-        study = study.employed(lambda name, one: crew.employ(f"study.judges.{name}", one))
+    models = Models(settings, run_dir.path)
+    study: Study = parts.pop("study")
+    study = study.with_lms(lambda name, lm: models.use(f"study.judges.{name}", lm))
     group = None if sweep is None else sweep.parent.name
     mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, config, group))
-    lab = replace(_lab(config, settings, parts, crew, scale, run_dir), draw=mirror.point)
+    lab = replace(_lab(config, settings, parts, models, scale, run_dir), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     try:
         result: Result = study.run(lab)
-        accounts = crew.accounts()
+        accounts = models.accounts()
     except BaseException:
         mirror.close()
         raise
     finally:
         scale.close()
-        crew.close()
+        models.close()
     try:
         run_dir.write_json("result.json", result.to_json())
         # The answer first: figures, page and tracker take longer than a study of arithmetic.
@@ -149,16 +147,15 @@ def _lab(
     config: Mapping[str, Any],
     settings: Frame,
     parts: dict[str, Any],
-    crew: Crew,
+    models: Models,
     scale: Scale,
     run_dir: RunDir,
 ) -> Lab:
     """The lab with every LM at work."""
-    lm, writer, agents = parts.pop("evaluation_lm"), parts.pop(WRITER), parts.pop("agents")
-    asked = crew.employ("evaluation_lm", lm)
-    writing = None if writer is None else crew.employ(WRITER, writer)
-    if isinstance(agents, Candidates):
-        agents = agents.employed(lambda name, one: crew.employ(f"agents.models.{name}", one))
+    writer, agents = parts.pop(WRITER), parts.pop("agents")
+    asked = models.use("evaluation_lm", parts.pop("evaluation_lm"))
+    writing = None if writer is None else models.use(WRITER, writer)
+    agents = agents.with_lms(lambda name, lm: models.use(f"agents.models.{name}", lm))
     return Lab(
         **parts,
         agents=agents,
@@ -168,12 +165,12 @@ def _lab(
         seed=settings.seed,
         limit=settings.limit,
         force=settings.force,
-        tell=crew.progress.stage,
-        spread=scale.over(config["evaluation_lm"], asked) if isinstance(asked, Cached) else alone,
+        tell=models.progress.stage,
+        spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
         # an endpoint that writes asks many calls at once by itself, whatever the scale
-        spread_writing=scale.over(config[WRITER], writing)
-        if isinstance(writing, Cached) and not isinstance(writer, Remote)
-        else alone,
+        spread_writing=alone
+        if writer is None or isinstance(writer, Remote)
+        else models.spread(scale, WRITER, config[WRITER]),
     )
 
 

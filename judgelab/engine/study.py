@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, Self
 
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Lab
 
 
 class Study(Protocol):
-    """A question about a mechanism, answered in tables and figures."""
+    """A question about a mechanism, answered in tables and figures. Derive from it.
+
+    Attributes:
+        judges: LMs that the study asks beside the evaluation LM, by name; None or empty: none.
+    """
+
+    judges: dict[str, EvaluationLM] | None = None
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
+        """The same with each of its judges as ``use`` returns it: cached, metered, counted."""
+        return self
 
     def ask(self, lab: Lab) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more.

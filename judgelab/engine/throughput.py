@@ -8,16 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
-from judgelab.core.lm import EvaluationLM
-from judgelab.endpoint.remote import Remote
-from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.evaluation_lm.replay import Replay
-from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.evaluation_lm.vllm import VLLM
 
 TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
 MOST = 256  # calls of a trial
@@ -44,7 +37,7 @@ def pace(counted: Counted) -> Pace:
     first call, which loads the model, is left out.
     """
     lm = counted.lm
-    if isinstance(lm, Remote | Replay | CacheReplay | VLLM) or _elsewhere(lm):
+    if not lm.at_hand:
         return Pace()
     per_pair = per_chat = per_closed = None
     if counted.pairs is not None:
@@ -57,11 +50,6 @@ def pace(counted: Counted) -> Pace:
         questions = counted.questions
         per_closed = _seconds(lambda n: lm.chat(questions[:n]), len(questions))
     return Pace(per_pair, per_chat, per_closed)
-
-
-def _elsewhere(lm: EvaluationLM) -> bool:
-    """Whether a trial would have to fetch the weights first."""
-    return isinstance(lm, Transformers) and not Path(lm.model or "").is_dir()
 
 
 def _seconds(ask: Callable[[int], object], most: int) -> float:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from judgelab.core.capability import Capability
-from judgelab.core.estimator import Presentation
 from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,
     LogProbTable,
     Pairs,
     Reply,
-    presentation_of,
+    WrappedLM,
 )
 from judgelab.endpoint.attempts import estimate
 from judgelab.store.cached_lm import chat_key, logprob_keys
 
 
-class Tallied:
+class Tallied(WrappedLM):
     """``lm``, with an account of its answers.
 
     Answers from the cache count as if they were asked for now, so that a cost is the same however
@@ -34,29 +31,9 @@ class Tallied:
     """
 
     def __init__(self, lm: EvaluationLM) -> None:
-        self.lm = lm
+        super().__init__(lm)
         self.calls = self.input_tokens = self.output_tokens = 0
         self._seen = set[bytes]()
-
-    @property
-    def identity(self) -> str:
-        """The LM's."""
-        return self.lm.identity
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The LM's."""
-        return self.lm.capabilities
-
-    @property
-    def presentation(self) -> Presentation:
-        """The LM's."""
-        return presentation_of(self.lm)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The LM's."""
-        return self.lm.facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -82,10 +59,6 @@ class Tallied:
                 written = estimate([reply.text or ""])
             self._note(chat_key(self.identity, request), read, written)
         return replies
-
-    def close(self) -> None:
-        """The LM's."""
-        self.lm.close()
 
     def _note(self, key: bytes, read: int, written: int) -> None:
         if key not in self._seen:

@@ -11,14 +11,14 @@ from typing import Any, Literal
 from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
 from judgelab.core.estimator import RECORDED, Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import chat_key, logprob_keys, reply_from, table_of
 
 EXCERPT = 60  # characters of a text that a message shows
 
 
-class CacheReplay:
+class CacheReplay(EvaluationLM):
     """Answers what a recorded LM answered, and nothing else.
 
     Args:
@@ -72,6 +72,11 @@ class CacheReplay:
         """The verbs that were recorded."""
         verbs = {verb for identity, verb in self._cache.lms() if identity == self.identity}
         return frozenset(Capability(verb) for verb in verbs)
+
+    @property
+    def replayed(self) -> bool:
+        """Always."""
+        return True
 
     @property
     def presentation(self) -> Presentation:

@@ -17,7 +17,7 @@ import numpy as np
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.scoring.ppm import sizes
 from judgelab.scoring.ppm_workers import Workers
 
@@ -25,7 +25,7 @@ NATS_PER_BYTE = 8 * math.log(2)
 OWN = 400  # texts of an LM that this process compresses itself; a process then costs less
 
 
-class Compression:
+class Compression(EvaluationLM):
     """A byte-level language model: an adaptive PPM compressor that has read the context.
 
     log P(y | x) = -(C(xy) - C(x)) * 8 ln 2 nats, where C is the compressed size in bytes. PPM is
@@ -63,6 +63,11 @@ class Compression:
         self._priming = b"" if priming is None else _read(priming)
         self._own = OWN
         self._pool = Workers(1 if _is_worker() else self.workers, order, memory)
+
+    @property
+    def at_hand(self) -> bool:
+        """It runs here."""
+        return True
 
     @property
     def identity(self) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from judgelab.core.capability import Capability
-from judgelab.core.estimator import Presentation
 from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,
     LogProbTable,
     Pairs,
     Reply,
-    presentation_of,
+    WrappedLM,
 )
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
@@ -46,7 +43,7 @@ class Tally:
     closed: int = 0
 
 
-class Counted:
+class Counted(WrappedLM):
     """``lm`` by name only: known answers come from the cache, all others are absent.
 
     Args:
@@ -62,22 +59,13 @@ class Counted:
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
-        self.lm, self.cache = lm, cache
+        super().__init__(lm)
+        self.cache = cache
         self.stages: dict[str, Tally] = {}
         self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
         self.requests: list[ChatRequest] = []
         self.questions: list[ChatRequest] = []
         self._stage, self._seen = Tally(), set[bytes]()
-
-    @property
-    def identity(self) -> str:
-        """The LM's."""
-        return self.lm.identity
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The LM's."""
-        return self.lm.capabilities
 
     @property
     def total(self) -> int:
@@ -87,16 +75,6 @@ class Counted:
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""
         self._stage = self.stages.setdefault(stage, Tally())
-
-    @property
-    def presentation(self) -> Presentation:
-        """The LM's."""
-        return presentation_of(self.lm)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The LM's."""
-        return self.lm.facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.estimator import RECORDED, Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
 from judgelab.releases.auto_pre.recorded import Recorded as AutoPre
@@ -38,7 +38,7 @@ AS_RELEASED: dict[str, dict[str, object]] = {
 """Settings under which the authors attacked."""
 
 
-class Replay:
+class Replay(EvaluationLM):
     """What the authors of the TVD-MI or of the Auto-PRE paper recorded.
 
     The releases store results, not prompts and replies, so this LM neither scores nor chats. Of
@@ -78,6 +78,11 @@ class Replay:
         )
 
     @property
+    def replayed(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def presentation(self) -> Presentation:
         """The release does not say."""
         return Presentation("replay", RECORDED, RECORDED)
@@ -101,6 +106,15 @@ class Replay:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def remarks(self, definition: str) -> tuple[str, ...]:
+        """Why figures by the released definition differ from those in print."""
+        if definition != "released" or self.incomplete == "as_recorded":
+            return ()
+        return (
+            "study.definition=released with evaluation_lm.incomplete=unscored: the authors count "
+            "failed calls as 0 (as_recorded), so their printed figures differ.",
+        )
 
     def recorded(self, measurement: str, panel: Panel) -> xr.Dataset:
         """What the mechanism's ``measure`` would have returned on this panel.

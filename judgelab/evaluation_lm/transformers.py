@@ -15,7 +15,7 @@ import numpy as np
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.encode import Encoded, Encoder
 from judgelab.scoring.framing import Framing, Template, ends, precision, text_hash
@@ -62,7 +62,7 @@ class Counts:
     closed: int = 0
 
 
-class Transformers:
+class Transformers(EvaluationLM):
     """log P(y | x) for all pairs, chat, and label probabilities, by one local model.
 
     Building it loads nothing; the model is found when its identity is asked for, and its weights
@@ -137,6 +137,11 @@ class Transformers:
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
         self.counts = Counts()
         self._engine: Engine | None = None
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the weights lie here, so that a trial fetches none."""
+        return Path(self.model or "").is_dir()
 
     @property
     def identity(self) -> str:

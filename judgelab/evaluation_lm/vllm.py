@@ -12,7 +12,7 @@ import numpy as np
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer
@@ -22,7 +22,7 @@ from judgelab.scoring.stored import stored_quantization
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
 
-class VLLM:
+class VLLM(EvaluationLM):
     """Chat and log-probabilities of given texts by vLLM's offline engine.
 
     Every pair is a prompt of its own: vLLM computes the log-probabilities of a prompt's tokens

@@ -76,7 +76,7 @@ class Consistency:
     """
 
     judge: PairJudge
-    change: Change
+    change: Change = Position()
     pairs: int | None = None
     setter: ClassVar[frozenset[Capability]] = frozenset()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import xarray as xr
@@ -45,6 +46,16 @@ class Setting:
     def cut(self, text: str) -> str:
         """The part of a text that counts, without white space around it."""
         return text[: self.truncate].strip()
+
+
+@runtime_checkable
+class Conditional(Protocol):
+    """A mechanism that predicts one text of an item from another one."""
+
+    @property
+    def setting(self) -> Setting:
+        """How it does so."""
+        ...
 
 
 @dataclass

@@ -56,11 +56,15 @@ class Gem:
         if self.truncate is not None and self.truncate < 1:
             raise ConfigError("mechanism.truncate must be at least 1, or null for whole texts.")
 
+    @property
+    def setting(self) -> Setting:
+        """How a text is predicted from another one."""
+        return Setting(self.prompt, self.synopsis, self.truncate)
+
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """Candidates' texts before each reference, and each reference alone."""
-        setting = Setting(self.prompt, self.synopsis, self.truncate)
         whole = self.truncate is not None
-        return measure_conditional(panel, lm, setting, judged_pairs(panel), whole=whole)
+        return measure_conditional(panel, lm, self.setting, judged_pairs(panel), whole=whole)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Pointwise mutual information; diagnostics hold its mean per token beside it."""

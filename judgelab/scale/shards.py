@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import closed_batches, open_questions
-from judgelab.core.estimator import Presentation
 from judgelab.core.lm import (
     ChatRequest,
     LogProbTable,
     Pairs,
     Reply,
-    presentation_of,
+    WrappedLM,
 )
 from judgelab.scale.protocol import Ask
 from judgelab.store.cached_lm import Cached, table_of
@@ -49,7 +46,7 @@ Shard = PairShard | ChatShard
 Answers = LogProbTable | list[Reply]
 
 
-class Collector:
+class Collector(WrappedLM):
     """Looks like ``lm``, gives the answers that are known, and notes the questions that are not.
 
     Attributes:
@@ -58,27 +55,8 @@ class Collector:
 
     def __init__(self, lm: Cached) -> None:
         self.shards: list[Shard] = []
+        super().__init__(lm)
         self._lm, self._seen = lm, set[bytes]()
-
-    @property
-    def identity(self) -> str:
-        """The LM's."""
-        return self._lm.identity
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The LM's."""
-        return self._lm.capabilities
-
-    @property
-    def presentation(self) -> Presentation:
-        """The LM's."""
-        return presentation_of(self._lm)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The LM's."""
-        return self._lm.facts
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -12,10 +12,8 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import DataError
-from judgelab.core.estimator import Presentation
 from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,
@@ -24,7 +22,7 @@ from judgelab.core.lm import (
     Pairs,
     Reply,
     StreamingLM,
-    presentation_of,
+    WrappedLM,
 )
 from judgelab.core.surrogates import HALVED, halved
 from judgelab.store.cache import CallCache
@@ -68,7 +66,7 @@ class Unwatched:
         """Nothing."""
 
 
-class Cached:
+class Cached(WrappedLM):
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
     A key is the hash of the LM's identity and of the texts, messages, sampling settings and
@@ -81,7 +79,8 @@ class Cached:
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache, watch: Watch | None = None) -> None:
-        self.lm, self.cache = lm, cache
+        super().__init__(lm)
+        self.cache = cache
         self.count = CallCount()
         self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
@@ -90,21 +89,6 @@ class Cached:
         if isinstance(lm, StreamingLM):
             self._claims = Claims(cache)
             lm.keep(cache.path)
-
-    @property
-    def identity(self) -> str:
-        """The wrapped LM's: a cache changes no answer."""
-        return self.lm.identity
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The wrapped LM's."""
-        return self.lm.capabilities
-
-    @property
-    def presentation(self) -> Presentation:
-        """The wrapped LM's."""
-        return presentation_of(self.lm)
 
     @property
     def facts(self) -> Mapping[str, Any]:

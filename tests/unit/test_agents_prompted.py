@@ -11,13 +11,13 @@ from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.panel import Item, Panel
 
 Script = Callable[[ChatRequest], Reply]
 
 
-class Scripted:
+class Scripted(EvaluationLM):
     """A chat LM whose replies are a function of the request; it keeps every batch it was sent."""
 
     identity = "scripted 1"

@@ -13,14 +13,15 @@ import pytest
 
 from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached, reply_from
 
 
-class Counting:
+class Counting(EvaluationLM):
     """Answers by a rule and remembers what it was asked."""
 
+    identity = ""
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
     facts: ClassVar[Mapping[str, Any]] = {}
 

@@ -14,7 +14,7 @@ import pytest
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import closed_batches
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, LogProbTable, Message, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.cache_replay import CacheReplay
@@ -44,7 +44,7 @@ TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in
 
 
 @dataclass
-class ScriptedLabels:
+class ScriptedLabels(EvaluationLM):
     """Tells labels by ``rule(request)``: label -> probability; open questions are an error."""
 
     rule: Callable[[ChatRequest], Mapping[str, float]]

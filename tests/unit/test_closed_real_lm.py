@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.core.lm import ChatRequest, Reply  # noqa: E402
+from judgelab.core.lm import ChatRequest, Reply, WrappedLM  # noqa: E402
 from judgelab.core.panel import Agent, Item, Panel  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
@@ -66,16 +66,15 @@ def panel(items: int) -> Panel:
     )
 
 
-class Listening:
+class Listening(WrappedLM):
     """The LM, and every closed question that it was put."""
 
     def __init__(self, inner: Transformers) -> None:
-        self.inner, self.heard = inner, list[tuple[ChatRequest, Reply]]()
-        self.identity, self.capabilities = inner.identity, inner.capabilities
-        self.facts: dict[str, Any] = {}
+        super().__init__(inner)
+        self.heard = list[tuple[ChatRequest, Reply]]()
 
     def chat(self, requests: list[ChatRequest]) -> list[Reply]:
-        replies = self.inner.chat(requests)
+        replies = self.lm.chat(requests)
         self.heard += zip(requests, replies, strict=True)
         return replies
 

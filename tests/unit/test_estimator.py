@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
-from judgelab.core.lm import presentation_of
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.endpoint.limits import Limits
@@ -59,11 +58,11 @@ def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path
     said = lm.presentation
     assert (said.template, said.end_token, said.precision) == ("chat", "not counted", "")
     for wrapper in (cached, Counted(cached), Tallied(cached), Collector(cached)):
-        assert presentation_of(wrapper) == said
+        assert wrapper.presentation == said
     cached.close()
-    assert presentation_of(Compression()).end_token == "not counted"
+    assert Compression().presentation.end_token == "not counted"
     silent = ScriptedLogProb(lambda c, t: 0.0)
-    assert presentation_of(silent).template == "not known"
+    assert silent.presentation.template == "not known"
 
 
 def test_only_what_has_a_part_in_the_score_is_named() -> None:

@@ -85,7 +85,7 @@ def test_candidates_are_asked_through_whoever_employs_them() -> None:
         return ScriptedChat(lambda request: "employed")
 
     models = {"m": ScriptedChat(lambda request: "itself")}
-    panel = Candidates(models, Prompt("review.txt")).employed(employ).answer(PANEL, NOBODY)
+    panel = Candidates(models, Prompt("review.txt")).with_lms(employ).answer(PANEL, NOBODY)
     assert asked == ["m"]
     assert panel.texts[0][3] == "employed"
 

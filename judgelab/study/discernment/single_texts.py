@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import xarray as xr
 
+from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Panel
 from judgelab.engine.context import Lab
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.evaluation_lm.replay import Replay
 
 
 def refuse_peers(lab: Lab, panel: Panel) -> None:
@@ -25,7 +25,7 @@ def refuse_peers(lab: Lab, panel: Panel) -> None:
             they came only.
     """
     by_text = lab.mechanism.measurement == "text"
-    if isinstance(lab.evaluation_lm, Replay) and not by_text:
+    if Capability.RECORDED in lab.evaluation_lm.capabilities and not by_text:
         return
     agents = (panel.agents[0], Agent("another"))
     texts = tuple((None, None) if by_text else (row[0], row[0]) for row in panel.texts)

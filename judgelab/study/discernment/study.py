@@ -17,6 +17,7 @@ from judgelab.core.scores import Scores, mean_over
 from judgelab.engine.context import Lab
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
+from judgelab.engine.study import Study
 from judgelab.stats.discernment.null import How, SummaryThresholds, calibrate_summary
 from judgelab.stats.discernment.score import Combine
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
@@ -36,13 +37,13 @@ from judgelab.study.discernment.perturbation_result import (
 )
 from judgelab.study.discernment.perturbations import load_suite
 from judgelab.study.discernment.single_texts import refuse_peer_scores, refuse_peers
-from judgelab.study.discernment.study import tables
+from judgelab.study.discernment import tables
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Discernment:
+class Discernment(Study):
     """References are perturbed, rated before and after, and tested: D = log_.05 p.
 
     Args:

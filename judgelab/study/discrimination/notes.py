@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from judgelab.engine.context import Lab
 from judgelab.engine.provenance import FEW_ITEMS, trained
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.protocol import Definition
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def notes(
         *_limits(states["clean"], known),
         *_left_out(states["clean"].panel.provenance),
         *_attack(states),
-        *_recorded(lab, definition),
+        *lab.evaluation_lm.remarks(definition),
     )
 
 
@@ -77,13 +76,4 @@ def _attack(states: Mapping[str, State]) -> Iterator[str]:
         yield (
             "attack.tag=source puts the same marker into all texts of an item: a rise under this "
             "attack is information the attack added, not robustness."
-        )
-
-
-def _recorded(lab: Lab, definition: Definition) -> Iterator[str]:
-    lm = lab.evaluation_lm
-    if definition == "released" and isinstance(lm, Replay) and lm.incomplete == "unscored":
-        yield (
-            "study.definition=released with evaluation_lm.incomplete=unscored: the authors count "
-            "failed calls as 0 (as_recorded), so their printed figures differ."
         )

@@ -17,6 +17,7 @@ from judgelab.core.scores import Scores
 from judgelab.engine.context import Lab
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
+from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc
@@ -25,7 +26,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import Groups, groups, in_pairing_order
 from judgelab.study.common.long_tables import measurement_records, score_records, text_records
 from judgelab.study.discrimination.notes import notes as _notes
-from judgelab.study.discrimination.study import tables
+from judgelab.study.discrimination import tables
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Discrimination:
+class Discrimination(Study):
     """Paired effect size, item-level AUC, pair AUC; and what the attack does to them.
 
     Args:

@@ -16,6 +16,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
 from judgelab.dataset.protocol import Dataset
 from judgelab.engine.context import Lab
+from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.base import check, source
@@ -61,7 +62,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Finetune:
+class Finetune(Study):
     """Fine-tune on most papers, measure on the rest, leave an adapter to score with.
 
     Texts come as every study gets them: dataset, agents, synopsis, preprocessor. The mechanism

@@ -14,6 +14,7 @@ from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Lab
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of, sources
+from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.study.common.long_tables import (
@@ -29,7 +30,7 @@ LEVEL = 0.90
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class Leaderboard(Study):
     """Mean score of every candidate against the references, with its rank.
 
     Candidates are the agents that are not references: models that write (agents=candidates), or

@@ -15,9 +15,6 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
-from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.store.cached_lm import Cached
 from judgelab.study.qualification.judge_responses import Hearing
 
 FOLDER = conf()
@@ -50,7 +47,7 @@ class JudgePrices:
             DataError: the run's price list cannot be read.
         """
         for lm in asked:
-            inner = _bare(lm)
+            inner = lm.unwrapped
             if isinstance(inner, Remote):
                 self._listed(inner, model_prices)
 
@@ -99,19 +96,14 @@ class JudgePrices:
         if lm is None:
             tokens = self.tokens_per_call * float(hearing.calls[k])
             return float("nan") if flat is None else flat * tokens / PER
-        inner = _bare(lm)
+        inner = lm.unwrapped
         if isinstance(inner, Remote):
             listed = self._listed(inner, model_prices)
             if listed is not None:
                 return listed.cost(read, written)
-        if flat is None and isinstance(inner, Remote | CacheReplay):
+        if flat is None and (inner.replayed or isinstance(inner, Remote)):
             return float("nan")
         return (flat or 0.0) * (read + written) / PER
-
-
-def _bare(lm: EvaluationLM) -> EvaluationLM:
-    """The LM that a run has put to work, or that a dry run counts."""
-    return lm.lm if isinstance(lm, Cached | Counted) else lm
 
 
 def read_prices(file: str) -> JudgePrices:

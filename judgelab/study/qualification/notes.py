@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgelab.core.capability import Capability
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Lab
 from judgelab.engine.provenance import FEW_ITEMS
-from judgelab.evaluation_lm.replay import Replay
 from judgelab.study.qualification.pools import HUMAN, same_list
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _made_of(lab: Lab, panel: Panel, case: Case) -> list[str]:
         f"{len(case.hearing.pairs)} pairs of answers each.",
         f"Judges, by {lab.mechanism.name}: {', '.join(case.hearing.judges)}.",
     ]
-    if isinstance(lab.evaluation_lm, Replay):
+    if Capability.RECORDED in lab.evaluation_lm.capabilities:
         said.append(
             "All verdicts and exams are recorded ones: no model was asked, and what study and "
             "mechanism say on how to ask (prompts, length and temperature of replies) had no part."

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
-from judgelab.evaluation_lm.replay import Replay
-from judgelab.exam.consistency import Consistency, Position
 from judgelab.exam.protocol import Exam
 from judgelab.releases.auto_pre.exams import changes, pertinence
 from judgelab.releases.auto_pre.exams import confidence as recorded_confidence
@@ -33,8 +32,17 @@ CHOOSE = {
 """Exam -> what there is to be chosen about it."""
 
 
+@runtime_checkable
+class RecordedJudges(Protocol):
+    """An LM whose answers are many judges' recorded ones."""
+
+    def judges(self, panel: Panel) -> Recorded:
+        """Everything that they said about the panel's dataset."""
+        ...
+
+
 def recall(
-    lm: Replay,
+    lm: RecordedJudges,
     panel: Panel,
     pairs: NDArray[np.int64],
     mechanism: str,
@@ -107,8 +115,6 @@ def _followed(mechanism: str, exams: Mapping[str, Exam]) -> None:
         )
     for name, exam in exams.items():
         changed = _changed(exam)
-        if isinstance(exam, Consistency) and not isinstance(exam.change, Position):
-            changed.insert(0, "change")
         if changed:
             raise ConfigError(
                 f"study.{name}.{changed[0]} does nothing to recorded verdicts: leave it as it is "
@@ -123,6 +129,8 @@ def _changed(settings: object, path: str = "") -> list[str]:
     for each in fields(settings):
         value = getattr(settings, each.name)
         if is_dataclass(value):
+            if each.default is not MISSING and type(value) is not type(each.default):
+                found.append(f"{path}{each.name}")
             found += _changed(value, f"{path}{each.name}.")
         elif each.default is not MISSING and _plain(value) != _plain(each.default):
             found.append(f"{path}{each.name}")

@@ -13,9 +13,8 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
 from judgelab.engine.context import Lab
-from judgelab.engine.judges import Panelled
 from judgelab.engine.provenance import origin_of
-from judgelab.evaluation_lm.replay import Replay
+from judgelab.engine.study import Study
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import Bools, Marks, Threshold, ThresholdRule, mark
 from judgelab.stats.qualification.pooling import Orders, Weighting
@@ -28,8 +27,8 @@ from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
 from judgelab.study.qualification.judge_responses import Hearing, ask
 from judgelab.study.qualification.notes import notes
 from judgelab.study.qualification.pools import Pool, Rules, examined, filtered_by_people, single
-from judgelab.study.qualification.released_responses import recall
-from judgelab.study.qualification.study import tables
+from judgelab.study.qualification.released_responses import RecordedJudges, recall
+from judgelab.study.qualification import tables
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
@@ -37,7 +36,7 @@ FIXED = {"consistency": 0.55, "pertinence": 0.5}
 
 
 @dataclass(frozen=True)
-class Qualification(Panelled):
+class Qualification(Study):
     """Exams, pass list and pools of several judges; held against people's annotation if any.
 
     The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
@@ -114,9 +113,9 @@ class Qualification(Panelled):
         for name in FIXED:
             self._bar(name)
 
-    def employed(self, employ: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
-        """See Panelled."""
-        return replace(self, judges={name: employ(name, lm) for name, lm in self.judges.items()})
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
+        """See Study."""
+        return replace(self, judges={name: use(name, lm) for name, lm in self.judges.items()})
 
     def run(self, lab: Lab) -> Result:
         """Hear the judges, mark the exams, pool, and compare.
@@ -186,7 +185,7 @@ class Qualification(Panelled):
             )
         exams = {name: getattr(self, name) for name in EXAMS}
         exams = {name: exam for name, exam in exams.items() if exam is not None}
-        if isinstance(lab.evaluation_lm, Replay):
+        if isinstance(lab.evaluation_lm, RecordedJudges):
             if self.judges:
                 raise ConfigError(
                     "evaluation_lm=replay asks nobody: leave out study.judges, or choose another "

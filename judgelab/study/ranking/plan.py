@@ -15,6 +15,7 @@ from judgelab.core.result import Result, Value
 from judgelab.dataset.rated.table import need, numbers, read_table
 from judgelab.endpoint.prices import price_of
 from judgelab.engine.context import Lab
+from judgelab.engine.study import Study
 from judgelab.stats.ranking.population import population
 from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.ranking.plan_tables import (
@@ -29,7 +30,7 @@ from judgelab.study.ranking.question import Question
 STEPS = (0.1, 0.2, 0.3)  # better judges, without study.better
 
 
-class Plan:
+class Plan(Study):
     """The items a ranking needs, what a better judge would save, and what it costs.
 
     Nothing is measured: no dataset is loaded and no LM is asked. The systems answer the same

@@ -10,6 +10,7 @@ import numpy as np
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Lab
+from judgelab.engine.study import Study
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.observed import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
@@ -23,7 +24,7 @@ from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 
 
-class RankingConfidence:
+class RankingConfidence(Study):
     """Confidence in rankings: predicted by Algorithm 1, observed, and for each pair of systems.
 
     With human scores in the data: the judge's correlation r, its bias between systems, the paper's

@@ -11,14 +11,15 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Lab
-from judgelab.mechanism.conditional import Setting, measure_conditional
-from judgelab.mechanism.gem import Gem
+from judgelab.engine.study import Study
+from judgelab.mechanism.conditional import Conditional, measure_conditional
+from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.discrimination.symmetry import joint_symmetry
 from judgelab.study.common.long_tables import measurement_records, text_records
 
 
 @dataclass(frozen=True)
-class Symmetry:
+class Symmetry(Study):
     """Correlation of log P(x) + log P(y | x) with log P(y) + log P(x | y), over pairs.
 
     Each unordered pair of texts of one item enters once (the paper enters it twice, and prints
@@ -69,9 +70,9 @@ class Symmetry:
             estimators=[lab.estimator(measured.attrs)],
         )
 
-    def _measured(self, lab: Lab) -> tuple[Gem, Panel, xr.Dataset]:
+    def _measured(self, lab: Lab) -> tuple[Mechanism, Panel, xr.Dataset]:
         gem = lab.mechanism
-        if not isinstance(gem, Gem):
+        if not isinstance(gem, Conditional):
             raise ConfigError(
                 f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
                 "mechanism=gem, gem_s or gem_raw."
@@ -79,7 +80,7 @@ class Symmetry:
         lab.no_attack("symmetry")
         panel = lab.panels()["clean"]
         everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
-        setting = Setting(gem.prompt, gem.synopsis, gem.truncate)
+        setting = gem.setting
         lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
         lab.tell(f"{gem.name}, both directions", 0)
         return gem, panel, measure_conditional(panel, lab.evaluation_lm, setting, everybody)

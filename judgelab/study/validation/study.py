@@ -16,6 +16,7 @@ from judgelab.core.scores import Scores
 from judgelab.engine.context import Lab
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
+from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.standardized import standardized_mean_difference, verdict
 from judgelab.stats.intervals.estimate import Estimate
@@ -26,7 +27,7 @@ from judgelab.study.common.long_tables import (
     text_records,
 )
 from judgelab.study.validation.notes import notes
-from judgelab.study.validation.study import tables
+from judgelab.study.validation import tables
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Validation:
+class Validation(Study):
     """Standardised mean difference before and after an attack on the candidates' texts.
 
     d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows; the references' texts stay as they are.

@@ -1,0 +1,12 @@
+"""Ships conf/, which lies at the top of the repository, inside of the package."""
+
+from setuptools import find_packages, setup
+
+setup(
+    packages=[*find_packages(include=["judgelab*"]), "judgelab.conf"],
+    package_dir={"judgelab.conf": "conf"},
+    package_data={
+        "judgelab": ["py.typed", "dataset/samples/*.jsonl", "agents/strategies/**/*"],
+        "judgelab.conf": ["**/*"],
+    },
+)
