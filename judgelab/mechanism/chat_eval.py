@@ -11,11 +11,12 @@ import xarray as xr
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.pair_questions import CHOICES, Cell, questions
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import Which, read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.pairwise import CHOICES, Cell, questions, win_rates
+from judgelab.mechanism.pairwise import win_rates
 from judgelab.mechanism.protocol import Definition, Reads
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import closed_batches
+from judgelab.core.closed_questions import closed_batches, shares
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
 from judgelab.core.panel import Agent, Item, Panel
@@ -20,7 +20,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.exam.self_confidence import SelfConfidence, emitted
-from judgelab.mechanism.closed import Closed, shares, whole_grades
+from judgelab.mechanism.closed import Closed, whole_grades
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.pairwise import Pairwise

@@ -22,6 +22,7 @@ from judgelab.stats.discernment.null import How, SummaryThresholds, calibrate_su
 from judgelab.stats.discernment.score import Combine
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.study.common.long_tables import measurement_records, score_records, text_records
+from judgelab.study.discernment import tables
 from judgelab.study.discernment.degraded import Degraded, degrade, originals
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.notes import notes
@@ -37,7 +38,6 @@ from judgelab.study.discernment.perturbation_result import (
 )
 from judgelab.study.discernment.perturbations import load_suite
 from judgelab.study.discernment.single_texts import refuse_peer_scores, refuse_peers
-from judgelab.study.discernment import tables
 
 Floats = NDArray[np.float64]
 

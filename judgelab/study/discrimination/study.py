@@ -25,8 +25,8 @@ from judgelab.stats.discrimination.effect_size import group_difference, paired_e
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import Groups, groups, in_pairing_order
 from judgelab.study.common.long_tables import measurement_records, score_records, text_records
-from judgelab.study.discrimination.notes import notes as _notes
 from judgelab.study.discrimination import tables
+from judgelab.study.discrimination.notes import notes as _notes
 
 Floats = NDArray[np.float64]
 

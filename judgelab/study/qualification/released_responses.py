@@ -34,7 +34,14 @@ CHOOSE = {
 
 @runtime_checkable
 class RecordedJudges(Protocol):
-    """An LM whose answers are many judges' recorded ones."""
+    """An LM whose answers are many judges' recorded ones.
+
+    Attributes:
+        incomplete: ``unscored`` or ``as_recorded``: what becomes of calls that failed.
+    """
+
+    @property
+    def incomplete(self) -> str: ...
 
     def judges(self, panel: Panel) -> Recorded:
         """Everything that they said about the panel's dataset."""

@@ -20,6 +20,7 @@ from judgelab.stats.qualification.exams import Bools, Marks, Threshold, Threshol
 from judgelab.stats.qualification.pooling import Orders, Weighting
 from judgelab.study.common.long_tables import text_records
 from judgelab.study.qualification import long_tables as records
+from judgelab.study.qualification import tables
 from judgelab.study.qualification.annotation import all_pairs, grades_of, preferences_of
 from judgelab.study.qualification.case import Case, summary
 from judgelab.study.qualification.human_tables import family_pairs
@@ -28,7 +29,6 @@ from judgelab.study.qualification.judge_responses import Hearing, ask
 from judgelab.study.qualification.notes import notes
 from judgelab.study.qualification.pools import Pool, Rules, examined, filtered_by_people, single
 from judgelab.study.qualification.released_responses import RecordedJudges, recall
-from judgelab.study.qualification import tables
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}

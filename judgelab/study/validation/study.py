@@ -26,8 +26,8 @@ from judgelab.study.common.long_tables import (
     score_records,
     text_records,
 )
-from judgelab.study.validation.notes import notes
 from judgelab.study.validation import tables
+from judgelab.study.validation.notes import notes
 
 Floats = NDArray[np.float64]
 
