@@ -34,14 +34,12 @@ CHOOSE = {
 
 @runtime_checkable
 class RecordedJudges(Protocol):
-    """An LM whose answers are many judges' recorded ones.
-
-    Attributes:
-        incomplete: ``unscored`` or ``as_recorded``: what becomes of calls that failed.
-    """
+    """An LM whose answers are many judges' recorded ones."""
 
     @property
-    def incomplete(self) -> str: ...
+    def incomplete(self) -> str:
+        """``unscored`` or ``as_recorded``: what becomes of calls that failed."""
+        ...
 
     def judges(self, panel: Panel) -> Recorded:
         """Everything that they said about the panel's dataset."""
