@@ -99,7 +99,7 @@ def options(axis: str) -> list[Option]:
 
 def sweeps() -> list[Sweep]:
     """Every figure's multirun, by name."""
-    return [_sweep(path) for path in sorted((SWEEPS / "sweep").glob("*.yaml"))]
+    return [_sweep(path) for path in sorted((CONF / "papers" / "sweep").glob("*.yaml"))]
 
 
 def _option(axis: str, path: Path) -> Option:
@@ -137,7 +137,7 @@ def _sweep(path: Path) -> Sweep:
 
 
 def _stand_ins() -> list[str]:
-    return sorted(path.stem for path in (SWEEPS / "offline").glob("*.yaml"))
+    return sorted(path.stem for path in (CONF / "papers" / "offline").glob("*.yaml"))
 
 
 def options_tables() -> str:

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.settings import Budget, Frame, Paths
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
+from judgelab.core.resources import PROGRAM
 
 AXES = (
     "dataset",
@@ -68,7 +69,7 @@ def frame(config: Mapping[str, Any]) -> Frame:
     """
     for axis in AXES:
         if not isinstance(config.get(axis), Mapping):
-            raise ConfigError(f"{axis} is missing: give {axis}=OPTION (python run.py --help).")
+            raise ConfigError(f"{axis} is missing: give {axis}=OPTION ({PROGRAM} --help).")
     rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, [*known, *AXES, WRITER])

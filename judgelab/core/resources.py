@@ -10,6 +10,10 @@ PACKAGE = Path(str(files("judgelab")))
 """The folder of the package."""
 
 
+PROGRAM = "python run.py" if (PACKAGE.parent / "run.py").is_file() else "judgelab"
+"""What a user types before the overrides: run.py in a checkout, else the console script."""
+
+
 @cache
 def conf() -> Path:
     """The folder of configs, prompts and lists: at the top of a checkout, inside of a wheel."""

@@ -11,7 +11,7 @@ import yaml
 
 from judgelab.config.overrides import differences, written
 from judgelab.core.prompt import Prompt
-from judgelab.core.resources import conf
+from judgelab.core.resources import PROGRAM, conf
 from judgelab.finetune.settings import Settings
 
 PROMPT = "prompt.txt"
@@ -39,7 +39,7 @@ def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOL
     if not _shipped(settings.prompt):
         given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
     words = [f"{key}={written(value)}" for key, value in given.items()]
-    return f"python run.py mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
+    return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
 
 
 def same_step(axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES
 from judgelab.config.overrides import differences, removals, written
-from judgelab.core.resources import conf
+from judgelab.core.resources import PROGRAM, conf
 from judgelab.store.fingerprint import VOLATILE
 
 CONF = conf()
@@ -31,7 +31,7 @@ def command(config: Mapping[str, Any]) -> str:
     Args:
         config: the resolved config of a run.
     """
-    parts = ["python", "run.py"]
+    parts = PROGRAM.split()
     base = _read(CONF / "config.yaml")
     usual = {
         k: v for entry in base["defaults"] if isinstance(entry, dict) for k, v in entry.items()

@@ -11,6 +11,7 @@ from typing import Any
 
 from judgelab.core.errors import DataError
 from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
+from judgelab.core.resources import PROGRAM
 from judgelab.store.run_dir import RunDir
 
 
@@ -43,7 +44,7 @@ class Job:
     @property
     def command(self) -> str:
         """What repeats the job on its own."""
-        return shlex.join(["python", "run.py", *self.overrides])
+        return shlex.join([*PROGRAM.split(), *self.overrides])
 
     @property
     def summary(self) -> Mapping[str, Any]:

@@ -19,7 +19,12 @@ VOLATILE = frozenset(
 )
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
-DATA = ("criteria", "perturbation", "expert_weights")  # folders of conf that hold no options
+DATA = (
+    "benchmarks",
+    "criteria",
+    "perturbation",
+    "expert_weights",
+)  # folders of conf that hold no options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 FILE_KEYS = frozenset(
     {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}

@@ -109,12 +109,16 @@ def test_a_yaml_without_a_comment_is_described_by_its_class(tmp_path: Path) -> N
 def test_a_stale_page_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "README.md").write_text(f"above\n{catalogue.BEGIN}\nold\n{catalogue.END}\nbelow\n")
+    (tmp_path / "README.md").write_text(
+        f"above\n{catalogue.BEGIN}\nout of date\n{catalogue.END}\nbelow\n"
+    )
     monkeypatch.setattr(catalogue, "ROOT", tmp_path)
     monkeypatch.setattr(catalogue, "SWEEPS", tmp_path)
     assert catalogue.main([]) == 1
     assert catalogue.REFRESH in capsys.readouterr().err
     assert catalogue.main(["--write"]) == 0
     written = (tmp_path / "README.md").read_text()
-    assert written.startswith("above") and written.endswith("below\n") and "old" not in written
+    assert (
+        written.startswith("above") and written.endswith("below\n") and "out of date" not in written
+    )
     assert catalogue.main([]) == 0

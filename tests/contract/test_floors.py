@@ -60,7 +60,7 @@ def _ours(module: str) -> bool:
 def room(module: str) -> str:
     """The package that a module lies in; empty for judgelab itself."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 else ""
+    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
 
 
 EDGES = sorted(set(imports()))

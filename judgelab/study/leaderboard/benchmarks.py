@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgelab.core.errors import DataError
+from judgelab.core.resources import conf
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.ranking.agreement import agreement
 
@@ -62,6 +63,8 @@ class Benchmarks:
 def read_benchmarks(path: str) -> Benchmarks:
     """Read a CSV that names a model a row: other benchmarks, or another run's leaderboard.
 
+    ``path`` is a file, or a name under conf/benchmarks.
+
     The names stand in a column ``model``, or ``candidate`` as in ``tables/leaderboard.csv`` of a
     run. Columns of numbers are kept; the names of the others are kept in ``left_out``.
 
@@ -72,6 +75,8 @@ def read_benchmarks(path: str) -> Benchmarks:
     import pandas as pd
 
     where, file = f"study.benchmarks={path!r}", Path(path).expanduser()
+    if not file.is_file() and (shipped := conf() / "benchmarks" / path).is_file():
+        file = shipped
     try:
         table = pd.read_csv(file, index_col=False)
         # Names as written: else 007 would become 7, and None nothing.

@@ -1,1 +1,0 @@
-"""Sweeps behind the figures of the five papers: options that conf/config.yaml finds here."""
