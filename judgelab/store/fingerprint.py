@@ -19,12 +19,7 @@ VOLATILE = frozenset(
 )
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
-DATA = (
-    "benchmarks",
-    "criteria",
-    "perturbation",
-    "expert_weights",
-)  # folders of conf that hold no options
+DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 FILE_KEYS = frozenset(
     {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}

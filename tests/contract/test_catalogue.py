@@ -110,7 +110,7 @@ def test_a_stale_page_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "README.md").write_text(
-        f"above\n{catalogue.BEGIN}\nout of date\n{catalogue.END}\nbelow\n"
+        f"above\n{catalogue.BEGIN}\nstale page\n{catalogue.END}\nbelow\n"
     )
     monkeypatch.setattr(catalogue, "ROOT", tmp_path)
     monkeypatch.setattr(catalogue, "SWEEPS", tmp_path)
@@ -119,6 +119,6 @@ def test_a_stale_page_is_named_with_its_remedy(
     assert catalogue.main(["--write"]) == 0
     written = (tmp_path / "README.md").read_text()
     assert (
-        written.startswith("above") and written.endswith("below\n") and "out of date" not in written
+        written.startswith("above") and written.endswith("below\n") and "stale page" not in written
     )
     assert catalogue.main([]) == 0

@@ -1,0 +1,101 @@
+"""The wheel in an environment that knows no checkout, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT
+
+KEPT = ("judgelab", "conf", "pyproject.toml", "setup.py", "README.md")
+QUICK = ("tracker=none", "limit=4")
+RUNS = {
+    "the main job": ["mechanism=tvd_mi", "dataset=xsum", "attack=case_flip", *QUICK],
+    "a sweep": ["-m", "mechanism=length,rouge", "attack=none,padding", *QUICK],
+    "a paper's figure": ["sweep=gem_figure_4", "offline=gem", "mechanism=gem", *QUICK],
+    "discernment": ["study=discernment", "dataset=summeval", "mechanism=length", "tracker=none"],
+    "leaderboard": ["study=leaderboard", "dataset=iclr_reviews", "mechanism=gem_s", *QUICK],
+    "plan": ["study=plan", "tracker=none"],
+    "qualification": [
+        *("study=qualification", "+evaluation_lm@study.judges.mini=gpt4o_mini", "dry_run=true"),
+        "+evaluation_lm@study.judges.big=gpt4o",
+    ],
+    "ranking confidence": [
+        *("study=ranking_confidence", "dataset=rose", "mechanism=recorded_scores"),
+        *("mechanism.metric=judge_without_bias", "tracker=none"),
+    ],
+    "symmetry": ["study=symmetry", "dataset=iclr_reviews", "mechanism=gem", *QUICK],
+    "validation": [
+        *("study=validation", "dataset=iclr_reviews", "mechanism=gem"),
+        *("attack=sentence_deletion", *QUICK),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The console script in an environment of its own, beside our environment's other packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in KEPT:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name)
+        else:
+            shutil.copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    built = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
+    subprocess.run([*pip, *built], check=True, timeout=300)
+    [wheel] = folder.glob("judgelab-*.whl")
+    shutil.rmtree(source)
+    venv.create(folder / "env")
+    [own] = (folder / "env").glob("lib/python*/site-packages")
+    # a .pth adds the folder alone, not the editable checkout that a .pth within it names
+    (own / "others.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    given = ["--python", str(folder / "env/bin/python"), "install", "--no-deps", "--no-index"]
+    subprocess.run([*pip, *given, "--ignore-installed", str(wheel)], check=True, timeout=300)
+    return folder / "env/bin/judgelab"
+
+
+def carried_out(
+    program: Path, folder: Path, overrides: list[str]
+) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JUDGELAB"))}
+    return subprocess.run(
+        [str(program), *overrides],
+        cwd=folder,
+        env=clean | {"WANDB_MODE": "offline"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_the_wheel_runs_anywhere(program: Path, tmp_path: Path, name: str) -> None:
+    done = carried_out(program, tmp_path, RUNS[name])
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr and str(ROOT) not in done.stdout
+    if "dry_run=true" not in RUNS[name]:
+        assert list(tmp_path.glob("outputs/runs/*/DONE"))
+
+
+@pytest.mark.slow
+def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> None:
+    option = tmp_path / "conf/attack/shouting.yaml"
+    option.parent.mkdir(parents=True)
+    option.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: '!'\ncount: 3\n")
+    done = carried_out(program, tmp_path, ["mechanism=length", "attack=shouting", *QUICK])
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list(tmp_path.glob("outputs/runs/length-xsum-shouting-*/DONE"))
+    said = carried_out(program, tmp_path, ["--help"]).stdout
+    assert "shouting" in said and "judgelab mechanism=tvd_mi" in said
