@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.scoring import tree  # noqa: E402
+from judgelab.scoring import drift as drifting  # noqa: E402
+from judgelab.scoring import engine, tree  # noqa: E402
 from judgelab.scoring.attention import Shared  # noqa: E402
 from judgelab.scoring.drift import AFTER, LARGEST, TYPICAL, DriftError, drift, noise  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
@@ -97,17 +98,34 @@ def smollm2() -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _the_oracle_answers_once() -> Iterator[None]:
+    """One sequence at a time, each model and batch once: the faults planted here do not reach it."""
+    kept: dict[Any, Any] = {}
+
+    def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
+        key = (id(lm), tuple(jobs), after)
+        if key not in kept:
+            kept[key] = (lm, score_rows(lm, jobs, after))  # the model is held: its id stays its own
+        return kept[key][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "score_rows", remembered)
+        patch.setattr(drifting, "score_rows", remembered)
+        yield
+
+
 def caught(lm: Any, jobs: list[Job], fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A named back end ends in an error, ``auto`` in the next way, which is right."""
     monkeypatch.setattr(tree, fault, FAULTS[fault])
     with pytest.raises(DriftError, match=r"backend=tree differs .* nats per token") as error:
         Engine(lm, "tree").score(jobs)
     assert "backend=auto" in str(error.value)
-    engine = Engine(lm, "auto")
-    found = engine.score(jobs)
-    assert engine.backend == "kv"
-    assert engine.reason is not None and "tree differs from one sequence" in engine.reason
-    assert engine.drift is not None and engine.drift.small
+    auto = Engine(lm, "auto")
+    found = auto.score(jobs)
+    assert auto.backend == "kv"
+    assert auto.reason is not None and "tree differs from one sequence" in auto.reason
+    assert auto.drift is not None and auto.drift.small
     monkeypatch.undo()
     assert np.abs(found - Engine(lm, "kv").score(jobs)).max() == 0
 
@@ -134,11 +152,11 @@ def test_a_real_lm_is_scored_the_fast_way(dtype: str, smollm2: dict[str, Any]) -
     """L5: the first pretrained LM was refused, by a tolerance on the sum over a whole text."""
     jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
     for backend in ("tree", "kv"):
-        engine = Engine(smollm2[dtype], backend)
-        found = engine.score(jobs)
-        assert engine.backend == backend and engine.drift is not None
+        fast = Engine(smollm2[dtype], backend)
+        found = fast.score(jobs)
+        assert fast.backend == backend and fast.drift is not None
         exact = make_plan(jobs, 1024)
-        exact_tokens = score_rows(
+        exact_tokens = engine.score_rows(
             smollm2["float64"], [(exact.context(x.node), x.tokens) for x in exact.leaves]
         )
         tokens = np.array([len(y) for _, y in jobs])
@@ -173,7 +191,7 @@ def test_targets_of_several_tokens_are_checked_though_labels_came_first(
 ) -> None:
     lm, jobs = model("llama_gqa"), random_jobs()
     monkeypatch.setattr(tree, "_layout", moves_targets_on)
-    engine = Engine(lm, "tree")
-    engine.score([(x, y[:1]) for x, y in jobs])  # no target is fed: nothing to be moved
+    fast = Engine(lm, "tree")
+    fast.score([(x, y[:1]) for x, y in jobs])  # no target is fed: nothing to be moved
     with pytest.raises(DriftError):
-        engine.score(jobs)
+        fast.score(jobs)
