@@ -48,7 +48,7 @@ def _undrawn(curve: str, row: Mapping[str, float]) -> None:
 
 
 @dataclass(frozen=True)
-class Lab:
+class Context:
     """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM.
 
     Attributes:

@@ -15,7 +15,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.engine.throughput import Pace, pace
 from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, Tally
@@ -53,7 +53,7 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
     parts = {k: v for k, v in parts.items() if k not in taken}
     try:
         with tempfile.TemporaryDirectory() as folder:
-            lab = Lab(
+            context = Context(
                 **parts,
                 agents=agents,
                 evaluation_lm=counted,
@@ -63,7 +63,7 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
                 limit=settings.limit,
                 tell=begin,
             )
-            study.ask(lab)
+            study.ask(context)
         for one in counting:
             terminal.page(_screen(one, settings))
         texts = [one.stages["texts"] for one in counting if "texts" in one.stages]

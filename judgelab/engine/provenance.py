@@ -8,13 +8,13 @@ from pathlib import Path
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.scoring.trained_on import trained_on
 
 FEW_ITEMS = 30
 
 
-def sources(lab: Lab, panel: Panel, last: Panel | None = None) -> Iterator[str]:
+def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterator[str]:
     """Sentences on how the texts and the numbers came about.
 
     Args:
@@ -28,17 +28,17 @@ def sources(lab: Lab, panel: Panel, last: Panel | None = None) -> Iterator[str]:
         f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
         f"{references} references."
     )
-    yield f"Evaluation LM: {lab.evaluation_lm.identity}."
-    if lab.writer_lm is not None:
-        yield f"Texts are written by: {lab.writer_lm.identity}."
-    if lab.mechanism.reads == "preprocessed":
-        yield f"Texts were preprocessed by: {lab.preprocessor.name}."
+    yield f"Evaluation LM: {context.evaluation_lm.identity}."
+    if context.writer_lm is not None:
+        yield f"Texts are written by: {context.writer_lm.identity}."
+    if context.mechanism.reads == "preprocessed":
+        yield f"Texts were preprocessed by: {context.preprocessor.name}."
     for key, value in (panel if last is None else last).provenance.items():
         if str(key).endswith("written_by"):
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
         if str(key).endswith(("unanswered", "unwritten")) and value:
             yield f"Texts that could not be written are unscored ({key}): {value}."
-    yield from trained(lab.evaluation_lm, panel)
+    yield from trained(context.evaluation_lm, panel)
     if len(panel.items) < FEW_ITEMS:
         yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
 

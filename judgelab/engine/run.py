@@ -28,7 +28,7 @@ from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
 from judgelab.core.result import Result
 from judgelab.endpoint.remote import Remote
-from judgelab.engine.context import Lab, build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.engine.models import Models
 from judgelab.engine.study import Study
 from judgelab.report import console, page
@@ -117,10 +117,10 @@ def _execute(
     study = study.with_lms(lambda name, lm: models.use(f"study.judges.{name}", lm))
     group = None if sweep is None else sweep.parent.name
     mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, config, group))
-    lab = replace(_lab(config, settings, parts, models, scale, run_dir), draw=mirror.point)
+    context = replace(_context(config, settings, parts, models, scale, run_dir), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     try:
-        result: Result = study.run(lab)
+        result: Result = study.run(context)
         accounts = models.accounts()
     except BaseException:
         mirror.close()
@@ -143,20 +143,20 @@ def _execute(
     run_dir.write_json("manifest.json", manifest)
 
 
-def _lab(
+def _context(
     config: Mapping[str, Any],
     settings: Frame,
     parts: dict[str, Any],
     models: Models,
     scale: Scale,
     run_dir: RunDir,
-) -> Lab:
-    """The lab with every LM at work."""
+) -> Context:
+    """The context with every LM at work."""
     writer, agents = parts.pop(WRITER), parts.pop("agents")
     asked = models.use("evaluation_lm", parts.pop("evaluation_lm"))
     writing = None if writer is None else models.use(WRITER, writer)
     agents = agents.with_lms(lambda name, lm: models.use(f"agents.models.{name}", lm))
-    return Lab(
+    return Context(
         **parts,
         agents=agents,
         evaluation_lm=asked,

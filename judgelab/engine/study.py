@@ -7,7 +7,7 @@ from typing import Protocol, Self
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 
 
 class Study(Protocol):
@@ -23,13 +23,13 @@ class Study(Protocol):
         """The same with each of its judges as ``use`` returns it: cached, metered, counted."""
         return self
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more.
 
         A dry run counts them so; what they would be answered is not known to it.
         """
         ...
 
-    def run(self, lab: Lab) -> Result:
-        """Everything that ends up in result.json; all model traffic goes through the lab's LMs."""
+    def run(self, context: Context) -> Result:
+        """Everything that ends up in result.json; all model traffic goes through its LMs."""
         ...

@@ -18,7 +18,7 @@ from judgelab.config import build
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.core.sentences import sentences
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.preprocessor.identity import Identity
@@ -63,7 +63,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     file = shared_data / "summeval" / "dhp_inputs" / "summeval_refs_100.parquet"
     columns = {"source": "article", "references": "reference_most_sentences", "id": "doc_id"}
     node |= {"source": "path", "path": str(file), "fields": {**columns, "right": None}}
-    lab = Lab(
+    lab = Context(
         dataset=build(node, "dataset"),
         agents=Recorded(),
         synopsis=RecordedSynopsis(),

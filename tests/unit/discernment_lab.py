@@ -19,7 +19,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
 from judgelab.preprocessor.identity import Identity
@@ -60,8 +60,8 @@ def lab(
     mechanism: Mechanism = RATING,
     panel: Panel | None = None,
     attack: Attack | None = None,
-) -> Lab:
-    return Lab(
+) -> Context:
+    return Context(
         dataset=Given(references() if panel is None else panel),
         agents=Recorded(),
         synopsis=RecordedSynopsis(),

@@ -100,7 +100,7 @@ def smollm2() -> dict[str, Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _the_oracle_answers_once() -> Iterator[None]:
-    """One sequence at a time, each model and batch once: the faults planted here do not reach it."""
+    """One sequence at a time, each model and batch once: no planted fault reaches it."""
     kept: dict[Any, Any] = {}
 
     def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:

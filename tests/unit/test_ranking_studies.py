@@ -20,7 +20,7 @@ from judgelab.config import WRITER, build, resolved
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
-from judgelab.engine.context import Lab, build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.engine.run import execute
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
@@ -59,16 +59,16 @@ def outcome(folder: Path, *overrides: str) -> Result:
     study = parts.pop("study")
     lm, _ = parts.pop("evaluation_lm"), parts.pop(WRITER)
     result: Result = study.run(
-        Lab(**parts, evaluation_lm=lm, run_dir=RunDir(folder / "run"), seed=0, limit=None)
+        Context(**parts, evaluation_lm=lm, run_dir=RunDir(folder / "run"), seed=0, limit=None)
     )
     return result
 
 
-def lab_of(folder: Path, limit: int | None = None) -> Lab:
+def lab_of(folder: Path, limit: int | None = None) -> Context:
     """A lab of the default parts, for studies that measure nothing."""
     parts = build_parts(resolved(compose("config", overrides=["study=plan"])))
     _, lm, _ = (parts.pop(key) for key in ("study", "evaluation_lm", WRITER))
-    return Lab(**parts, evaluation_lm=lm, run_dir=RunDir(folder), seed=0, limit=limit)
+    return Context(**parts, evaluation_lm=lm, run_dir=RunDir(folder), seed=0, limit=limit)
 
 
 def tables(result: Result) -> dict[str, pd.DataFrame]:
@@ -419,17 +419,17 @@ def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
     with initialize_config_dir(str(CONF), version_base="1.3"):
         return lab_of(tmp_path_factory.mktemp("plan"))
 
 
-def plan(lab: Lab, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
+def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
     result = Plan(**{"scores": {}, **given}).run(lab)
     return result.summary, tables(result), " ".join(result.notes)
 
 
-def test_the_plan_of_the_issue(lab: Lab) -> None:
+def test_the_plan_of_the_issue(lab: Context) -> None:
     summary, found, said = plan(lab, r=0.3, delta=0.05, confidence=0.95, price=0.01)
     items = required_n(0.3, 0.05, 0.95, sd=0.25)
     assert summary["required_items"] == items == 1504
@@ -454,7 +454,7 @@ def test_the_plan_of_the_issue(lab: Lab) -> None:
     assert draw("ranking_plan", found).axes and "1,504 items" in caption("ranking_plan", found)
 
 
-def test_a_plan_that_no_number_of_items_fulfils(lab: Lab) -> None:
+def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
     summary, found, said = plan(lab, system_bias_sd=0.05, price=1.0)
     assert math.isinf(summary["required_items"]) and summary["cost"] is None
     assert summary["ceiling"] == pytest.approx(0.7602, abs=1e-4)
@@ -463,7 +463,7 @@ def test_a_plan_that_no_number_of_items_fulfils(lab: Lab) -> None:
     assert draw("ranking_plan", found).axes
 
 
-def test_a_difference_too_small_to_plan_for(lab: Lab) -> None:
+def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
     """More items than a machine can draw: the closed form still answers."""
     summary, found, said = plan(lab, delta=1e-10, price=1e-6)
     assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
@@ -472,7 +472,7 @@ def test_a_difference_too_small_to_plan_for(lab: Lab) -> None:
     assert "items" in said
 
 
-def test_prices_come_from_a_list_or_are_refused(lab: Lab, tmp_path: Path) -> None:
+def test_prices_come_from_a_list_or_are_refused(lab: Context, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("currency: EUR\nmodels:\n  mine: {input: 1.0, output: 100.0}\n")
     options: dict[str, Any] = {"input_tokens": 2000, "output_tokens": 20, "prices": str(prices)}
@@ -487,7 +487,7 @@ def test_prices_come_from_a_list_or_are_refused(lab: Lab, tmp_path: Path) -> Non
     assert unknown["cost"] is None and "study.price" in said
 
 
-def test_human_scores_replace_the_sd(lab: Lab, tmp_path: Path) -> None:
+def test_human_scores_replace_the_sd(lab: Context, tmp_path: Path) -> None:
     path, table = scores(tmp_path)
     given: dict[str, Any] = {"delta": 0.1, "scores": {"path": path}}
     summary, _, said = plan(lab, **given)

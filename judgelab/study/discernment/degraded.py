@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.study.discernment.perturbations import ORIGINAL, Perturbation, Suite
 
 
@@ -52,16 +52,16 @@ class Degraded:
         return told
 
 
-def degrade(lab: Lab, base: Panel, suite: Suite) -> Degraded:
+def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     """Perturb the references of ``originals`` by a suite.
 
     Raises:
         CapabilityError: perturbations are to be written by an LM that cannot write.
     """
-    made = {one.name: _perturbed(lab, base, one) for one in suite.perturbations}
+    made = {one.name: _perturbed(context, base, one) for one in suite.perturbations}
     panel = _joined(base, suite, made)
-    if lab.mechanism.reads == "preprocessed":
-        panel = lab.preprocessor.apply(panel, lab.writer, seed=lab.seed)
+    if context.mechanism.reads == "preprocessed":
+        panel = context.preprocessor.apply(panel, context.writer, seed=context.seed)
     return Degraded(
         panel=panel,
         suite=suite,
@@ -70,20 +70,20 @@ def degrade(lab: Lab, base: Panel, suite: Suite) -> Degraded:
     )
 
 
-def originals(lab: Lab) -> Panel:
+def originals(context: Context) -> Panel:
     """The items that have a reference, answered by it.
 
     Raises:
         ConfigError: an attack was chosen beside the perturbations.
         DataError: no item has a reference.
     """
-    if lab.attack.name != "none":
+    if context.attack.name != "none":
         raise ConfigError(
             "study=discernment perturbs texts itself: leave attack=none, and choose with "
             "study.perturbations or study.only."
         )
-    lab.tell("texts", 0)
-    loaded = lab.dataset.load(limit=lab.limit)
+    context.tell("texts", 0)
+    loaded = context.dataset.load(limit=context.limit)
     items = tuple(item for item in loaded.items if item.reference and item.reference.strip())
     if not items:
         name = loaded.provenance.get("dataset", "unnamed")
@@ -99,18 +99,18 @@ def originals(lab: Lab) -> Panel:
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
 
 
-def _perturbed(lab: Lab, base: Panel, one: Perturbation) -> Panel:
+def _perturbed(context: Context, base: Panel, one: Perturbation) -> Panel:
     attack = one.attack
-    if not attack.requires <= lab.writer.capabilities:
+    if not attack.requires <= context.writer.capabilities:
         raise CapabilityError(
             f"The perturbation {one.name} is to be written by an LM that can "
-            f"{'+'.join(sorted(attack.requires))}, but {lab.writer.identity.split()[0]} "
+            f"{'+'.join(sorted(attack.requires))}, but {context.writer.identity.split()[0]} "
             "cannot: choose evaluation_lm@writer_lm=NAME, or study.by=rules."
         )
     if attack.requires:
-        spread = lab.spread if lab.writer_lm is None else lab.spread_writing
-        spread(lambda lm: attack.apply(base, lm, seed=lab.seed))
-    return attack.apply(base, lab.writer, seed=lab.seed)
+        spread = context.spread if context.writer_lm is None else context.spread_writing
+        spread(lambda lm: attack.apply(base, lm, seed=context.seed))
+    return attack.apply(base, context.writer, seed=context.seed)
 
 
 def _joined(base: Panel, suite: Suite, made: dict[str, Panel]) -> Panel:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.study.discernment.expert_weights import ExpertWeights
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def notes(
-    lab: Lab,
+    context: Context,
     degraded: Degraded,
     study: Discernment,
     weights: ExpertWeights,
@@ -27,12 +27,12 @@ def notes(
     sentence: str,
 ) -> tuple[str, ...]:
     """The verdict, how texts were made, and whatever limits what the numbers mean."""
-    made = _made_of(lab, degraded, weights, metrics)
+    made = _made_of(context, degraded, weights, metrics)
     return (sentence, *made, *_limits(degraded, study), *_tests(study, found, len(metrics)))
 
 
 def _made_of(
-    lab: Lab, degraded: Degraded, weights: ExpertWeights, metrics: Sequence[str]
+    context: Context, degraded: Degraded, weights: ExpertWeights, metrics: Sequence[str]
 ) -> Iterator[str]:
     origin = degraded.panel.provenance
     yield (
@@ -40,7 +40,7 @@ def _made_of(
         f"{len(degraded.panel.items)} references x {len(degraded.suite.perturbations)} "
         f"perturbations ({degraded.suite.identity.split()[0]})."
     )
-    yield f"Evaluation LM: {lab.evaluation_lm.identity}."
+    yield f"Evaluation LM: {context.evaluation_lm.identity}."
     yield f"Metrics: {', '.join(metrics)}; weights: {weights.identity.split()[0]}."
     if left := weights.unrated(metrics):
         yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
@@ -59,7 +59,7 @@ def _made_of(
             )
     for writer, names in writers.items():
         yield f"Perturbations {', '.join(names)} are written by {writer}."
-        if writer == f"lm ({lab.evaluation_lm.identity})":
+        if writer == f"lm ({context.evaluation_lm.identity})":
             yield "The judge wrote them itself, and may recognise its own hand."
 
 

@@ -7,11 +7,11 @@ import xarray as xr
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Panel
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.evaluation_lm.dry_run_lm import Counted
 
 
-def refuse_peers(lab: Lab, panel: Panel) -> None:
+def refuse_peers(context: Context, panel: Panel) -> None:
     """Find out before anything is asked or paid for.
 
     What reads recorded answers costs nothing: ``refuse_peer_scores`` sees it. What asks no LM is
@@ -24,14 +24,15 @@ def refuse_peers(lab: Lab, panel: Panel) -> None:
         ConfigError: the mechanism's measurements are of two texts of an item, or of the texts as
             they came only.
     """
-    by_text = lab.mechanism.measurement == "text"
-    if Capability.RECORDED in lab.evaluation_lm.capabilities and not by_text:
+    by_text = context.mechanism.measurement == "text"
+    if Capability.RECORDED in context.evaluation_lm.capabilities and not by_text:
         return
     agents = (panel.agents[0], Agent("another"))
     texts = tuple((None, None) if by_text else (row[0], row[0]) for row in panel.texts)
     pair = panel.with_agents(agents, texts, **({"attack": "perturbations"} if by_text else {}))
     refuse_peer_scores(
-        lab.mechanism.measure(pair, Counted(lab.evaluation_lm), seed=lab.seed), lab.mechanism.name
+        context.mechanism.measure(pair, Counted(context.evaluation_lm), seed=context.seed),
+        context.mechanism.name,
     )
 
 

@@ -14,7 +14,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
 from judgelab.core.rewrite import By
 from judgelab.core.scores import Scores, mean_over
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
@@ -75,11 +75,11 @@ class Discernment(Study):
         if self.bootstrap < 1 or self.replicates < 1:
             raise ConfigError("study.bootstrap and study.replicates must be at least 1.")
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more."""
-        lab.measure(self._degraded(lab)[0].panel)
+        context.measure(self._degraded(context)[0].panel)
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Perturb, rate, test.
 
         Raises:
@@ -88,22 +88,22 @@ class Discernment(Study):
             CapabilityError: perturbations are to be written by an LM that cannot write.
             DataError: no item has a reference.
         """
-        degraded, weights = self._degraded(lab)
+        degraded, weights = self._degraded(context)
         panel = degraded.panel
-        measured = lab.measure(panel)
-        refuse_peer_scores(measured, lab.mechanism.name)
-        scores = lab.score(measured)
-        _record(lab, panel, measured, scores)
-        metrics, ratings = ratings_of(measured, scores, lab.mechanism.name)
+        measured = context.measure(panel)
+        refuse_peer_scores(measured, context.mechanism.name)
+        scores = context.score(measured)
+        _record(context, panel, measured, scores)
+        metrics, ratings = ratings_of(measured, scores, context.mechanism.name)
         telling = degraded.telling(ratings)
-        found = self._findings(degraded, telling, metrics, weights, lab.seed)
-        bars = self._summary_bars(telling, found, lab.seed)
+        found = self._findings(degraded, telling, metrics, weights, context.seed)
+        bars = self._summary_bars(telling, found, context.seed)
         over = averages(found, bars)
-        sentence = verdict(found, lab.mechanism.name)
+        sentence = verdict(found, context.mechanism.name)
         styles = tables.style_table(degraded, ratings)
         drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
         return Result(
-            summary=self._summary(lab, degraded, ratings, found, over),
+            summary=self._summary(context, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
                 tables.findings_table(found, len(panel.items)),
@@ -115,14 +115,14 @@ class Discernment(Study):
                 *tables.diagnostics_table(scores),
             ],
             figures=["discernment_radar", "discernment_bars", *drawn],
-            notes=notes(lab, degraded, self, weights, metrics, found, sentence),
+            notes=notes(context, degraded, self, weights, metrics, found, sentence),
             provenance={"clean": _origin(degraded, measured, weights)},
             estimators=estimators(scores),
         )
 
-    def _degraded(self, lab: Lab) -> tuple[Degraded, ExpertWeights]:
+    def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
-        base = originals(lab)
+        base = originals(context)
         if self.method == "exact" and len(base.items) > COUNTED:
             raise ConfigError(
                 f"study.method=exact serves up to {COUNTED} items, and there are "
@@ -132,8 +132,8 @@ class Discernment(Study):
         suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
         weights = load_weights(self.weights, base.task)
         weights.unlisted(suite.attacks)
-        refuse_peers(lab, base)
-        return degrade(lab, base, suite), weights
+        refuse_peers(context, base)
+        return degrade(context, base, suite), weights
 
     def _findings(
         self,
@@ -184,7 +184,7 @@ class Discernment(Study):
 
     def _summary(
         self,
-        lab: Lab,
+        context: Context,
         degraded: Degraded,
         ratings: Floats,
         found: Sequence[Finding],
@@ -194,8 +194,8 @@ class Discernment(Study):
         unseen = [one.perturbation.name for one in found if one.seen is False]
         summary: dict[str, Value] = {
             "study": "discernment",
-            "mechanism": lab.mechanism.name,
-            "evaluation_lm": lab.evaluation_lm.identity,
+            "mechanism": context.mechanism.name,
+            "evaluation_lm": context.evaluation_lm.identity,
             "dataset": str(panel.provenance.get("dataset", "")),
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
@@ -228,8 +228,8 @@ def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[s
     return [str(name) for name in data["metric"].values], np.asarray(mean.values, dtype=np.float64)
 
 
-def _record(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> None:
-    write = lab.run_dir.write_table
+def _record(context: Context, panel: Panel, measured: xr.Dataset, scores: Scores) -> None:
+    write = context.run_dir.write_table
     write("records/clean_scores.parquet", score_records(panel, scores))
     write("records/clean_measurements.parquet", measurement_records(measured))
     write("records/clean_texts.parquet", text_records(panel))

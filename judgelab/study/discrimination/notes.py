@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.mechanism.protocol import Definition
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 def notes(
-    lab: Lab, states: Mapping[str, State], known: bool, definition: Definition
+    context: Context, states: Mapping[str, State], known: bool, definition: Definition
 ) -> tuple[str, ...]:
     """Data, LM, and whatever limits what the numbers mean."""
     return (
-        *_made_of(lab, states["clean"]),
+        *_made_of(context, states["clean"]),
         *_limits(states["clean"], known),
         *_left_out(states["clean"].panel.provenance),
         *_attack(states),
-        *lab.evaluation_lm.remarks(definition),
+        *context.evaluation_lm.remarks(definition),
     )
 
 
-def _made_of(lab: Lab, clean: State) -> Iterator[str]:
+def _made_of(context: Context, clean: State) -> Iterator[str]:
     origin = clean.panel.provenance
     where = origin.get("source") or origin.get("domain") or "as given"
     yield (
         f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(clean.panel.items)} items x "
         f"{len(clean.panel.agents)} agents ({origin.get('agents', 'as recorded')})."
     )
-    yield f"Evaluation LM: {lab.evaluation_lm.identity}."
-    yield from trained(lab.evaluation_lm, clean.panel)
+    yield f"Evaluation LM: {context.evaluation_lm.identity}."
+    yield from trained(context.evaluation_lm, clean.panel)
     if "critic" in clean.measured.attrs:
         yield f"Critic: {clean.measured.attrs['critic']}."
     if clean.measured.attrs.get("reply") == "labels":

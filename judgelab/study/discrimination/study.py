@@ -14,7 +14,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
 from judgelab.core.scores import Scores
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
@@ -70,52 +70,52 @@ class Discrimination(Study):
         if self.bootstrap < 1 or self.permutations < 1:
             raise ConfigError("study.bootstrap and study.permutations must be at least 1.")
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study."""
-        for panel in lab.panels().values():
-            lab.measure(panel)
+        for panel in context.panels().values():
+            context.measure(panel)
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
-        states = {name: self._state(lab, panel) for name, panel in lab.panels().items()}
+        states = {name: self._state(context, panel) for name, panel in context.panels().items()}
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
         for name, state in states.items():  # before anything that could fail on odd numbers
             scores = score_records(state.panel, state.scores)
-            lab.run_dir.write_table(f"records/{name}_scores.parquet", scores)
+            context.run_dir.write_table(f"records/{name}_scores.parquet", scores)
             measurements = measurement_records(state.measured)
-            lab.run_dir.write_table(f"records/{name}_measurements.parquet", measurements)
-            lab.run_dir.write_table(f"records/{name}_texts.parquet", text_records(state.panel))
-        figures = {name: self._figures(state, lab.seed) for name, state in states.items()}
-        change = self._change(states, lab.seed) if len(states) > 1 else {}
+            context.run_dir.write_table(f"records/{name}_measurements.parquet", measurements)
+            context.run_dir.write_table(f"records/{name}_texts.parquet", text_records(state.panel))
+        figures = {name: self._figures(state, context.seed) for name, state in states.items()}
+        change = self._change(states, context.seed) if len(states) > 1 else {}
         made = [
             *([tables.figures_table(figures)] if known else []),
             *([tables.change_table(change)] if change else []),
-            tables.agents_table(states, self.definition, self.bootstrap, lab.seed),
+            tables.agents_table(states, self.definition, self.bootstrap, context.seed),
             *(
-                [tables.categories_table(states, self.definition, self.bootstrap, lab.seed)]
+                [tables.categories_table(states, self.definition, self.bootstrap, context.seed)]
                 if known
                 else []
             ),
-            tables.correlation_table(states, self.bootstrap, lab.seed),
+            tables.correlation_table(states, self.bootstrap, context.seed),
             tables.coverage_table(states),
             *_diagnostics(states),
         ]
         return Result(
-            summary=self._summary(lab, states, figures, change),
+            summary=self._summary(context, states, figures, change),
             primary=f"clean/{self.primary}",
             tables=made,
             figures=_drawings(known, bool(change), clean.scores),
-            notes=_notes(lab, states, known, self.definition),
+            notes=_notes(context, states, known, self.definition),
             provenance={
                 name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
             },
             estimators=estimators(*(state.scores for state in states.values())),
         )
 
-    def _state(self, lab: Lab, panel: Panel) -> State:
-        measured = lab.measure(panel)
-        scores = lab.score(measured, self.definition)
+    def _state(self, context: Context, panel: Panel) -> State:
+        measured = context.measure(panel)
+        scores = context.score(measured, self.definition)
         return State(panel, measured, scores, self._per_item(panel, scores))
 
     def _per_item(self, panel: Panel, scores: Scores) -> PerItem:
@@ -169,7 +169,7 @@ class Discrimination(Study):
 
     def _summary(
         self,
-        lab: Lab,
+        context: Context,
         states: Mapping[str, State],
         figures: Mapping[str, Mapping[str, Estimate]],
         change: Mapping[str, Estimate],
@@ -178,11 +178,11 @@ class Discrimination(Study):
         summary: dict[str, Value] = {
             "study": "discrimination",
             "definition": self.definition,
-            "mechanism": lab.mechanism.name,
-            "evaluation_lm": lab.evaluation_lm.identity,
+            "mechanism": context.mechanism.name,
+            "evaluation_lm": context.evaluation_lm.identity,
             "dataset": str(panel.provenance.get("dataset", "")),
             "agents": str(panel.provenance.get("agents", "")),
-            "attack": lab.attack.name,
+            "attack": context.attack.name,
             "items": len(panel.items),
             "n_agents": len(panel.agents),
         }

@@ -15,7 +15,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
 from judgelab.dataset.protocol import Dataset
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
@@ -90,23 +90,23 @@ class Finetune(Study):
         if not 0 <= self.held_out < 1:
             raise ConfigError(f"study.held_out={self.held_out} must be at least 0 and below 1.")
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
-        self._papers(lab)
+        self._papers(context)
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
 
         Raises:
             ConfigError: the settings do not fit this machine, or an attack is chosen.
             DataError: papers overlap with evaluation papers, or are too few.
         """
-        if lab.attack.name != "none":
+        if context.attack.name != "none":
             raise ConfigError("study=finetune trains on texts as they are: set attack=none.")
-        if lab.force:
-            discard(lab.run_dir)
+        if context.force:
+            discard(context.run_dir)
         backend, base = check(self.settings), source(self.settings)
-        papers = self._papers(lab)
+        papers = self._papers(context)
         encoder = data.encoder(self.settings, base.folder)
         rows, held = (self._sequences(panel, encoder) for panel in (papers.train, papers.held_out))
         if not rows.rows or (papers.held_out.items and not held.rows):
@@ -114,24 +114,24 @@ class Finetune(Study):
                 "No training text is short enough: raise study.settings.max_seq_length="
                 f"{self.settings.max_seq_length}."
             )
-        lab.tell("held-out papers, before", 0)
+        context.tell("held-out papers, before", 0)
         before = self._measure(papers.held_out, None)
         key = _key(self.settings, base, papers, backend)
-        watch = Watch(lab.tell, draw=lambda row: lab.draw("loss_curve", row))
-        found = fit(self.settings, base, backend, rows.rows, held.rows, lab.run_dir, key, watch)
-        lab.tell("held-out papers, after", 0)
-        after = self._measure(papers.held_out, str(lab.run_dir.path / ADAPTER))
+        watch = Watch(context.tell, draw=lambda row: context.draw("loss_curve", row))
+        found = fit(self.settings, base, backend, rows.rows, held.rows, context.run_dir, key, watch)
+        context.tell("held-out papers, after", 0)
+        after = self._measure(papers.held_out, str(context.run_dir.path / ADAPTER))
         made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
-        return self._report(lab, made, {"before": before, "after": after})
+        return self._report(context, made, {"before": before, "after": after})
 
     def _sequences(self, panel: Panel, encoder: Encoder) -> data.Sequences:
         settings = self.settings
         found = list(data.examples(panel, settings.prompt, settings.metrics))
         return data.sequences(found, encoder, settings)
 
-    def _papers(self, lab: Lab) -> Split:
+    def _papers(self, context: Context) -> Split:
         """The papers to train on and to hold out, none of them an evaluation paper."""
-        loaded = lab.dataset.load(limit=lab.limit)
+        loaded = context.dataset.load(limit=context.limit)
         later = [k >= self.skip for k in range(len(loaded.items))]
         mine = part(loaded, later)
         refuse_overlap(mine, part(loaded, [not kept for kept in later]))
@@ -139,7 +139,7 @@ class Finetune(Study):
         if other is not None:
             refuse_overlap(mine, other.load(limit=None))
         ids = {item.id for item in mine.items}
-        clean = lab.panels()["clean"]
+        clean = context.panels()["clean"]
         clean = part(clean, [item.id in ids for item in clean.items])
         narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
         return split(narrowed, self.held_out, self.settings.seed)
@@ -154,17 +154,17 @@ class Finetune(Study):
             lm.close()
             release()
 
-    def _report(self, lab: Lab, made: Trained, measured: Mapping[str, Measured]) -> Result:
+    def _report(self, context: Context, made: Trained, measured: Mapping[str, Measured]) -> Result:
         for state, found in measured.items():
             for metric, raw in found.raw.items():
                 name = f"records/{state}_{metric}_measurements.parquet"
-                lab.run_dir.write_table(name, measurement_records(raw))
+                context.run_dir.write_table(name, measurement_records(raw))
         for name, panel in (("train", made.papers.train), ("held_out", made.papers.held_out)):
-            lab.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
+            context.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
         figures = self._figures(measured)
-        facts = self._facts(lab, made)
+        facts = self._facts(context, made)
         outcome = _outcome(made, figures)
-        self._describe(lab, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
+        self._describe(context, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
@@ -177,19 +177,21 @@ class Finetune(Study):
             notes=_notes(
                 self.settings,
                 made,
-                usage(self.settings, as_trained(lab), str(lab.run_dir.path / ADAPTER)),
+                usage(self.settings, as_trained(context), str(context.run_dir.path / ADAPTER)),
             ),
             provenance={**facts, "versions": versions()},
         )
 
-    def _describe(self, lab: Lab, made: Trained, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    def _describe(
+        self, context: Context, made: Trained, facts: Mapping[str, Mapping[str, Any]]
+    ) -> None:
         """Leave beside the adapter what it is, its prompt, and what it was trained on."""
-        command = usage(self.settings, as_trained(lab))
-        lab.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, command, facts))
-        lab.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
-        loaded = lab.dataset.load(limit=lab.limit)
+        command = usage(self.settings, as_trained(context))
+        context.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, command, facts))
+        context.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        loaded = context.dataset.load(limit=context.limit)
         record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
-        lab.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
+        context.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
 
     def _figures(self, measured: Mapping[str, Measured]) -> Estimates:
         values = {state: {"loss": found.loss, **found.pmi} for state, found in measured.items()}
@@ -203,7 +205,7 @@ class Finetune(Study):
             for state, group in values.items()
         }
 
-    def _facts(self, lab: Lab, made: Trained) -> dict[str, dict[str, Any]]:
+    def _facts(self, context: Context, made: Trained) -> dict[str, dict[str, Any]]:
         train, held = made.papers.train, made.papers.held_out
         origin = {
             key: value
@@ -214,8 +216,8 @@ class Finetune(Study):
             "Base model": {"model": self.settings.model, "content": made.base.name},
             "Data": {
                 **origin,
-                "preprocessor": lab.preprocessor.name if _reads(lab) else "none",
-                "synopsis": lab.synopsis.name,
+                "preprocessor": context.preprocessor.name if _reads(context) else "none",
+                "synopsis": context.synopsis.name,
                 "papers trained on": f"{len(train.items)} (digest {train.digest})",
                 "papers held out": f"{len(held.items)} (digest {held.digest})",
                 "training texts": len(made.rows.rows),
@@ -248,20 +250,20 @@ class Finetune(Study):
         return summary
 
 
-def _reads(lab: Lab) -> bool:
-    return lab.mechanism.reads != "raw"
+def _reads(context: Context) -> bool:
+    return context.mechanism.reads != "raw"
 
 
-def as_trained(lab: Lab) -> dict[str, Any]:
+def as_trained(context: Context) -> dict[str, Any]:
     """Overrides by which a scoring run makes texts as this run did, from the run's own config."""
-    file = lab.run_dir.path / "config.yaml"
+    file = context.run_dir.path / "config.yaml"
     config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    found = same_step("synopsis", lab.synopsis.name, config["synopsis"])
-    if _reads(lab):
-        found |= same_step("preprocessor", lab.preprocessor.name, config["preprocessor"])
+    found = same_step("synopsis", context.synopsis.name, config["synopsis"])
+    if _reads(context):
+        found |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
     else:
         found["preprocessor"] = "identity"
-    asked = lab.synopsis.requires or (_reads(lab) and lab.preprocessor.requires)
+    asked = context.synopsis.requires or (_reads(context) and context.preprocessor.requires)
     return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Result, Row, Table, Value
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of, sources
 from judgelab.engine.study import Study
@@ -60,7 +60,7 @@ class Leaderboard(Study):
         if self.bootstrap < 1:
             raise ConfigError("study.bootstrap must be at least 1.")
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Measure, score and rank.
 
         Raises:
@@ -68,11 +68,11 @@ class Leaderboard(Study):
             DataError: the CSV cannot be read.
         """
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
-        panel = self._panel(lab)
+        panel = self._panel(context)
         candidates = self._candidates(panel)
-        measured = lab.measure(panel)
-        scores = lab.score(measured, self.definition)
-        write = lab.run_dir.write_table
+        measured = context.measure(panel)
+        scores = context.score(measured, self.definition)
+        write = context.run_dir.write_table
         write("records/clean_scores.parquet", score_records(panel, scores))
         write("records/clean_measurements.parquet", measurement_records(measured))
         write("records/clean_texts.parquet", text_records(panel))
@@ -81,33 +81,33 @@ class Leaderboard(Study):
         values = scores.agent.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
-                f"{lab.mechanism.name} scored no text of any candidate, so there is nothing to "
+                f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
                 "rank: see the records of the run."
             )
         agents = [panel.agents[k] for k in candidates]
-        ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=lab.seed)
+        ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
         against = values if scores.directed is None else scores.directed.values[:, candidates]
         rows = self._rows(agents, ranking, values, against, others)
         made = [_board(rows)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
         return Result(
-            summary=_summary(lab, self.definition, panel, values, rows),
+            summary=_summary(context, self.definition, panel, values, rows),
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=_notes(lab, panel, self.humans),
+            notes=_notes(context, panel, self.humans),
             provenance={"clean": origin_of(panel, measured.attrs)},
             estimators=estimators(scores),
         )
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study."""
-        lab.measure(self._panel(lab))
+        context.measure(self._panel(context))
 
-    def _panel(self, lab: Lab) -> Panel:
-        lab.no_attack("leaderboard")
-        return lab.panels(self.references)["clean"]
+    def _panel(self, context: Context) -> Panel:
+        context.no_attack("leaderboard")
+        return context.panels(self.references)["clean"]
 
     def _candidates(self, panel: Panel) -> list[int]:
         found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
@@ -176,7 +176,7 @@ def _board(rows: Sequence[Row]) -> Table:
 
 
 def _summary(
-    lab: Lab,
+    context: Context,
     definition: Definition,
     panel: Panel,
     values: NDArray[np.float64],
@@ -186,10 +186,12 @@ def _summary(
     return {
         "study": "leaderboard",
         "definition": definition,
-        "mechanism": lab.mechanism.name,
-        "evaluation_lm": lab.evaluation_lm.identity,
+        "mechanism": context.mechanism.name,
+        "evaluation_lm": context.evaluation_lm.identity,
         "dataset": str(panel.provenance.get("dataset", "")),
-        "preprocessor": lab.preprocessor.name if lab.mechanism.reads == "preprocessed" else "none",
+        "preprocessor": context.preprocessor.name
+        if context.mechanism.reads == "preprocessed"
+        else "none",
         "items": len(panel.items),
         "candidates": values.shape[1],
         "best": best["candidate"],
@@ -201,6 +203,6 @@ def _summary(
     } | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 
-def _notes(lab: Lab, panel: Panel, humans: Sequence[str]) -> tuple[str, ...]:
+def _notes(context: Context, panel: Panel, humans: Sequence[str]) -> tuple[str, ...]:
     baseline = f"Human baseline: {', '.join(humans)}." if humans else "There is no human baseline."
-    return (*sources(lab, panel), baseline)
+    return (*sources(context, panel), baseline)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.panel import Panel
 from judgelab.core.result import Value
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
@@ -99,12 +99,12 @@ class Case:
         return replace(found, unscored=int(np.isnan(cells).sum()))
 
 
-def summary(lab: Lab, panel: Panel, case: Case) -> dict[str, Value]:
+def summary(context: Context, panel: Panel, case: Case) -> dict[str, Value]:
     """Flat entries; those of the chosen pool first."""
     made: dict[str, Value] = {
         "study": "qualification",
-        "mechanism": lab.mechanism.name,
-        "evaluation_lm": lab.evaluation_lm.identity,
+        "mechanism": context.mechanism.name,
+        "evaluation_lm": context.evaluation_lm.identity,
         "dataset": str(panel.provenance.get("dataset", "")),
         "items": len(panel.items),
         "pairs": int(case.gold.size),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import Tallied
 from judgelab.exam.protocol import Answers, Exam
@@ -70,7 +70,7 @@ class Hearing:
 
 
 def ask(
-    lab: Lab,
+    context: Context,
     panel: Panel,
     pairs: NDArray[np.int64],
     judges: Mapping[str, EvaluationLM],
@@ -85,20 +85,22 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    _able(lab, judges, exams)
-    papers = {name: exam.prepare(panel, lab.writer, seed=lab.seed) for name, exam in exams.items()}
-    peers = lab.mechanism.measurement in AGAINST_PEERS
+    _able(context, judges, exams)
+    papers = {
+        name: exam.prepare(panel, context.writer, seed=context.seed) for name, exam in exams.items()
+    }
+    peers = context.mechanism.measurement in AGAINST_PEERS
     shown = panel if peers else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in exams}
     bills = []
     for judge, lm in judges.items():
         bills.append(Tallied(lm))
-        lab.tell(judge, 0)
-        measured[judge] = replace(lab, evaluation_lm=bills[-1], spread=alone).measure(shown)
+        context.tell(judge, 0)
+        measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
         for name, exam in exams.items():
-            lab.tell(f"{judge}, {name}", 0)
-            answers[name].append(exam.sit(papers[name], lm, seed=lab.seed))
-    verdicts, grades = _arrays(lab, list(measured.values()), pairs)
+            context.tell(f"{judge}, {name}", 0)
+            answers[name].append(exam.sit(papers[name], lm, seed=context.seed))
+    verdicts, grades = _arrays(context, list(measured.values()), pairs)
     sat = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
     some = {name for name, each in sat.items() if each.any()}
     return Hearing(
@@ -129,7 +131,7 @@ def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -
     return tuple(said)
 
 
-def _able(lab: Lab, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:
+def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:
     for name, exam in exams.items():
         for judge, lm in judges.items():
             if not exam.requires <= lm.capabilities:
@@ -137,7 +139,7 @@ def _able(lab: Lab, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam
                     f"study.judges.{judge} cannot sit study.{name}: it needs "
                     f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
                 )
-        if not exam.setter <= lab.writer.capabilities:
+        if not exam.setter <= context.writer.capabilities:
             raise CapabilityError(
                 f"study.{name} has its questions set by an LM that can do "
                 f"{', '.join(sorted(exam.setter))}: choose evaluation_lm@writer_lm=OPTION."
@@ -145,14 +147,14 @@ def _able(lab: Lab, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam
 
 
 def _arrays(
-    lab: Lab, data: Sequence[xr.Dataset], pairs: NDArray[np.int64]
+    context: Context, data: Sequence[xr.Dataset], pairs: NDArray[np.int64]
 ) -> tuple[Floats | None, Floats | None]:
     """Verdicts where the mechanism compares answers, else grades."""
     first, second = pairs.T
     if all("verdict" in each for each in data):
         cells = np.stack([each["verdict"].values for each in data])
         return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], -1), None
-    return None, np.stack([lab.mechanism.score(each).agent.values for each in data])
+    return None, np.stack([context.mechanism.score(each).agent.values for each in data])
 
 
 def _stacked(answers: Sequence[Answers]) -> ExamAnswers:

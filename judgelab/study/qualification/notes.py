@@ -8,7 +8,7 @@ import numpy as np
 
 from judgelab.core.capability import Capability
 from judgelab.core.panel import Panel
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.study.qualification.pools import HUMAN, same_list
 
@@ -22,20 +22,20 @@ DOUBTFUL = (0.05, 0.95)
 """Between these shares of resamples passed, noise has a say in who passes."""
 
 
-def notes(lab: Lab, panel: Panel, case: Case) -> tuple[str, ...]:
+def notes(context: Context, panel: Panel, case: Case) -> tuple[str, ...]:
     """Data, judges, and whatever limits what the numbers mean."""
-    return (*_made_of(lab, panel, case), *_exams(case), *_limits(lab, panel, case))
+    return (*_made_of(context, panel, case), *_exams(case), *_limits(context, panel, case))
 
 
-def _made_of(lab: Lab, panel: Panel, case: Case) -> list[str]:
+def _made_of(context: Context, panel: Panel, case: Case) -> list[str]:
     origin = panel.provenance
     where = origin.get("domain") or origin.get("source") or "as given"
     said = [
         f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(panel.items)} items, "
         f"{len(case.hearing.pairs)} pairs of answers each.",
-        f"Judges, by {lab.mechanism.name}: {', '.join(case.hearing.judges)}.",
+        f"Judges, by {context.mechanism.name}: {', '.join(case.hearing.judges)}.",
     ]
-    if Capability.RECORDED in lab.evaluation_lm.capabilities:
+    if Capability.RECORDED in context.evaluation_lm.capabilities:
         said.append(
             "All verdicts and exams are recorded ones: no model was asked, and what study and "
             "mechanism say on how to ask (prompts, length and temperature of replies) had no part."
@@ -100,7 +100,7 @@ def _tied(case: Case) -> list[str]:
     ]
 
 
-def _limits(lab: Lab, panel: Panel, case: Case) -> list[str]:
+def _limits(context: Context, panel: Panel, case: Case) -> list[str]:
     said = list(case.missing)
     if not case.known:
         said.append(

@@ -12,7 +12,7 @@ from judgelab.core.estimator import LM, Estimator, mixed
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.stats.intervals.arrays import Floats
@@ -117,7 +117,7 @@ class Qualification(Study):
         """See Study."""
         return replace(self, judges={name: use(name, lm) for name, lm in self.judges.items()})
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Hear the judges, mark the exams, pool, and compare.
 
         Raises:
@@ -126,43 +126,43 @@ class Qualification(Study):
             DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
-        panel = self._panel(lab)
+        panel = self._panel(context)
         prices = self._settled(panel)
-        hearing = self._hear(lab, panel)
-        write = lab.run_dir.write_table
+        hearing = self._hear(context, panel)
+        write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(lab, panel, hearing, prices)
-        by = self._estimators(lab, hearing)
+        case = self._case(context, panel, hearing, prices)
+        by = self._estimators(context, hearing)
         write("records/clean_decisions.parquet", records.decision_records(panel, case))
         made = tables.all_tables(case)
         return Result(
-            summary=summary(lab, panel, case),
+            summary=summary(context, panel, case),
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
-            notes=[*notes(lab, panel, case), *mixed(by, LM)],
+            notes=[*notes(context, panel, case), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": hearing.facts})},
             estimators=by,
         )
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study."""
-        panel = self._panel(lab)
+        panel = self._panel(context)
         self._settled(panel)
-        self._hear(lab, panel)
+        self._hear(context, panel)
 
-    def _estimators(self, lab: Lab, hearing: Hearing) -> list[Estimator]:
+    def _estimators(self, context: Context, hearing: Hearing) -> list[Estimator]:
         """What each judge's verdicts are estimates by; recorded ones have one for all."""
         judges = (self.judges or {}).items()
-        labs = {name: replace(lab, evaluation_lm=judge) for name, judge in judges}
-        asked = [labs[name].estimator(data.attrs) for name, data in hearing.measured.items()]
-        return asked or [lab.estimator({})]
+        contexts = {name: replace(context, evaluation_lm=judge) for name, judge in judges}
+        asked = [contexts[name].estimator(data.attrs) for name, data in hearing.measured.items()]
+        return asked or [context.estimator({})]
 
-    def _panel(self, lab: Lab) -> Panel:
-        lab.no_attack("qualification")
-        return lab.panels()["clean"]
+    def _panel(self, context: Context) -> Panel:
+        context.no_attack("qualification")
+        return context.panels()["clean"]
 
     def _settled(self, panel: Panel) -> JudgePrices:
         """The prices; what is only needed when all have answered is checked before they do."""
@@ -176,7 +176,7 @@ class Qualification(Study):
         prices.check((self.judges or {}).values(), self.model_prices)
         return prices
 
-    def _hear(self, lab: Lab, panel: Panel) -> Hearing:
+    def _hear(self, context: Context, panel: Panel) -> Hearing:
         pairs = all_pairs(panel)
         if not len(pairs):
             raise ConfigError(
@@ -185,14 +185,14 @@ class Qualification(Study):
             )
         exams = {name: getattr(self, name) for name in EXAMS}
         exams = {name: exam for name, exam in exams.items() if exam is not None}
-        if isinstance(lab.evaluation_lm, RecordedJudges):
+        if isinstance(context.evaluation_lm, RecordedJudges):
             if self.judges:
                 raise ConfigError(
                     "evaluation_lm=replay asks nobody: leave out study.judges, or choose another "
                     "evaluation_lm."
                 )
-            name = lab.mechanism.name
-            return recall(lab.evaluation_lm, panel, pairs, name, self.recorded, exams)
+            name = context.mechanism.name
+            return recall(context.evaluation_lm, panel, pairs, name, self.recorded, exams)
         if self.recorded is not None:
             raise ConfigError(
                 "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
@@ -203,20 +203,20 @@ class Qualification(Study):
                 "or use dataset=auto_pre_released evaluation_lm=replay."
             )
         for name, judge in self.judges.items():
-            if not any(needed <= judge.capabilities for needed in lab.mechanism.requires):
-                wanted = " or ".join("+".join(sorted(each)) for each in lab.mechanism.requires)
+            if not any(needed <= judge.capabilities for needed in context.mechanism.requires):
+                wanted = " or ".join("+".join(sorted(each)) for each in context.mechanism.requires)
                 raise CapabilityError(
                     f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
-                    f"mechanism={lab.mechanism.name} needs {wanted}: choose another LM."
+                    f"mechanism={context.mechanism.name} needs {wanted}: choose another LM."
                 )
-        return ask(lab, panel, pairs, self.judges, exams)
+        return ask(context, panel, pairs, self.judges, exams)
 
-    def _case(self, lab: Lab, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
+    def _case(self, context: Context, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
         gold = preferences_of(panel, hearing.pairs)
         marks: dict[str, Marks] = {}
         for name, answers in hearing.exams.items():
             bar = self._bar(name) if name in FIXED else Threshold()
-            marks[name] = mark(answers, bar, self.bootstrap, lab.seed)
+            marks[name] = mark(answers, bar, self.bootstrap, context.seed)
         rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools: list[Pool] = examined(hearing, marks, rules)
         missing = list(hearing.missing)
@@ -244,7 +244,7 @@ class Qualification(Study):
             rules=rules,
             missing=tuple(missing),
             draws=self.bootstrap,
-            seed=lab.seed,
+            seed=context.seed,
         )
 
     def _unbiased(self, mixed: Bools, gold: Floats) -> list[str]:

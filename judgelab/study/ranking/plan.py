@@ -14,7 +14,7 @@ from judgelab.core.resources import conf
 from judgelab.core.result import Result, Value
 from judgelab.dataset.rated.table import need, numbers, read_table
 from judgelab.endpoint.prices import price_of
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.ranking.population import population
 from judgelab.stats.ranking.simulation import Draws
@@ -99,11 +99,11 @@ class Plan(Study):
         self.price, self.model, self.prices = price, model, prices
         self.tokens, self.draws = (input_tokens, output_tokens), (pairs, evaluations)
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study: nothing is asked."""
 
-    def run(self, lab: Lab) -> Result:
-        """Compute; the lab gives the seed and nothing else.
+    def run(self, context: Context) -> Result:
+        """Compute; the context gives the seed and nothing else.
 
         Raises:
             DataError: the scores or the price list cannot be read, or the list lacks the model.
@@ -111,7 +111,7 @@ class Plan(Study):
         question, bill = self._question(), self._bill()
         items, ceiling = question.items(self.r), float(question.sure(self.r, 1).ceiling)
         rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in self.better)]))
-        main = plan_table(question, self.r, bill, Draws(*self.draws, lab.seed))
+        main = plan_table(question, self.r, bill, Draws(*self.draws, context.seed))
         summary: dict[str, Value] = {
             "study": "plan",
             "r": self.r,

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result, Table, Value
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.observed import OrderedPairs
@@ -82,28 +82,28 @@ class RankingConfidence(Study):
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study: a finished run is read, so nobody is asked."""
         if self.folder is None:
-            ask(lab)
+            ask(context)
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.
 
         Raises:
             ConfigError: what the scores or the run cannot be used for.
             DataError: nothing was scored, or fewer than two systems.
         """
-        scored = measure(lab) if self.folder is None else read_run(self.folder, lab.limit)
+        scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
         _enough(scored)
-        judge = judge_of(scored, self.assumed, self.bootstrap, lab.seed)
+        judge = judge_of(scored, self.assumed, self.bootstrap, context.seed)
         size = self.items or len(scored.metric)
         fitted = judge.fit is not None and judge.usable
-        seen = empirical(scored, size, self.bootstrap, lab.seed) if fitted else None
+        seen = empirical(scored, size, self.bootstrap, context.seed) if fitted else None
         pairs = order(scored, judge)
-        draws = Draws(self.pairs, self.evaluations, lab.seed)
+        draws = Draws(self.pairs, self.evaluations, context.seed)
         made = [
-            systems_table(scored, judge, pairs, self.bootstrap, lab.seed),
+            systems_table(scored, judge, pairs, self.bootstrap, context.seed),
             *([judge_table(judge, float(np.nanstd(scored.metric)))] if judge.usable else []),
             order_table(scored, judge, pairs),
             *([] if seen is None else seen.tables()),

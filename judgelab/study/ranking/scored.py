@@ -15,7 +15,7 @@ from judgelab.core.estimator import Estimator, read_estimators
 from judgelab.core.panel import Panel
 from judgelab.core.result import Value
 from judgelab.core.scores import Scores
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import Floats
@@ -54,40 +54,40 @@ class Scored:
         return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
 
 
-def ask(lab: Lab) -> None:
+def ask(context: Context) -> None:
     """Put the questions of ``measure``, and keep nothing."""
-    lab.measure(_clean(lab))
+    context.measure(_clean(context))
 
 
-def measure(lab: Lab) -> Scored:
-    """Measure the lab's panel and keep the records, as every study does.
+def measure(context: Context) -> Scored:
+    """Measure the context's panel and keep the records, as every study does.
 
     Raises:
         ConfigError: there is an attack: systems are ranked by the texts that they wrote.
     """
-    panel = _clean(lab)
-    measured = lab.measure(panel)
-    scores = lab.score(measured)
-    write = lab.run_dir.write_table
+    panel = _clean(context)
+    measured = context.measure(panel)
+    scores = context.score(measured)
+    write = context.run_dir.write_table
     write(RECORDS, score_records(panel, scores))
     write("records/clean_measurements.parquet", measurement_records(measured))
     write("records/clean_texts.parquet", text_records(panel))
-    return _of_panel(lab, panel, measured, scores)
+    return _of_panel(context, panel, measured, scores)
 
 
-def _clean(lab: Lab) -> Panel:
-    lab.no_attack("ranking_confidence")
-    return lab.panels()["clean"]
+def _clean(context: Context) -> Panel:
+    context.no_attack("ranking_confidence")
+    return context.panels()["clean"]
 
 
-def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
+def _of_panel(context: Context, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
     kept = [k for k, agent in enumerate(panel.agents) if not agent.reference]
     systems = tuple(panel.agents[k].name for k in kept)
     human = [[item.human.get(name, np.nan) for name in systems] for item in panel.items]
-    origin, asks = panel.provenance, any(lab.mechanism.requires)
-    named = str(measured.attrs.get("metric") or lab.mechanism.name)
+    origin, asks = panel.provenance, any(context.mechanism.requires)
+    named = str(measured.attrs.get("metric") or context.mechanism.name)
     about: dict[str, Value] = {
-        "mechanism": lab.mechanism.name,
+        "mechanism": context.mechanism.name,
         "metric": named,
         "dataset": str(origin.get("dataset", "")),
     }
@@ -95,8 +95,8 @@ def _of_panel(lab: Lab, panel: Panel, measured: xr.Dataset, scores: Scores) -> S
     if origin.get("synthetic"):
         said.append(f"Synthetic: {origin['synthetic']}. The figures show what a study looks like.")
     if asks:
-        about["evaluation_lm"] = lab.evaluation_lm.identity
-        said.append(f"Evaluation LM: {lab.evaluation_lm.identity}.")
+        about["evaluation_lm"] = context.evaluation_lm.identity
+        said.append(f"Evaluation LM: {context.evaluation_lm.identity}.")
     return Scored(
         systems,
         scores.agent.values[:, kept].astype(np.float64),

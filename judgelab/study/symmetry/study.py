@@ -10,7 +10,7 @@ import xarray as xr
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Row, Table, Value
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
 from judgelab.mechanism.protocol import Mechanism
@@ -32,29 +32,31 @@ class Symmetry(Study):
 
     bootstrap: int = 2000
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study."""
-        self._measured(lab)
+        self._measured(context)
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Measure both directions of every pair.
 
         Raises:
             ConfigError: the mechanism is not one of the GEM family, whose prompt is used.
         """
-        gem, panel, measured = self._measured(lab)
-        lab.run_dir.write_table("records/clean_measurements.parquet", measurement_records(measured))
-        lab.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
+        gem, panel, measured = self._measured(context)
+        context.run_dir.write_table(
+            "records/clean_measurements.parquet", measurement_records(measured)
+        )
+        context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
         rows: list[Row] = []
         summary: dict[str, Value] = {
             "study": "symmetry",
             "mechanism": gem.name,
-            "evaluation_lm": lab.evaluation_lm.identity,
+            "evaluation_lm": context.evaluation_lm.identity,
             "dataset": str(panel.provenance.get("dataset", "")),
             "items": len(panel.items),
         }
         arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
-        found = joint_symmetry(*arrays, draws=self.bootstrap, seed=lab.seed)
+        found = joint_symmetry(*arrays, draws=self.bootstrap, seed=context.seed)
         for (per, method), estimate in found.items():
             rows.append({"per": per, "correlation": method, **estimate.as_dict()})
             parts = ("low", "high", "n", "unscored")
@@ -66,21 +68,21 @@ class Symmetry(Study):
             summary=summary,
             primary="text/spearman",
             tables=[Table("symmetry", title, rows, note)],
-            notes=[f"Evaluation LM: {lab.evaluation_lm.identity}."],
-            estimators=[lab.estimator(measured.attrs)],
+            notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
+            estimators=[context.estimator(measured.attrs)],
         )
 
-    def _measured(self, lab: Lab) -> tuple[Mechanism, Panel, xr.Dataset]:
-        gem = lab.mechanism
+    def _measured(self, context: Context) -> tuple[Mechanism, Panel, xr.Dataset]:
+        gem = context.mechanism
         if not isinstance(gem, Conditional):
             raise ConfigError(
                 f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
                 "mechanism=gem, gem_s or gem_raw."
             )
-        lab.no_attack("symmetry")
-        panel = lab.panels()["clean"]
+        context.no_attack("symmetry")
+        panel = context.panels()["clean"]
         everybody = ~np.eye(len(panel.agents), dtype=np.bool_)
         setting = gem.setting
-        lab.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
-        lab.tell(f"{gem.name}, both directions", 0)
-        return gem, panel, measure_conditional(panel, lab.evaluation_lm, setting, everybody)
+        context.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
+        context.tell(f"{gem.name}, both directions", 0)
+        return gem, panel, measure_conditional(panel, context.evaluation_lm, setting, everybody)

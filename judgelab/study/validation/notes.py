@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.provenance import sources
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.estimate import Estimate
@@ -21,7 +21,7 @@ INTERVALS: Mapping[Definition, str] = {
 
 
 def notes(
-    lab: Lab,
+    context: Context,
     states: Mapping[str, State],
     change: Estimate | None,
     word: str,
@@ -30,15 +30,17 @@ def notes(
     """Data, LM, how texts were made, and the finding."""
     clean = states["clean"].panel
     last = states.get("attacked", states["clean"]).panel
-    return (*sources(lab, clean, last), *_finding(lab, change, word, definition))
+    return (*sources(context, clean, last), *_finding(context, change, word, definition))
 
 
-def _finding(lab: Lab, change: Estimate | None, word: str, definition: Definition) -> Iterator[str]:
+def _finding(
+    context: Context, change: Estimate | None, word: str, definition: Definition
+) -> Iterator[str]:
     if change is None:
         return
-    wanted = "fall" if lab.attack.expects == "fall" else "not rise"
+    wanted = "fall" if context.attack.expects == "fall" else "not rise"
     yield (
-        f"Under {lab.attack.name} the score of an honest metric should {wanted}: "
-        f"{lab.mechanism.name} {word} (d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}], "
-        f"{INTERVALS[definition]})."
+        f"Under {context.attack.name} the score of an honest metric should {wanted}: "
+        f"{context.mechanism.name} {word} "
+        f"(d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}], {INTERVALS[definition]})."
     )

@@ -13,7 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
 from judgelab.core.scores import Scores
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
@@ -83,61 +83,61 @@ class Validation(Study):
         if self.bootstrap < 1:
             raise ConfigError("study.bootstrap must be at least 1.")
 
-    def run(self, lab: Lab) -> Result:
+    def run(self, context: Context) -> Result:
         """Measure and score the clean and the attacked candidates, and compare.
 
         Raises:
             ConfigError: under an attack, there is no candidate or no reference.
         """
-        panels = self._panels(lab)
-        states = {name: self._state(lab, panel) for name, panel in panels.items()}
+        panels = self._panels(context)
+        states = {name: self._state(context, panel) for name, panel in panels.items()}
         for name, state in states.items():
-            self._record(lab, name, state)
-        change = self._change(states, lab.seed) if len(states) > 1 else None
-        word = "" if change is None else verdict(lab.attack.expects, change)
-        human = tables.human_correlations(states["clean"], self.bootstrap, lab.seed)
+            self._record(context, name, state)
+        change = self._change(states, context.seed) if len(states) > 1 else None
+        word = "" if change is None else verdict(context.attack.expects, change)
+        human = tables.human_correlations(states["clean"], self.bootstrap, context.seed)
         made = [
             *(
                 []
                 if change is None
-                else [tables.change_table(lab, states, change, word, self.definition)]
+                else [tables.change_table(context, states, change, word, self.definition)]
             ),
             *([tables.human_table(human)] if human else []),
-            tables.agents_table(states, self.bootstrap, lab.seed),
+            tables.agents_table(states, self.bootstrap, context.seed),
             tables.coverage_table(states),
             *tables.diagnostics(states),
         ]
         return Result(
-            summary=_summary(lab, self.definition, states, change, word, human),
+            summary=_summary(context, self.definition, states, change, word, human),
             primary="change/smd" if change is not None else "clean/human_spearman",
             tables=made,
             figures=["score_change"] if change is not None else [],
-            notes=notes(lab, states, change, word, self.definition),
+            notes=notes(context, states, change, word, self.definition),
             provenance={
                 name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
             },
             estimators=estimators(*(state.scores for state in states.values())),
         )
 
-    def ask(self, lab: Lab) -> None:
+    def ask(self, context: Context) -> None:
         """See Study."""
-        for panel in self._panels(lab).values():
-            lab.measure(panel)
+        for panel in self._panels(context).values():
+            context.measure(panel)
 
-    def _panels(self, lab: Lab) -> dict[str, Panel]:
-        panels = lab.panels(self.references, spare_references=True)
+    def _panels(self, context: Context) -> dict[str, Panel]:
+        panels = context.panels(self.references, spare_references=True)
         if len(panels) > 1:
             _both_roles(panels["clean"])
         return panels
 
-    def _state(self, lab: Lab, panel: Panel) -> State:
-        measured = lab.measure(panel)
-        scores = lab.score(measured, self.definition)
+    def _state(self, context: Context, panel: Panel) -> State:
+        measured = context.measure(panel)
+        scores = context.score(measured, self.definition)
         return State(panel, measured, scores, rows_of(panel, scores))
 
-    def _record(self, lab: Lab, name: str, state: State) -> None:
+    def _record(self, context: Context, name: str, state: State) -> None:
         """Keep what was measured before anything that could fail on odd numbers."""
-        write = lab.run_dir.write_table
+        write = context.run_dir.write_table
         write(f"records/{name}_scores.parquet", score_records(state.panel, state.scores))
         write(f"records/{name}_measurements.parquet", measurement_records(state.measured))
         write(f"records/{name}_texts.parquet", text_records(state.panel))
@@ -185,7 +185,7 @@ def _both_roles(panel: Panel) -> None:
 
 
 def _summary(
-    lab: Lab,
+    context: Context,
     definition: Definition,
     states: Mapping[str, State],
     change: Estimate | None,
@@ -196,12 +196,14 @@ def _summary(
     summary: dict[str, Value] = {
         "study": "validation",
         "definition": definition,
-        "mechanism": lab.mechanism.name,
-        "evaluation_lm": lab.evaluation_lm.identity,
+        "mechanism": context.mechanism.name,
+        "evaluation_lm": context.evaluation_lm.identity,
         "dataset": str(panel.provenance.get("dataset", "")),
-        "preprocessor": lab.preprocessor.name if lab.mechanism.reads == "preprocessed" else "none",
-        "attack": lab.attack.name,
-        "expects": lab.attack.expects,
+        "preprocessor": context.preprocessor.name
+        if context.mechanism.reads == "preprocessed"
+        else "none",
+        "attack": context.attack.name,
+        "expects": context.attack.expects,
         "items": len(panel.items),
         "candidates": sum(not agent.reference for agent in panel.agents),
     }

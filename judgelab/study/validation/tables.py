@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.engine.context import Lab
+from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
@@ -28,14 +28,14 @@ def flat(key: str, estimate: Estimate) -> dict[str, Value]:
 
 
 def change_table(
-    lab: Lab, states: States, change: Estimate, word: str, definition: Definition
+    context: Context, states: States, change: Estimate, word: str, definition: Definition
 ) -> Table:
     """One row: d, its interval, and what it means for this attack."""
     means = {f"mean_{name}": _mean(state.rows.score) for name, state in states.items()}
     head: dict[str, Value] = {
-        "mechanism": lab.mechanism.name,
-        "attack": lab.attack.name,
-        "honest_metric": "falls" if lab.attack.expects == "fall" else "does not rise",
+        "mechanism": context.mechanism.name,
+        "attack": context.attack.name,
+        "honest_metric": "falls" if context.attack.expects == "fall" else "does not rise",
         "verdict": word,
     }
     note = (
