@@ -45,7 +45,7 @@ class Jsonl:
         *,
         path: str,
         task: str = "summarization",
-        task_description: str = "",
+        task_description: str = "Summarise a text",
         noun: str = "text",
         agents: Mapping[str, str | None] | None = None,
         reference_agent: str | None = None,

@@ -58,7 +58,7 @@ class Yelp:
         reviews: int = 3,
         minimum: int = 50,
         characters: int = 1000,
-        references: Sequence[str] = (),
+        references: Sequence[str] = ("reviewer_1", "reviewer_3"),
         seed: int = 0,
         limit: int | None = None,
     ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import yaml
 from hydra import compose, initialize_config_dir
 
 from judgelab.config import AXES, build, frame, resolved
+from judgelab.config.build import _locate
 from judgelab.core.capability import Capability
 from judgelab.core.errors import MissingExtraError
 
@@ -56,10 +58,6 @@ def test_option_composes_and_builds(axis: str, name: str) -> None:
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     """A user finds every knob in the YAML: nothing is configurable that is not shown."""
-    import inspect
-
-    from judgelab.config.build import _locate
-
     node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
     parameters = set(inspect.signature(_locate(node["_target_"], axis)).parameters)
     assert parameters == set(node) - {"_target_", "defaults"}
@@ -116,3 +114,22 @@ def test_missing_extra_is_one_sentence() -> None:
 
     with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[local\]'"):
         require("a_package_nobody_has", extra="local")
+
+
+@pytest.mark.parametrize(("axis", "name"), OPTIONS)
+def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
+    """The YAML that has a class's own name documents its defaults: Python callers get the same."""
+    node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+    module = str(node["_target_"]).rpartition(".")[0]
+    if module.rpartition(".")[2] != name:
+        return  # another setting of a class, which differs on purpose
+    for key, parameter in inspect.signature(_locate(node["_target_"], axis)).parameters.items():
+        given, default = node.get(key), parameter.default
+        if default is inspect.Parameter.empty or isinstance(given, dict):
+            continue
+        if given == "???" or "${" in str(given):  # another file says it
+            continue
+        plain = list(default) if isinstance(default, tuple) else default
+        assert given == plain, (
+            f"{axis}={name}: {key} is {given!r} here and {default!r} in the class"
+        )
