@@ -33,11 +33,13 @@ WRITER = "writer_lm"
 
 
 MOVED = {
+    "judgelab.preprocessor.rules.Rules": "judgelab.preprocessor.rules.RuleJudgments",
     "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
     "judgelab.study.plan.Plan": "judgelab.study.ranking.plan.Plan",
     "judgelab.study.ranking_confidence.RankingConfidence": (
         "judgelab.study.ranking.ranking_confidence.RankingConfidence"
     ),
+    "judgelab.synopsis.recorded.Recorded": "judgelab.synopsis.recorded.RecordedSynopsis",
 }
 """Classes that users' configs name by the module in which they were before."""
 

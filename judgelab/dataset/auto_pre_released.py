@@ -10,7 +10,7 @@ import numpy as np
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.rows import at_least_one
-from judgelab.releases.auto_pre.recorded import Recorded, read_dataset, read_texts
+from judgelab.releases.auto_pre.recorded import AutoPreRecords, read_dataset, read_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ class AutoPreReleased:
         ).head(limit)
 
 
-def _items(data: Recorded, sources: pd.DataFrame) -> tuple[Item, ...]:
+def _items(data: AutoPreRecords, sources: pd.DataFrame) -> tuple[Item, ...]:
     told = sources.set_index("task_id")
     items = []
     for row, task in enumerate(data.tasks):
@@ -121,7 +121,7 @@ def _items(data: Recorded, sources: pd.DataFrame) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _preferences(data: Recorded, row: int) -> list[list[str]]:
+def _preferences(data: AutoPreRecords, row: int) -> list[list[str]]:
     """[better, worse] of the pairs that the grades do not decide as people did."""
     found = []
     for i, j in data.pairs:
@@ -132,7 +132,7 @@ def _preferences(data: Recorded, row: int) -> list[list[str]]:
     return found
 
 
-def _texts(data: Recorded, answers: pd.DataFrame) -> tuple[tuple[str | None, ...], ...]:
+def _texts(data: AutoPreRecords, answers: pd.DataFrame) -> tuple[tuple[str | None, ...], ...]:
     if not len(answers):
         return tuple((None,) * len(data.agents) for _ in data.tasks)
     first = answers[answers["task_prompt"] == FIRST_PROMPT]

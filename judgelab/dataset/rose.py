@@ -16,7 +16,7 @@ from judgelab.dataset.rated.files import (
     hub_rows,
     source_texts,
 )
-from judgelab.dataset.rated.panel import Rated, Source, rated_panel
+from judgelab.dataset.rated.panel import Rated, RatedSource, rated_panel
 from judgelab.dataset.rated.sample import SYNTHETIC, sample_rows, sample_sources
 from judgelab.dataset.rated.table import (
     names,
@@ -88,7 +88,9 @@ class Rose:
         elif self.source == "hub":
             found, origin = hub_rows(self.hub, limit)
             rows = [one for row in found for one in self._annotated(row)]
-            texts = {str(r[ITEM]): Source(str(r["source"]), str(r["reference"])) for r in found}
+            texts = {
+                str(r[ITEM]): RatedSource(str(r["source"]), str(r["reference"])) for r in found
+            }
             facts, where = {**facts, **origin}, str(self.hub["id"])
         else:
             rows, where = self._table(str(self.path)), repr(self.path)

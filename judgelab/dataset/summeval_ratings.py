@@ -14,7 +14,7 @@ from judgelab.dataset.rated.files import (
     hub_rows,
     source_texts,
 )
-from judgelab.dataset.rated.panel import Rated, Source, rated_panel
+from judgelab.dataset.rated.panel import Rated, RatedSource, rated_panel
 from judgelab.dataset.rated.sample import SYNTHETIC, sample_rows, sample_sources
 from judgelab.dataset.rated.table import names, need, numbers, read_table, text_or_none
 from judgelab.dataset.rows import Row, at_least_one
@@ -138,8 +138,8 @@ def _lists(*values: object) -> bool:
     return len(lengths) == 1 and all(isinstance(v, Sequence) for v in values)
 
 
-def _article(row: Row) -> Source:
+def _article(row: Row) -> RatedSource:
     """The first of the human summaries is the reference of the article."""
     people = row.get("human_summaries")
     first = people[0] if isinstance(people, Sequence) and people else None
-    return Source(str(row["text"]), text_or_none(first))
+    return RatedSource(str(row["text"]), text_or_none(first))

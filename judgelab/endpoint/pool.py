@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Pool:
+class CallPool:
     """An event loop in a thread, so that it works below a notebook's loop too.
 
     A call keeps its place until the caller has dealt with its result and asks for the next: a

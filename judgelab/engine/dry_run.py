@@ -17,8 +17,8 @@ from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.engine.throughput import Pace, pace
-from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, Tally
+from judgelab.engine.throughput import Throughput, pace
+from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, StageTally
 from judgelab.report import terminal
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
@@ -86,7 +86,9 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
-    total = Tally(*(sum(getattr(t, f) for t in stages.values()) for f in Tally.__annotations__))
+    total = StageTally(
+        *(sum(getattr(t, f) for t in stages.values()) for f in StageTally.__annotations__)
+    )
     paces, untried = _tried(counted, total.calls - total.hits)
     rows = [
         _paid_row(name, tally, price, limits)
@@ -94,7 +96,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
         else _row(name, tally) | {"minutes": _shown(minutes_here(tally, paces))}
         for name, tally in [*stages.items(), ("all", total)]
     ]
-    asked = "nothing was asked" if paces == Pace() else "a few calls were tried for the time"
+    asked = "nothing was asked" if paces == Throughput() else "a few calls were tried for the time"
     lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
     lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
     lines += untried
@@ -108,18 +110,18 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     return lines
 
 
-def _tried(counted: Counted, to_ask: int) -> tuple[Pace, list[str]]:
+def _tried(counted: Counted, to_ask: int) -> tuple[Throughput, list[str]]:
     """The pace of a few calls; where there is none, the sentence that says why."""
     try:
         found = pace(counted)
     except JudgelabError as cause:
-        return Pace(), [f"Minutes are unknown, as a trial failed: {cause}"]
-    if found != Pace() or not to_ask or counted.lm.replayed or isinstance(counted.lm, Remote):
+        return Throughput(), [f"Minutes are unknown, as a trial failed: {cause}"]
+    if found != Throughput() or not to_ask or counted.lm.replayed or isinstance(counted.lm, Remote):
         return found, []
     return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 
 
-def _row(stage: str, tally: Tally) -> dict[str, Any]:
+def _row(stage: str, tally: StageTally) -> dict[str, Any]:
     return {
         "stage": stage,
         "calls": tally.calls,
@@ -130,7 +132,7 @@ def _row(stage: str, tally: Tally) -> dict[str, Any]:
 
 
 def _paid_row(
-    stage: str, tally: Tally, price: Price | None, limits: Limits | None
+    stage: str, tally: StageTally, price: Price | None, limits: Limits | None
 ) -> dict[str, Any]:
     row = _row(stage, tally)
     cost = price.cost(tally.input_tokens, tally.output_tokens) if price else None
@@ -147,7 +149,7 @@ def _shown(minutes: float | None) -> str:
     return "unknown" if minutes is None else f"{minutes:.1f}"
 
 
-def minutes_here(tally: Tally, found: Pace) -> float | None:
+def minutes_here(tally: StageTally, found: Throughput) -> float | None:
     """Minutes on this machine, at the pace of the calls that were tried."""
     pairs = tally.calls - tally.hits - tally.chats - tally.closed
     parts = ((pairs, found.pair), (tally.chats, found.chat), (tally.closed, found.closed))

@@ -16,7 +16,7 @@ TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first c
 MOST = 256  # calls of a trial
 
 
-class Pace(NamedTuple):
+class Throughput(NamedTuple):
     """Seconds of one call of each kind; None where there is nothing to try.
 
     Attributes:
@@ -30,7 +30,7 @@ class Pace(NamedTuple):
     closed: float | None = None
 
 
-def pace(counted: Counted) -> Pace:
+def pace(counted: Counted) -> Throughput:
     """How long a call takes, by trying some.
 
     A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
@@ -38,7 +38,7 @@ def pace(counted: Counted) -> Pace:
     """
     lm = counted.lm
     if not lm.at_hand:
-        return Pace()
+        return Throughput()
     per_pair = per_chat = per_closed = None
     if counted.pairs is not None:
         contexts, targets, pairs = counted.pairs
@@ -49,7 +49,7 @@ def pace(counted: Counted) -> Pace:
     if counted.questions:
         questions = counted.questions
         per_closed = _seconds(lambda n: lm.chat(questions[:n]), len(questions))
-    return Pace(per_pair, per_chat, per_closed)
+    return Throughput(per_pair, per_chat, per_closed)
 
 
 def _seconds(ask: Callable[[int], object], most: int) -> float:

@@ -23,7 +23,7 @@ NOT_ASKED = "not asked: dry run"
 
 
 @dataclass
-class Tally:
+class StageTally:
     """Different calls of one stage.
 
     Attributes:
@@ -61,11 +61,11 @@ class Counted(WrappedLM):
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
         super().__init__(lm)
         self.cache = cache
-        self.stages: dict[str, Tally] = {}
+        self.stages: dict[str, StageTally] = {}
         self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
         self.requests: list[ChatRequest] = []
         self.questions: list[ChatRequest] = []
-        self._stage, self._seen = Tally(), set[bytes]()
+        self._stage, self._seen = StageTally(), set[bytes]()
 
     @property
     def total(self) -> int:
@@ -74,7 +74,7 @@ class Counted(WrappedLM):
 
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""
-        self._stage = self.stages.setdefault(stage, Tally())
+        self._stage = self.stages.setdefault(stage, StageTally())
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

@@ -33,13 +33,13 @@ from judgelab.endpoint.logprobs import (
     split,
 )
 from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.pool import Pool
+from judgelab.endpoint.pool import CallPool
 from judgelab.endpoint.prompt_cache import KeptPrompts
 from judgelab.endpoint.remote import Remote
 from judgelab.scoring.chat import pinned_date
 from judgelab.scoring.framing import Framing, Template, ends
 from judgelab.scoring.load import load_tokenizer
-from judgelab.scoring.source import Source, find_tokenizer
+from judgelab.scoring.source import ModelSource, find_tokenizer
 
 Alone = dict[str, "asyncio.Task[ScoredPrompt | None]"]
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
@@ -119,7 +119,7 @@ class OpenAI(Remote):
         self.scored_jointly = 0  # pairs whose context and target share a token
         self._meter, self._probed = Meter(), False
         self._caller: Caller | None = None
-        self._pool: Pool | None = None
+        self._pool: CallPool | None = None
         self._kept: KeptPrompts | None = None
 
     @property
@@ -274,7 +274,7 @@ class OpenAI(Remote):
             self._pool.run(close())
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> ModelSource:
         """Where the tokenizer lies, and which one it is."""
         return find_tokenizer(self.tokenizer or str(self.model))
 
@@ -287,7 +287,7 @@ class OpenAI(Remote):
     def _window(self) -> int:
         return AHEAD * self.limits.concurrency
 
-    def _open(self) -> tuple[Caller, Pool]:
+    def _open(self) -> tuple[Caller, CallPool]:
         if self._pool is None or self._caller is None:
             from openai import AsyncOpenAI
 
@@ -298,7 +298,7 @@ class OpenAI(Remote):
                 max_retries=0,
                 timeout=self.limits.timeout,
             )
-            self._pool = Pool()
+            self._pool = CallPool()
             self._caller = Caller(client, self.limits, self._meter, key, self.base_url)
         return self._caller, self._pool
 

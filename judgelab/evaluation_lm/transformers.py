@@ -28,7 +28,7 @@ from judgelab.scoring.load import (
     resolve_device,
     resolve_dtype,
 )
-from judgelab.scoring.source import Source, fetch_weights, find, find_adapter
+from judgelab.scoring.source import ModelSource, fetch_weights, find, find_adapter
 from judgelab.scoring.stored import resolve_quantization
 from judgelab.scoring.trained_on import other_base
 
@@ -313,11 +313,11 @@ class Transformers(EvaluationLM):
         return self._engine
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> ModelSource:
         return find(self.model, self.revision, self.hint)
 
     @cached_property
-    def _adapter(self) -> Source | None:
+    def _adapter(self) -> ModelSource | None:
         return None if self.adapter is None else find_adapter(self.adapter)
 
     @cached_property

@@ -16,7 +16,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Rep
 from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
 from judgelab.scoring.framing import Framing, Template, ends, precision
 from judgelab.scoring.load import load_tokenizer
-from judgelab.scoring.source import Source, fetch_weights, find
+from judgelab.scoring.source import ModelSource, fetch_weights, find
 from judgelab.scoring.stored import stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
@@ -78,7 +78,7 @@ class VLLM(EvaluationLM):
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> ModelSource:
         return find(self.model, self.revision)
 
     @property

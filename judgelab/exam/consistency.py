@@ -12,7 +12,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.exam.protocol import Answers, Floats, PairJudge, Paper, by_item
+from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, by_item
 from judgelab.stats.qualification.exams import tied, unchanged
 
 
@@ -89,7 +89,7 @@ class Consistency:
         if self.pairs is not None and self.pairs < 1:
             raise ConfigError("consistency.pairs must be at least 1, or null for all pairs.")
 
-    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references, or some drawn for each item."""
         facts = {"change": type(self.change).__name__.lower(), "prompt": self.judge.prompt.identity}
         rows = np.arange(len(panel.items))
@@ -100,7 +100,7 @@ class Consistency:
         )
         panel = replace(panel, texts=shown)
         if self.pairs is None:
-            return Paper((panel,), rows, len(panel.items), facts)
+            return ExamPaper((panel,), rows, len(panel.items), facts)
         items, texts, owners = [], [], []
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             present = [j for j, text in enumerate(row) if text is not None]
@@ -112,9 +112,9 @@ class Consistency:
                 texts.append((row[i], row[j]))
                 owners.append(k)
         drawn = pair_panel(panel, items, texts)
-        return Paper((drawn,), np.array(owners, dtype=np.int64), len(panel.items), facts)
+        return ExamPaper((drawn,), np.array(owners, dtype=np.int64), len(panel.items), facts)
 
-    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where the verdict stayed; two ties have stayed, and are counted."""
         before, after = self.change.verdicts(self.judge, paper.panels[0], judge, seed)
         return Answers(by_item(unchanged(before, after), paper), tied=tied(before, after))

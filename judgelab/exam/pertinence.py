@@ -13,7 +13,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, PairJudge, Paper, by_item
+from judgelab.exam.protocol import Answers, ExamPaper, PairJudge, by_item
 from judgelab.exam.similar import most_similar
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -72,7 +72,7 @@ class Pertinence:
         needed = self.question == "lm" or self.answer == "writer"
         return frozenset({Capability.CHAT}) if needed else frozenset()
 
-    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """Find or write Q', and IA unless the candidates write it.
 
         Raises:
@@ -93,9 +93,9 @@ class Pertinence:
         named[IRRELEVANT] = panel.agents[second].name if self.answer == "panel" else self.answer
         facts = {"question": self.question, "prompt": self.judge.prompt.identity, **named}
         made = pair_panel(panel, items, texts, (RELEVANT, IRRELEVANT))
-        return Paper((made,), np.array(rows, dtype=np.int64), len(panel.items), facts)
+        return ExamPaper((made,), np.array(rows, dtype=np.int64), len(panel.items), facts)
 
-    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""
         panel = paper.panels[0]
         if self.answer == "self":

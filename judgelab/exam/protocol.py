@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Paper:
+class ExamPaper:
     """What an exam asks.
 
     Attributes:
@@ -97,16 +97,16 @@ class Exam(Protocol):
     @property
     def setter(self) -> frozenset[Capability]: ...
 
-    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """Set the paper, once for all candidates."""
         ...
 
-    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Have a candidate answer it."""
         ...
 
 
-def by_item(values: Floats, paper: Paper) -> Floats:
+def by_item(values: Floats, paper: ExamPaper) -> Floats:
     """[questions, k] answers as [items, questions of an item * k]; NaN where an item has fewer."""
     counts = np.bincount(paper.rows, minlength=paper.items)
     width = int(counts.max(initial=0))

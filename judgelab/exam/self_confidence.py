@@ -19,7 +19,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, Floats, PairJudge, Paper, by_item
+from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, by_item
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
@@ -74,7 +74,7 @@ class SelfConfidence:
             if agents is not None and len(set(agents)) != 2:
                 raise ConfigError(f"self_confidence.{name} must name two agents.")
 
-    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> Paper:
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """The easy and the hard set.
 
         Raises:
@@ -93,9 +93,9 @@ class SelfConfidence:
         facts = {
             name: " and ".join(panel.agents[k].name for k in pair) for name, pair in chosen.items()
         }
-        return Paper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
+        return ExamPaper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
 
-    def sit(self, paper: Paper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer on both sets; not sat by who replies without probabilities."""
         if self.by == "words":
             easy, hard = (by_item(self._in_words(panel, judge), paper) for panel in paper.panels)

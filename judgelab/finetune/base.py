@@ -19,7 +19,7 @@ from judgelab.scoring.load import (
     resolve_device,
     resolve_dtype,
 )
-from judgelab.scoring.source import Source, fetch_weights, find
+from judgelab.scoring.source import ModelSource, fetch_weights, find
 from judgelab.scoring.stored import resolve_quantization
 
 
@@ -39,7 +39,7 @@ class Base:
     device: str
 
 
-def source(settings: Settings) -> Source:
+def source(settings: Settings) -> ModelSource:
     """The base model's folder and exact content, its weights on this machine.
 
     Raises:

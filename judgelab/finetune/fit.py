@@ -13,8 +13,8 @@ from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.job import Job
 from judgelab.finetune.parent import train_apart
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.watch import Progress
-from judgelab.scoring.source import Source
+from judgelab.finetune.watch import TrainingProgress
+from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ RECORD = "training.json"
 
 def fit(
     settings: Settings,
-    base: Source,
+    base: ModelSource,
     backend: str,
     rows: Sequence[Example],
     held_out: Sequence[Example],
     run_dir: RunDir,
     key: str,
-    watch: Progress,
+    watch: TrainingProgress,
 ) -> Training:
     """Train in a child process, and leave ``adapter/`` and training.json in the run directory.
 

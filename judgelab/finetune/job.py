@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from judgelab.finetune.base import load
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.watch import Progress
-from judgelab.scoring.source import Source
+from judgelab.finetune.watch import TrainingProgress
+from judgelab.scoring.source import ModelSource
 
 if TYPE_CHECKING:
     from judgelab.finetune.train import Training
@@ -30,7 +30,7 @@ class Job:
     """
 
     settings: Settings
-    base: Source
+    base: ModelSource
     backend: str
     rows: Sequence[Example]
     held_out: Sequence[Example]
@@ -38,7 +38,7 @@ class Job:
     adapter: Path
 
 
-def carry_out(job: Job, progress: Progress) -> Training:
+def carry_out(job: Job, progress: TrainingProgress) -> Training:
     """Train from the last whole checkpoint, if any, and leave the adapter.
 
     Raises:
@@ -52,7 +52,7 @@ def carry_out(job: Job, progress: Progress) -> Training:
     return found
 
 
-def _save(model: Any, settings: Settings, base: Source, folder: Path) -> None:
+def _save(model: Any, settings: Settings, base: ModelSource, folder: Path) -> None:
     """The adapter as a whole folder or not at all; it names the base as the user did."""
     config = model.peft_config["default"]
     config.base_model_name_or_path = settings.model

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core import errors
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.core.resources import PACKAGE
-from judgelab.finetune.watch import Progress
+from judgelab.finetune.watch import TrainingProgress
 
 if TYPE_CHECKING:
     from judgelab.finetune.job import Job
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SECONDS = 0.5  # between two looks at whether a child that says nothing is still there
 
 
-def train_apart(job: Job, progress: Progress) -> Training:
+def train_apart(job: Job, progress: TrainingProgress) -> Training:
     """Carry out a job in a child process, which ends with this one however this one ends.
 
     Args:
@@ -46,7 +46,7 @@ def train_apart(job: Job, progress: Progress) -> Training:
 
 
 def carried(
-    command: Sequence[str], job: object, environment: Mapping[str, str], progress: Progress
+    command: Sequence[str], job: object, environment: Mapping[str, str], progress: TrainingProgress
 ) -> tuple[dict[str, Any] | None, int]:
     """The training that a child process reported, None where it reported none, and its exit code.
 
@@ -74,7 +74,7 @@ def carried(
     return done, code
 
 
-def _follow(child: subprocess.Popen[bytes], progress: Progress) -> dict[str, Any] | None:
+def _follow(child: subprocess.Popen[bytes], progress: TrainingProgress) -> dict[str, Any] | None:
     """Pass events on until the child has ended; the training, if one was reported."""
     done: dict[str, Any] | None = None
     for line in _lines(child):

@@ -21,7 +21,7 @@ from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.finetune.watch import Progress
+from judgelab.finetune.watch import TrainingProgress
 
 COMPLETE = "COMPLETE"
 """A file that a checkpoint holds once everything else of it is written."""
@@ -63,7 +63,7 @@ def train(
     held_out: Sequence[Example],
     settings: Settings,
     folder: Path,
-    watch: Progress,
+    watch: TrainingProgress,
 ) -> Training:
     """Train the LoRA weights of ``base``, from the last whole checkpoint in ``folder`` if any.
 
@@ -219,7 +219,7 @@ class _Trainer(transformers.Trainer):
 class _Callback(transformers.TrainerCallback):
     """Tells how far it is, marks whole checkpoints, and stops when the loss is not a number."""
 
-    def __init__(self, watch: Progress, folder: Path, spent: float) -> None:
+    def __init__(self, watch: TrainingProgress, folder: Path, spent: float) -> None:
         self._watch, self._folder, self._spent = watch, folder, spent
         self._started = time.monotonic()
 

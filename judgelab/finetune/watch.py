@@ -14,7 +14,7 @@ EVERY = 60.0  # seconds between plain lines; a short training stays silent
 Row = Mapping[str, float]
 
 
-class Progress(Protocol):
+class TrainingProgress(Protocol):
     """Who is told how far a training is."""
 
     def begin(self, step: int, steps: int) -> None:
@@ -34,7 +34,7 @@ def _undrawn(row: Row) -> None:
     """Nobody draws the curve."""
 
 
-class Watch:
+class TrainingWatch:
     """Steps done, loss, time left.
 
     Args:

@@ -54,7 +54,7 @@ _NEAR = 80
 
 
 @dataclass(frozen=True)
-class Rules:
+class RuleJudgments:
     """Sorts the sentences of a text into what a reviewer appreciates, criticizes, ... by cues.
 
     Sentences are cut at their turns ("but", ";"), lose what leads up to the judgment, and become

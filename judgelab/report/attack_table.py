@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, marked, setting
+from judgelab.report.jobs import SweepJob, axes, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NOTE = (
 )
 
 
-def crossed(found: Sequence[Job]) -> DataFrame:
+def crossed(found: Sequence[SweepJob]) -> DataFrame:
     """One row per metric and attack; empty where no job validated a metric under an attack."""
     import pandas as pd
 
@@ -59,7 +59,7 @@ def listed(cells: DataFrame) -> list[Column]:
     return [*made[:2], d, *made[2:]]
 
 
-def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
+def _row(job: SweepJob, varying: Sequence[str], own: str) -> dict[str, Any]:
     """``own``: what its estimator has and others of its name have not."""
     names = [key for key in varying if key.partition(".")[0] != "attack" and key != "study"]
     inner = [key for key in varying if key.startswith("attack.")]
@@ -79,7 +79,7 @@ def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
     }
 
 
-def _setting(job: Job, key: str) -> str:
+def _setting(job: SweepJob, key: str) -> str:
     value = setting(job, key)
     return value if key in job.choices else f"{key}={value}"
 

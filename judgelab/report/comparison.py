@@ -15,7 +15,7 @@ from judgelab.report import document as html
 from judgelab.report import format, judges, terminal
 from judgelab.report.figures import caption, draw, title
 from judgelab.report.figures.style import saved
-from judgelab.report.jobs import Job, axes, jobs, warnings
+from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.sweep_table import LEGEND, points, shown, table
 from judgelab.report.tables import Column
 from judgelab.store.run_dir import RunDir
@@ -71,7 +71,7 @@ def write(folder: Path) -> Path:
     )
 
 
-def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
+def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     """Notes, the one table, what failed with the command that repeats it, and the files."""
     from rich.text import Text
 
@@ -96,7 +96,7 @@ def screen(found: Sequence[Job], folder: Path) -> list[RenderableType]:
     ]
 
 
-def _beside(found: Sequence[Job]) -> Iterator[tuple[str, list[Column], list[Column]]]:
+def _beside(found: Sequence[SweepJob]) -> Iterator[tuple[str, list[Column], list[Column]]]:
     """What some studies have to show beside the one table: title, in full, and in short."""
     if len(cells := crossed.crossed(found)):
         yield crossed.TITLE, crossed.shown(cells), crossed.listed(cells)
@@ -104,7 +104,7 @@ def _beside(found: Sequence[Job]) -> Iterator[tuple[str, list[Column], list[Colu
         yield judges.TITLE, judges.shown(board), judges.listed(board)
 
 
-def common_notes(found: Sequence[Job]) -> list[str]:
+def common_notes(found: Sequence[SweepJob]) -> list[str]:
     """What every finished run has to say: said once."""
     notes = [job.result["notes"] for job in found if job.result is not None]
     return [
@@ -112,7 +112,7 @@ def common_notes(found: Sequence[Job]) -> list[str]:
     ]
 
 
-def _fitting(found: Sequence[Job]) -> list[RenderableType]:
+def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
     """The table with as much of the intervals as the width allows."""
     from rich.text import Text
 
@@ -135,13 +135,13 @@ def _two_lines(value: object, low: object, high: object) -> str:
     return format.estimate(value, low, high).replace(" ", "\n", 1)
 
 
-def _fixed(found: Sequence[Job]) -> str:
+def _fixed(found: Sequence[SweepJob]) -> str:
     """What all jobs were given alike."""
     keys = found[0].settings
     return " ".join(f"{key}={value}" for key, value in keys.items() if key not in axes(found))
 
 
-def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
+def _body(found: Sequence[SweepJob], into: RunDir) -> Iterator[str]:
     settled = [job for job in found if job.error is None]
     counts = f"{len(settled)} finished, {len(found) - len(settled)} failed"
     yield html.tag("p", " · ".join(part for part in (counts, _fixed(found)) if part), "sub")
@@ -177,16 +177,16 @@ def _body(found: Sequence[Job], into: RunDir) -> Iterator[str]:
     yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"
 
 
-def _failures(found: Sequence[Job]) -> dict[str, list[Job]]:
+def _failures(found: Sequence[SweepJob]) -> dict[str, list[SweepJob]]:
     """Error -> the jobs that failed with it."""
-    errors: dict[str, list[Job]] = {}
+    errors: dict[str, list[SweepJob]] = {}
     for job in found:
         if job.error is not None:
             errors.setdefault(job.error, []).append(job)
     return errors
 
 
-def _repeats(found: Sequence[Job]) -> Iterator[str]:
+def _repeats(found: Sequence[SweepJob]) -> Iterator[str]:
     commands = [job.command for job in found if job.error is not None and job.overrides]
     if commands:
         yield html.tag("h2", "Repeat what failed")
@@ -203,13 +203,13 @@ def _figures(tables: dict[str, DataFrame], into: RunDir) -> Iterator[str]:
         yield html.drawing(name, svg, title(name), caption(name, tables))
 
 
-def _link(job: Job, folder: Path) -> str:
+def _link(job: SweepJob, folder: Path) -> str:
     assert job.run is not None
     target = os.path.relpath(job.run / "report.html", folder)
     return f'<a href="{escape(quote(target))}">{escape(format.text(job.run.name))}</a>'
 
 
-def _entry(job: Job) -> dict[str, Any]:
+def _entry(job: SweepJob) -> dict[str, Any]:
     return {
         "job": job.number,
         "overrides": list(job.overrides),

@@ -16,7 +16,7 @@ from judgelab.store.run_dir import RunDir
 
 
 @dataclass(frozen=True)
-class Job:
+class SweepJob:
     """One job.
 
     Attributes:
@@ -52,7 +52,7 @@ class Job:
         return {} if self.result is None else self.result["summary"]
 
 
-def jobs(folder: Path) -> list[Job]:
+def jobs(folder: Path) -> list[SweepJob]:
     """The jobs of a sweep in their order.
 
     A job's folder without a word in it means that its process ended before it could leave one.
@@ -67,14 +67,14 @@ def jobs(folder: Path) -> list[Job]:
     return [_job(folder / str(number), number) for number in numbers]
 
 
-def axes(found: Sequence[Job]) -> list[str]:
+def axes(found: Sequence[SweepJob]) -> list[str]:
     """The settings in which the jobs differ; the main axes where there is just one job."""
     keys = dict.fromkeys(key for job in found for key in job.settings)
     varying = [key for key in keys if len({job.settings.get(key) for job in found}) > 1]
     return varying or ["mechanism", "dataset", "attack"]
 
 
-def estimators(found: Sequence[Job]) -> list[Estimator | None]:
+def estimators(found: Sequence[SweepJob]) -> list[Estimator | None]:
     """What each job's scores are estimates by; None where it failed, or has several or none.
 
     (A job with several, one for each of its judges, says itself what they differ in.)
@@ -83,40 +83,40 @@ def estimators(found: Sequence[Job]) -> list[Estimator | None]:
     return [each[0] if len(each) == 1 else None for each in made]
 
 
-def warnings(found: Sequence[Job]) -> tuple[str, ...]:
+def warnings(found: Sequence[SweepJob]) -> tuple[str, ...]:
     """Sentences on different estimators under one name."""
     return mixed(estimators(found), named(found))
 
 
-def marked(found: Sequence[Job]) -> list[str]:
+def marked(found: Sequence[SweepJob]) -> list[str]:
     """For each job, what its estimator has and others of its mechanism have not; mostly empty."""
     return marks(estimators(found), named(found))
 
 
-def named(found: Sequence[Job]) -> tuple[str, ...]:
+def named(found: Sequence[SweepJob]) -> tuple[str, ...]:
     """Parts of an estimator that the columns of the comparison show as what it compares."""
     keys = axes(found)
     lm = any(key.partition(".")[0] == "evaluation_lm" for key in keys)
     return (*(["model"] if lm else []), *(["definition"] if "study.definition" in keys else []))
 
 
-def setting(job: Job, key: str) -> str:
+def setting(job: SweepJob, key: str) -> str:
     """What the job had there: from its command line, else from the options Hydra chose."""
     return str(job.settings.get(key, job.choices.get(key, "")))
 
 
-def _job(path: Path, number: int) -> Job:
+def _job(path: Path, number: int) -> SweepJob:
     try:
         word = json.loads((path / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         lost = "it ended before it could say why: run the sweep again, finished jobs are kept."
-        return Job(number, (), {}, None, None, lost)
+        return SweepJob(number, (), {}, None, None, lost)
     choices = {str(key): str(value) for key, value in word["choices"].items()}
     overrides = tuple(word["overrides"])
     if word["status"] == "failed":
-        return Job(number, overrides, choices, None, None, word["error"])
+        return SweepJob(number, overrides, choices, None, None, word["error"])
     run = _found(Path(word["run"]), path)
-    return Job(number, overrides, choices, run, RunDir(run).read_json("result.json"), None)
+    return SweepJob(number, overrides, choices, run, RunDir(run).read_json("result.json"), None)
 
 
 def _found(run: Path, job: Path) -> Path:

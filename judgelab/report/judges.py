@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, marked, setting
+from judgelab.report.jobs import SweepJob, axes, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FIGURES = {
 }
 
 
-def judges(found: Sequence[Job]) -> DataFrame:
+def judges(found: Sequence[SweepJob]) -> DataFrame:
     """One row per judge and dataset, the best of a dataset on top; empty with fewer than two."""
     import pandas as pd
 
@@ -80,7 +80,7 @@ def cells(board: DataFrame) -> list[Column]:
     return made
 
 
-def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
+def _row(job: SweepJob, varying: Sequence[str], own: str) -> dict[str, Any]:
     """``own``: what its estimator has and others of its name have not."""
     summary = job.summary
     names = [key for key in varying if key not in ("study", "dataset", "attack")]
@@ -97,7 +97,7 @@ def _row(job: Job, varying: Sequence[str], own: str) -> dict[str, Any]:
     return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
 
 
-def _setting(job: Job, key: str) -> str:
+def _setting(job: SweepJob, key: str) -> str:
     value = setting(job, key)
     return value if key in job.choices else f"{key}={value}"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
-from judgelab.report.jobs import Job, axes, estimators, marked, setting
+from judgelab.report.jobs import SweepJob, axes, estimators, marked, setting
 from judgelab.report.tables import Column
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ PARTS = ("", "_low", "_high", "_threshold", "_n", "_unscored", "_p")
 Estimate = Callable[[object, object, object], str]
 
 
-def shown(found: Sequence[Job], estimate: Estimate) -> list[Column]:
+def shown(found: Sequence[SweepJob], estimate: Estimate) -> list[Column]:
     """One row per job: what varies, items, the figures of its study, texts without a score.
 
     Args:
@@ -59,7 +59,7 @@ def shown(found: Sequence[Job], estimate: Estimate) -> list[Column]:
     return made
 
 
-def table(found: Sequence[Job]) -> DataFrame:
+def table(found: Sequence[SweepJob]) -> DataFrame:
     """The same as numbers: every part of every estimate in a column of its own."""
     import pandas as pd
 
@@ -79,20 +79,20 @@ def table(found: Sequence[Job]) -> DataFrame:
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
-def metrics(found: Sequence[Job]) -> dict[str, str]:
+def metrics(found: Sequence[SweepJob]) -> dict[str, str]:
     """Summary key -> heading of what the studies of this sweep have to show."""
     known = [key for key in METRICS if any(job.summary.get(key) is not None for job in found)]
     own = [str(job.result["primary"]) for job in found if job.result is not None]
     return {key: METRICS.get(key, format.words(key)) for key in dict.fromkeys([*known, *own])}
 
 
-def unscored(job: Job) -> int | None:
+def unscored(job: SweepJob) -> int | None:
     """Texts without a score, clean and attacked together; None where nobody counted."""
     counts = [v for k, v in job.summary.items() if k.endswith("unscored_texts") and v is not None]
     return sum(counts) if counts else None
 
 
-def points(found: Sequence[Job]) -> DataFrame:
+def points(found: Sequence[SweepJob]) -> DataFrame:
     """Rows for judgelab.report.figures.sweeps: one clean point a group, one for each attack."""
     import pandas as pd
 
@@ -112,7 +112,7 @@ def points(found: Sequence[Job]) -> DataFrame:
     return pd.DataFrame(list(rows.values()))
 
 
-def _point(job: Job, panel: str) -> Iterator[dict[str, Any]]:
+def _point(job: SweepJob, panel: str) -> Iterator[dict[str, Any]]:
     for statistic in ("effect_size", "auc"):
         key = f"{panel}/{statistic}"
         if key in job.summary:
@@ -121,25 +121,25 @@ def _point(job: Job, panel: str) -> Iterator[dict[str, Any]]:
             yield {"statistic": statistic, "value": _real(job.summary[key]), **rest}
 
 
-def _attack(job: Job, varying: Sequence[str]) -> str:
+def _attack(job: SweepJob, varying: Sequence[str]) -> str:
     """``padding count=20``: the option, and its values where they vary."""
     inner = [key for key in varying if key.startswith("attack.")]
     values = [f"{key.partition('.')[2]}={setting(job, key)}" for key in inner]
     return " ".join([setting(job, "attack"), *values])
 
 
-def _said(job: Job, key: str) -> str:
+def _said(job: SweepJob, key: str) -> str:
     """Options speak for themselves; of a number one has to know whose it is."""
     value = setting(job, key)
     return value if key in job.choices else f"{key}={value}"
 
 
-def _cell(job: Job, key: str, estimate: Estimate) -> str:
+def _cell(job: SweepJob, key: str, estimate: Estimate) -> str:
     value = job.summary.get(key)
     return estimate(value, job.summary.get(f"{key}_low"), job.summary.get(f"{key}_high"))
 
 
-def _with_failures(column: Column, found: Sequence[Job]) -> Column:
+def _with_failures(column: Column, found: Sequence[SweepJob]) -> Column:
     cells = tuple(
         "failed" if job.error is not None else cell
         for job, cell in zip(found, column.cells, strict=True)
@@ -147,7 +147,7 @@ def _with_failures(column: Column, found: Sequence[Job]) -> Column:
     return Column(column.key, column.heading, column.numeric, cells, column.sort)
 
 
-def _counts(name: str, found: Sequence[Job], values: Sequence[Any]) -> Column:
+def _counts(name: str, found: Sequence[SweepJob], values: Sequence[Any]) -> Column:
     return Column(name, name, True, tuple(format.number(v) for v in values), tuple(values))
 
 

@@ -21,7 +21,7 @@ WINDOW = 64  # characters on either side of the boundary that are encoded for th
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count
 
 
-class Frame(Protocol):
+class TextFrame(Protocol):
     """How a context and a target become one text; see ``RawText`` and ``chat.ChatText``."""
 
     def context(self, text: str) -> str:
@@ -82,7 +82,7 @@ class Encoder:
         end_token: whether the token that ends a text (a turn, in a chat) is part of the target.
     """
 
-    def __init__(self, tokenizer: Any, frame: Frame, end_token: bool) -> None:
+    def __init__(self, tokenizer: Any, frame: TextFrame, end_token: bool) -> None:
         self.tokenizer, self.frame, self.end_token = tokenizer, frame, end_token
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgelab.scoring.attention import TreeRefused
 from judgelab.scoring.drift import Drift, DriftError, drift, noise
 from judgelab.scoring.kv import score_kv
-from judgelab.scoring.prefix_tree import Job, Plan, make_plan
+from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
 from judgelab.scoring.rows import score_rows
 from judgelab.scoring.support import cache_refusal, head_of, tree_refusal
 from judgelab.scoring.tree import score_tree
@@ -91,7 +91,7 @@ class Engine:
         )
         return backend
 
-    def _run(self, plan: Plan) -> NDArray[np.float64]:
+    def _run(self, plan: ScoringPlan) -> NDArray[np.float64]:
         """[tokens] log P in the order of ``plan.places``."""
         if self.backend == "tree":
             assert self.head is not None
@@ -104,7 +104,7 @@ class Engine:
             return score_kv(self.model, self.head, plan, max(self.budget, 4096))
         return score_rows(self.model, [(plan.context(x.node), x.tokens) for x in plan.leaves])
 
-    def _check(self, plan: Plan) -> None:
+    def _check(self, plan: ScoringPlan) -> None:
         """Score the targets of the first bin that has any both ways, down to a way that agrees."""
         first = next((b.leaves for b in plan.bins if b.leaves), tuple(range(len(plan.leaves)))[:8])
         jobs = [(plan.context(plan.leaves[i].node), plan.leaves[i].tokens) for i in first]

@@ -14,10 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from judgelab.scoring.head import Asked, Head
-from judgelab.scoring.prefix_tree import Plan
+from judgelab.scoring.prefix_tree import ScoringPlan
 
 
-def score_kv(model: Any, head: Head, plan: Plan, budget: int) -> NDArray[np.float64]:
+def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[np.float64]:
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
     Args:
@@ -45,7 +45,7 @@ class _Run:
     """One pass at a time over a plan."""
 
     def __init__(
-        self, model: Any, head: Head, plan: Plan, budget: int, result: torch.Tensor
+        self, model: Any, head: Head, plan: ScoringPlan, budget: int, result: torch.Tensor
     ) -> None:
         self.model, self.head, self.plan = model, head, plan
         self.budget, self.result = budget, result

@@ -57,7 +57,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScoringPlan:
     """A forest of contexts with targets on top, and the bins to run it in.
 
     Attributes:
@@ -106,7 +106,7 @@ class Plan:
         return result
 
 
-def make_plan(jobs: Sequence[Job], budget: int) -> Plan:
+def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
     """Distinct jobs as a prefix tree, cut into bins of at most ``budget`` tokens.
 
     Contexts that begin alike share the stretch, however many levels deep (template -> item ->
@@ -130,7 +130,7 @@ def make_plan(jobs: Sequence[Job], budget: int) -> Plan:
         for target in sorted(below[node], key=lambda ids: (len(ids), ids))
     ]
     index = {(leaf.node, leaf.tokens): i for i, leaf in enumerate(leaves)}
-    return Plan(
+    return ScoringPlan(
         nodes=tuple(nodes),
         leaves=tuple(leaves),
         bins=tuple(_bins(nodes, leaves, budget)),

@@ -16,7 +16,7 @@ WEIGHTS = "*.safetensors"
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """A folder with a model, and the name of exactly this content.
 
     Attributes:
@@ -30,7 +30,7 @@ class Source:
 
 def find(
     model: str, revision: str | None, hint: str | None = None, owner: str = "evaluation_lm"
-) -> Source:
+) -> ModelSource:
     """The folder of a model and what it is called; downloads descriptions, but no weights.
 
     Args:
@@ -49,17 +49,17 @@ def find(
                 f"{owner}.revision={revision!r} is for models on the Hub, and {model!r} is "
                 f"a folder: set {owner}.revision=null."
             )
-        return Source(folder, f"sha256:{digest(folder)}")
+        return ModelSource(folder, f"sha256:{digest(folder)}")
     if model.count("/") > 1 or model.startswith((".", "~", "/")):
         raise ConfigError(
             f"{owner}.model={model!r} is no folder here"
             + (f": {hint}." if hint else ": give a folder with a model, or an id on the Hub.")
         )
     found = _snapshot(model, revision, DESCRIPTION, owner)
-    return Source(found, f"{model}@{found.name}")
+    return ModelSource(found, f"{model}@{found.name}")
 
 
-def fetch_weights(model: str, source: Source, owner: str = "evaluation_lm") -> Source:
+def fetch_weights(model: str, source: ModelSource, owner: str = "evaluation_lm") -> ModelSource:
     """The same source with its weights on this machine.
 
     Raises:
@@ -75,7 +75,7 @@ def fetch_weights(model: str, source: Source, owner: str = "evaluation_lm") -> S
     return source
 
 
-def find_adapter(path: str) -> Source:
+def find_adapter(path: str) -> ModelSource:
     """A LoRA adapter in a folder.
 
     Raises:
@@ -88,10 +88,10 @@ def find_adapter(path: str) -> Source:
                 f"evaluation_lm.adapter={path!r} has no {name}: give a folder that peft's "
                 "save_pretrained wrote."
             )
-    return Source(folder, f"sha256:{digest(folder)}")
+    return ModelSource(folder, f"sha256:{digest(folder)}")
 
 
-def find_tokenizer(model: str) -> Source:
+def find_tokenizer(model: str) -> ModelSource:
     """A tokenizer in a folder or on the Hub; weights beside it are no part of its name.
 
     Raises:
@@ -99,7 +99,7 @@ def find_tokenizer(model: str) -> Source:
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return Source(folder, f"sha256:{digest(folder, DESCRIPTION)}")
+        return ModelSource(folder, f"sha256:{digest(folder, DESCRIPTION)}")
     try:
         return find(model, None)
     except ConfigError as cause:

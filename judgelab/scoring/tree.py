@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from judgelab.scoring.attention import NAME, Block, Own, Pass, Shared, tree_attention
 from judgelab.scoring.head import Asked, Head
 from judgelab.scoring.norms import one_pass_norms
-from judgelab.scoring.prefix_tree import Bin, Plan
+from judgelab.scoring.prefix_tree import Bin, ScoringPlan
 
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
 
 
-def score_tree(model: Any, head: Head, plan: Plan) -> NDArray[np.float64]:
+def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]:
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
     Raises:
@@ -65,7 +65,7 @@ class _Segment:
         return self.start + len(self.tokens)
 
 
-def _layout(plan: Plan, bin_: Bin) -> list[_Segment]:
+def _layout(plan: ScoringPlan, bin_: Bin) -> list[_Segment]:
     result: list[_Segment] = []
     start = 0
     for n in bin_.nodes:
@@ -80,7 +80,7 @@ def _layout(plan: Plan, bin_: Bin) -> list[_Segment]:
     return result
 
 
-def _pass(plan: Plan, layout: list[_Segment], keep: frozenset[int]) -> Pass:
+def _pass(plan: ScoringPlan, layout: list[_Segment], keep: frozenset[int]) -> Pass:
     shared: list[Shared] = []
     for segment in layout:
         if segment.parent < 0:
@@ -136,7 +136,7 @@ def _forward(model: Any, layout: list[_Segment], tree: Pass) -> torch.Tensor:
 
 
 def _asked(
-    plan: Plan, layout: list[_Segment], on: list[list[int]], device: torch.device
+    plan: ScoringPlan, layout: list[_Segment], on: list[list[int]], device: torch.device
 ) -> Asked | None:
     """A node's last state predicts the first token of every target on it; the rest in place."""
     rows: list[int] = []
@@ -161,7 +161,7 @@ def _asked(
     return Asked(*(torch.tensor(values, device=device) for values in (rows, at, tokens, place)))
 
 
-def _last_use(plan: Plan) -> list[int]:
+def _last_use(plan: ScoringPlan) -> list[int]:
     """[nodes] index of the last bin in which somebody sees the node."""
     result = [-1] * len(plan.nodes)
     for b, bin_ in enumerate(plan.bins):

@@ -11,7 +11,7 @@ from judgelab.core.panel import Panel
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedSynopsis:
     """Leaves ``Item.synopsis`` as the dataset filled it (abstract, categories, keywords)."""
 
     name: ClassVar[str] = "recorded"

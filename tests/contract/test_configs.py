@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import yaml
 from hydra import compose, initialize_config_dir
 
 from judgelab.config import AXES, build, frame, resolved
-from judgelab.config.build import _locate
+from judgelab.config.build import MOVED, _locate
 from judgelab.core.capability import Capability
 from judgelab.core.errors import MissingExtraError
 
@@ -133,3 +134,9 @@ def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
         assert given == plain, (
             f"{axis}={name}: {key} is {given!r} here and {default!r} in the class"
         )
+
+
+@pytest.mark.parametrize(("before", "now"), MOVED.items())
+def test_configs_of_before_still_name_their_class(before: str, now: str) -> None:
+    module, _, name = now.rpartition(".")
+    assert _locate(before, "axis") is getattr(importlib.import_module(module), name)

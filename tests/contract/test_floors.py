@@ -104,3 +104,12 @@ def test_no_study_imports_another() -> None:
 
 def test_statistics_know_nothing_of_ours() -> None:
     assert not [edge for edge in EDGES if room(edge[0]) == "stats" and room(edge[1]) != "stats"]
+
+
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(file.relative_to(PACKAGE)))
+    assert not {name: files for name, files in homes.items() if len(files) > 1}

@@ -206,7 +206,7 @@ def test_a_quantised_base_trains_too(
     from judgelab.finetune.fit import fit
     from judgelab.finetune.settings import Settings
     from judgelab.finetune.split import split
-    from judgelab.finetune.watch import Watch
+    from judgelab.finetune.watch import TrainingWatch
     from judgelab.store.run_dir import RunDir
 
     settings = Settings(
@@ -226,13 +226,13 @@ def test_a_quantised_base_trains_too(
     told: list[str] = []
     found = fit(
         *(settings, source(settings), backend, rows, held, RunDir(tmp_path), "key"),
-        Watch(lambda line, calls: told.append(line)),
+        TrainingWatch(lambda line, calls: told.append(line)),
     )
     losses = [row["held_out_loss"] for row in found.curve if "held_out_loss" in row]
     assert len(losses) == 2 and losses[1] < losses[0] and told
     again = fit(
         *(settings, source(settings), backend, rows, held, RunDir(tmp_path), "key"),
-        Watch(lambda line, calls: told.append(line)),
+        TrainingWatch(lambda line, calls: told.append(line)),
     )
     assert again == found, "an adapter that is there is not trained again"
     lm = Transformers(**settings.scoring, adapter=str(tmp_path / "adapter"))

@@ -22,7 +22,7 @@ from judgelab.finetune.data import Sequence  # noqa: E402
 from judgelab.finetune.job import Job  # noqa: E402
 from judgelab.finetune.parent import train_apart  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
-from judgelab.finetune.watch import Watch  # noqa: E402
+from judgelab.finetune.watch import TrainingWatch  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study.finetune import study  # noqa: E402
 from tests.e2e.test_finetune_bases import trained  # noqa: E402
@@ -116,11 +116,11 @@ def test_without_unsloth_the_sentence_says_what_to_do(
     monkeypatch.setenv("PYTHONPATH", str(broken))
     said = r"unsloth cannot be imported here \(You need a GPU\.\).*backend=peft"
     with pytest.raises(ConfigError, match=said):
-        train_apart(job(base, tmp_path, "unsloth"), Watch(lambda line, calls: None))
+        train_apart(job(base, tmp_path, "unsloth"), TrainingWatch(lambda line, calls: None))
 
 
 def test_a_child_that_is_killed_leaves_a_sentence(base: Path, tmp_path: Path) -> None:
-    class Killing(Watch):
+    class Killing(TrainingWatch):
         def begin(self, step: int, steps: int) -> None:
             (child,) = children()
             os.kill(child, 9)

@@ -32,7 +32,7 @@ from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.qualification.exams import Threshold, mark
 from judgelab.stats.qualification.preference import accuracy, accuracy_samples, correct
 from judgelab.study.qualification.annotation import all_pairs, preferences_of
-from judgelab.study.qualification.pools import Rules, examined, filtered_by_people
+from judgelab.study.qualification.pools import PoolingRules, examined, filtered_by_people
 from judgelab.study.qualification.released_responses import recall
 from tests.e2e.conftest import ROOT, environment
 from tests.scripted import panel_of
@@ -114,7 +114,7 @@ def test_a_thousand_resamples_of_all_pools_take_seconds(folder: Path) -> None:
     """Every judge and pool of XSum, chosen anew in each resample; seconds of processor."""
     panel = AutoPreReleased(str(folder)).load()
     hearing = recall(Replay(str(folder)), panel, all_pairs(panel), "pairwise", None, WANTED)
-    gold, rules = preferences_of(panel, hearing.pairs), Rules()
+    gold, rules = preferences_of(panel, hearing.pairs), PoolingRules()
     started = time.process_time()
     marks = {
         exam: mark(answers, Threshold(), draws=1000) for exam, answers in hearing.exams.items()

@@ -24,7 +24,7 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
 from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
-from judgelab.synopsis.recorded import Recorded as RecordedSynopsis
+from judgelab.synopsis.recorded import RecordedSynopsis as RecordedSynopsis
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 SAMPLES = ("summeval", "sumpubmed", "billsum", "multi_news", "pubmed")

@@ -18,7 +18,7 @@ from judgelab.scoring import engine, tree  # noqa: E402
 from judgelab.scoring.attention import Shared  # noqa: E402
 from judgelab.scoring.drift import AFTER, LARGEST, TYPICAL, DriftError, drift, noise  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
-from judgelab.scoring.prefix_tree import Job, Plan, make_plan  # noqa: E402
+from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan  # noqa: E402
 from judgelab.scoring.rows import score_rows  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
 from tests.tiny_models import model  # noqa: E402
@@ -52,7 +52,7 @@ def random_jobs() -> list[Job]:
     return [(x, y) for x in contexts for y in targets]
 
 
-def hides_a_response(plan: Plan, layout: Any, keep: Any) -> Any:
+def hides_a_response(plan: ScoringPlan, layout: Any, keep: Any) -> Any:
     """Targets see what stands before the last stretch of their context, not the stretch itself."""
     made = SOUND_PASS(plan, layout, keep)
     made.shared = [
@@ -62,14 +62,14 @@ def hides_a_response(plan: Plan, layout: Any, keep: Any) -> Any:
     return made
 
 
-def moves_targets_on(plan: Plan, bin_: Any) -> Any:
+def moves_targets_on(plan: ScoringPlan, bin_: Any) -> Any:
     """Every target begins one position too late."""
     return [
         replace(s, position=s.position + 1) if s.leaf >= 0 else s for s in SOUND_LAYOUT(plan, bin_)
     ]
 
 
-def forgets_last_tokens(plan: Plan, *rest: Any) -> Any:
+def forgets_last_tokens(plan: ScoringPlan, *rest: Any) -> Any:
     """The last token of every target is not asked for, as if the end of the text did not count."""
     asked = SOUND_ASKED(plan, *rest)
     last = torch.tensor([place - 1 for place in plan.places[1:]])

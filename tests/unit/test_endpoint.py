@@ -15,7 +15,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
 from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
-from judgelab.endpoint.pool import Pool
+from judgelab.endpoint.pool import CallPool
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
@@ -166,7 +166,7 @@ def test_a_pool_hands_over_what_is_there_before_it_raises() -> None:
     async def bad() -> int:
         raise ConfigError("no")
 
-    pool, got = Pool(), []
+    pool, got = CallPool(), []
     with pytest.raises(ConfigError):
         for item in pool.stream([good, good, bad, good, good], window=3):
             got.append(item)

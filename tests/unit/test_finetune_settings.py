@@ -165,7 +165,7 @@ def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
 def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     stream = io.StringIO()
-    told_of = watch.Watch(lambda line, calls: shown.append(line), stream)
+    told_of = watch.TrainingWatch(lambda line, calls: shown.append(line), stream)
     told_of.begin(0, 100)
     told_of.at(10, 2.5)
     assert stream.getvalue() == "" and shown[0].startswith("fine-tuning: step 10 of 100, loss 2.5")

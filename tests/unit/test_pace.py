@@ -10,7 +10,7 @@ from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.limits import Limits
 from judgelab.engine import dry_run
 from judgelab.engine import throughput as pacing
-from judgelab.engine.throughput import Pace, pace
+from judgelab.engine.throughput import Throughput, pace
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
@@ -44,7 +44,7 @@ def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (tally.calls, tally.chats) == (10_000, 10_000)
     minutes = dry_run.minutes_here(tally, found)
     assert minutes == pytest.approx(10_000 * per_chat / 60)
-    assert dry_run.minutes_here(tally, Pace()) is None, "unknown, not 0"
+    assert dry_run.minutes_here(tally, Throughput()) is None, "unknown, not 0"
 
 
 def test_the_pace_of_pairs_is_the_compressors_own() -> None:
@@ -62,4 +62,4 @@ def test_a_paid_endpoint_is_not_tried() -> None:
     counted = Counted(nowhere)
     counted.begin("judging")
     counted.chat(questions(2))
-    assert pace(counted) == Pace()
+    assert pace(counted) == Throughput()

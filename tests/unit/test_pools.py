@@ -25,7 +25,7 @@ from judgelab.study.qualification.human_tables import bias_table, budgets_table
 from judgelab.study.qualification.judge_prices import JudgePrices
 from judgelab.study.qualification.judge_responses import Hearing
 from judgelab.study.qualification.pools import (
-    Rules,
+    PoolingRules,
     admitted,
     answer_scores,
     examined,
@@ -64,7 +64,7 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     even = (np.arange(8) % 2 == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
     hearing = heard(grades=grades)
-    pool = filtered_by_people(hearing, np.ones((8, 3)), bar=0.6, folds=2, rules=Rules())
+    pool = filtered_by_people(hearing, np.ones((8, 3)), bar=0.6, folds=2, rules=PoolingRules())
     assert (pool.decision.sign == -1).all()
     assert_allclose(answer_scores(hearing, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
@@ -83,11 +83,11 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
         verdicts=np.ones((3, 10, 1, 2)),
         sat={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
     )
-    pool = admitted(hearing, marks, tuple(marks), Rules("score"))
+    pool = admitted(hearing, marks, tuple(marks), PoolingRules("score"))
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
     assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
-    failed = admitted(hearing, marks, tuple(marks), Rules("score", excused=False))
+    failed = admitted(hearing, marks, tuple(marks), PoolingRules("score", excused=False))
     assert failed.members.tolist() == [True, False, False]
 
 
@@ -98,9 +98,9 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     }
     sat = {exam: np.ones(1, dtype=bool) for exam in marks}
     hearing = heard(verdicts=np.ones((1, 5, 1, 2)), sat=sat)
-    assert_allclose(admitted(hearing, marks, ["consistency"], Rules()).power, [0.8])
-    assert_allclose(admitted(hearing, marks, ["consistency"], Rules("mean")).power, [0.7])
-    assert_allclose(admitted(hearing, marks, list(marks), Rules()).power, [0.7])
+    assert_allclose(admitted(hearing, marks, ["consistency"], PoolingRules()).power, [0.8])
+    assert_allclose(admitted(hearing, marks, ["consistency"], PoolingRules("mean")).power, [0.7])
+    assert_allclose(admitted(hearing, marks, list(marks), PoolingRules()).power, [0.7])
 
 
 def test_who_passed_and_has_no_weight_has_not_failed() -> None:
@@ -109,7 +109,10 @@ def test_who_passed_and_has_no_weight_has_not_failed() -> None:
     marks = {"consistency": mark(shares(answers), Threshold("fixed", 0.3), draws=5)}
     sat = {"consistency": np.ones(3, dtype=bool)}
     pool = admitted(
-        heard(verdicts=np.ones((3, 5, 1, 2)), sat=sat), marks, ["consistency"], Rules("logit")
+        heard(verdicts=np.ones((3, 5, 1, 2)), sat=sat),
+        marks,
+        ["consistency"],
+        PoolingRules("logit"),
     )
     assert not pool.members.any() and pool.weightless.tolist() == [True, True, False]
 
@@ -144,12 +147,12 @@ def test_a_budget_and_a_bias_rate_say_whom_and_what_they_leave_out() -> None:
     verdicts = np.ones((3, 4, 1, 2))
     verdicts[2, :2] = NAN
     hearing = heard(verdicts=verdicts)
-    pools = examined(hearing, {}, Rules())
+    pools = examined(hearing, {}, PoolingRules())
     case = Case(
         hearing=hearing,
         agents=["a0", "a1"],
         marks={},
-        singles=[single(hearing, k, Rules()) for k in range(3)],
+        singles=[single(hearing, k, PoolingRules()) for k in range(3)],
         pools=pools,
         gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
         human=np.full((4, 2), NAN),
@@ -157,7 +160,7 @@ def test_a_budget_and_a_bias_rate_say_whom_and_what_they_leave_out() -> None:
         cost=np.array([2.0, NAN, 1.0]),
         currency="USD",
         annotation_cost=NAN,
-        rules=Rules(),
+        rules=PoolingRules(),
         missing=(),
         draws=5,
         seed=0,

@@ -21,7 +21,7 @@ from judgelab.engine.run import execute
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.exam.protocol import Exam
 from judgelab.releases.auto_pre.recorded import NEEDED, list_datasets, read_dataset
-from judgelab.stats.qualification.exams import Confidence, Shares
+from judgelab.stats.qualification.exams import ConfidenceAnswers, Shares
 from judgelab.study.qualification.annotation import all_pairs
 from judgelab.study.qualification.judge_responses import Hearing
 from judgelab.study.qualification.released_responses import recall
@@ -85,7 +85,7 @@ def test_the_dataset_says_which_recorded_confidence_is_meant(
     usual = heard(folder, exams)
     assert usual.facts["self_confidence"] == {"first": "prob, prompt1", "second": "direct, null"}
     other = heard(folder, exams, confidence="prob, prompt2").exams["self_confidence"]
-    assert isinstance(other, Confidence)
+    assert isinstance(other, ConfidenceAnswers)
     gaps = other.gaps(np.ones((1, 8)))[0]
     assert gaps[0] < 0 and np.isnan(gaps[1])
 

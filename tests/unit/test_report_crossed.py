@@ -11,10 +11,10 @@ from judgelab.report import terminal
 from judgelab.report.attack_table import crossed, listed, shown
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
-from judgelab.report.jobs import Job
+from judgelab.report.jobs import SweepJob
 
 
-def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> Job:
+def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> SweepJob:
     expects = "no_rise" if attack == "rephrase" else "fall"
     summary = {"mechanism": metric, "attack": attack, "expects": expects, "verdict": verdict}
     summary |= {"change/smd": d, "change/smd_n": 24, "change/smd_unscored": 0}
@@ -22,7 +22,7 @@ def job(number: int, metric: str, attack: str, d: float | None, verdict: str) ->
         summary |= {"change/smd_low": d - 0.1, "change/smd_high": d + 0.1}
     overrides = (f"mechanism={metric}", f"attack={attack}")
     choices = {"mechanism": metric, "attack": attack}
-    return Job(number, overrides, choices, Path("run"), {"summary": summary}, None)
+    return SweepJob(number, overrides, choices, Path("run"), {"summary": summary}, None)
 
 
 JOBS = [
@@ -53,7 +53,7 @@ def test_a_narrow_terminal_gets_one_line_each() -> None:
 
 
 def test_a_sweep_without_validation_has_no_such_table() -> None:
-    assert not len(crossed([Job(0, (), {}, None, {"summary": {}}, None)]))
+    assert not len(crossed([SweepJob(0, (), {}, None, {"summary": {}}, None)]))
 
 
 def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.dataset.download import fetch
-from judgelab.dataset.rated.panel import Source
+from judgelab.dataset.rated.panel import RatedSource
 from judgelab.dataset.rated.table import names, need, read_table, text_or_none
 from judgelab.dataset.rows import Row, read_rows
 
@@ -50,7 +50,7 @@ def hub_rows(hub: Mapping[str, Any], limit: int | None) -> tuple[list[Row], dict
 
 def source_texts(
     path: str | None, item: str, source: str, reference: str, setting: str
-) -> dict[str, Source]:
+) -> dict[str, RatedSource]:
     """Item -> article and reference, from a table beside the scores; empty without one.
 
     Args:
@@ -67,7 +67,7 @@ def source_texts(
     need(table, (item, source, reference), path, setting)
     texts = zip(table[source].tolist(), table[reference].tolist(), strict=True)
     return {
-        name: Source(text_or_none(article) or "", text_or_none(summary))
+        name: RatedSource(text_or_none(article) or "", text_or_none(summary))
         for name, (article, summary) in zip(names(table, item, path), texts, strict=True)
     }
 

@@ -29,7 +29,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RatedSource:
     """What a text was written from, and a human reference; empty where unknown."""
 
     text: str = ""
@@ -38,7 +38,7 @@ class Source:
 
 def rated_panel(
     rows: Iterable[Rated],
-    sources: Mapping[str, Source],
+    sources: Mapping[str, RatedSource],
     limit: int | None,
     where: str,
     **provenance: object,
@@ -69,7 +69,9 @@ def rated_panel(
     kept = dict(list(table.items())[:limit])
     if not kept:
         raise DataError(f"{where} holds no scored texts.")
-    items = tuple(_item(name, cells, sources.get(name, Source())) for name, cells in kept.items())
+    items = tuple(
+        _item(name, cells, sources.get(name, RatedSource())) for name, cells in kept.items()
+    )
     texts = tuple(
         tuple(cells[name].text if name in cells else None for name in systems)
         for cells in kept.values()
@@ -79,7 +81,7 @@ def rated_panel(
     return Panel(items, panel.agents, texts, provenance=facts)
 
 
-def _item(name: str, cells: Mapping[str, Rated], source: Source) -> Item:
+def _item(name: str, cells: Mapping[str, Rated], source: RatedSource) -> Item:
     metrics = dict.fromkeys(metric for cell in cells.values() for metric in cell.scores)
     scores = {
         metric: {

@@ -16,7 +16,7 @@ import sentencex
 
 from judgelab.core.panel import rng_for
 from judgelab.core.resources import samples
-from judgelab.dataset.rated.panel import Rated, Source
+from judgelab.dataset.rated.panel import Rated, RatedSource
 
 SAMPLES = samples()
 FILES = (("cnn_dailymail", "article", "highlights"), ("xsum", "document", "summary"))
@@ -40,13 +40,13 @@ SYSTEMS: tuple[tuple[str, float, Excerpt], ...] = (
 """Name, invented quality in [0, 1], and which sentences are taken."""
 
 
-def sample_sources() -> dict[str, Source]:
+def sample_sources() -> dict[str, RatedSource]:
     """Item -> article and reference."""
     found = {}
     for name, article, summary in FILES:
         for line in (SAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            found[str(row["id"])] = Source(row[article], row[summary])
+            found[str(row["id"])] = RatedSource(row[article], row[summary])
     return found
 
 

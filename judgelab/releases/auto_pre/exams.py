@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.parse_reply import read_choice
-from judgelab.releases.auto_pre.recorded import CHOICES, Recorded
+from judgelab.releases.auto_pre.recorded import CHOICES, AutoPreRecords
 
 Floats = NDArray[np.float64]
 
@@ -22,14 +22,16 @@ WAYS = (("prob", "prompt1"), ("direct", "null"), ("prob", "prompt2"), ("direct",
 """Method and prompt, in the order in which the paper prefers them."""
 
 
-def changes(data: Recorded, judge: str) -> tuple[Floats, Floats]:
+def changes(data: AutoPreRecords, judge: str) -> tuple[Floats, Floats]:
     """[items, pairs] twice: did the pair's first answer win, shown first and shown second?"""
     first, second = data.pairs.T
     cells = data.read[judge]
     return cells[:, first, second], 1 - cells[:, second, first]
 
 
-def pertinence(data: Recorded, judge: str, relevant: str, irrelevant: str, prompt: int) -> Floats:
+def pertinence(
+    data: AutoPreRecords, judge: str, relevant: str, irrelevant: str, prompt: int
+) -> Floats:
     """[items, 2] 1 where the relevant answer was preferred, shown first and second.
 
     NaN where nothing was recorded or the reply names neither. Replies that were kept are read
@@ -59,7 +61,7 @@ def pertinence(data: Recorded, judge: str, relevant: str, irrelevant: str, promp
 
 
 def confidence(
-    data: Recorded, judge: str, way: str | None = None
+    data: AutoPreRecords, judge: str, way: str | None = None
 ) -> tuple[Floats, Floats, str] | None:
     """[items, 2] on the easy and on the hard set, and how it was asked; None without data.
 

@@ -49,7 +49,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Recorded:
+class AutoPreRecords:
     """One dataset of the release. Verdicts are those of the judge who was shown an answer first.
 
     Attributes:
@@ -111,7 +111,7 @@ def list_datasets(path: str | Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, _table(path, VERDICTS)["dataset"].unique())))
 
 
-def read_dataset(path: str | Path, name: str) -> Recorded:
+def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
     """One dataset.
 
     Raises:
@@ -125,7 +125,7 @@ def read_dataset(path: str | Path, name: str) -> Recorded:
     agents = _agents(gold, human, verdicts)
     tasks = tuple(sorted(set(map(int, verdicts["task_id"])) | set(map(int, gold["task_id"]))))
     place = _Places(tasks, agents)
-    return Recorded(
+    return AutoPreRecords(
         name,
         tasks,
         agents,

@@ -20,7 +20,7 @@ from judgelab.releases.peer_prediction.domain import (
     without_diagonal,
 )
 from judgelab.releases.peer_prediction.folders import describe, folders, is_layout
-from judgelab.releases.peer_prediction.json_records import Record, field_of, read_records
+from judgelab.releases.peer_prediction.json_records import ReleasedRecord, field_of, read_records
 from judgelab.releases.peer_prediction.texts import read_texts
 
 __all__ = ["domains", "is_layout", "read"]
@@ -88,7 +88,7 @@ def read(root: Path, domain: str, attack: str | None) -> ReleasedDomain:
     )
 
 
-def _names(records: list[Record]) -> tuple[str, ...]:
+def _names(records: list[ReleasedRecord]) -> tuple[str, ...]:
     """Every agent that some file names, in the order of the file that names most."""
     widest = max((record.names for record in records), key=len, default=())
     names = dict.fromkeys(widest)
@@ -114,7 +114,7 @@ def _agent(name: str, task: str, config: Mapping[str, Any]) -> Agent:
     )
 
 
-def _pairs(records: list[Record], run: str, names: tuple[str, ...]) -> FloatArray | None:
+def _pairs(records: list[ReleasedRecord], run: str, names: tuple[str, ...]) -> FloatArray | None:
     """[items, agents, agents] of one run, placed by agent name; None without files."""
     if not records:
         return None
@@ -127,7 +127,7 @@ def _pairs(records: list[Record], run: str, names: tuple[str, ...]) -> FloatArra
     return without_diagonal(pairs)
 
 
-def _rows(records: list[Record], key: str, names: tuple[str, ...]) -> FloatArray | None:
+def _rows(records: list[ReleasedRecord], key: str, names: tuple[str, ...]) -> FloatArray | None:
     """[items, agents] of one field of the log files, placed by agent name."""
     if not records:
         return None
@@ -139,7 +139,7 @@ def _rows(records: list[Record], key: str, names: tuple[str, ...]) -> FloatArray
     return rows
 
 
-def _numbers(record: Record, key: str, shape: tuple[int, ...]) -> FloatArray:
+def _numbers(record: ReleasedRecord, key: str, shape: tuple[int, ...]) -> FloatArray:
     stored = field_of(record.values, key, record.path)
     if key == "token_counts":
         # The list grows with every item its worker handled; the last ones are this item's.
@@ -156,7 +156,7 @@ def _numbers(record: Record, key: str, shape: tuple[int, ...]) -> FloatArray:
     return array
 
 
-def _calls(records: list[Record], key: str) -> IntArray:
+def _calls(records: list[ReleasedRecord], key: str) -> IntArray:
     """Completed calls per item; -1 where the file does not say."""
     counts = [record.values.get("metadata", {}).get(key, -1) for record in records]
     return np.array(counts, dtype=np.int64)

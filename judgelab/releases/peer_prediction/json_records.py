@@ -12,7 +12,7 @@ from judgelab.releases.peer_prediction.folders import Folder, load_json
 
 
 @dataclass(frozen=True)
-class Record:
+class ReleasedRecord:
     """One per-item file.
 
     Attributes:
@@ -28,13 +28,13 @@ class Record:
     values: Mapping[str, Any]
 
 
-def read_records(folder: Folder, run: str) -> list[Record]:
+def read_records(folder: Folder, run: str) -> list[ReleasedRecord]:
     """The files of one run, in order of item id.
 
     Raises:
         DataError: a file is damaged, or two of them claim one item.
     """
-    records: dict[int, Record] = {}
+    records: dict[int, ReleasedRecord] = {}
     for path in folder.files(run):
         values = load_json(path)
         names = field_of(values, "condition_keys", path)
@@ -45,7 +45,7 @@ def read_records(folder: Folder, run: str) -> list[Record]:
             raise DataError(
                 f"{path} and {records[item].path} both claim item {item}: keep one of them."
             )
-        records[item] = Record(path, item, tuple(str(name) for name in names), values)
+        records[item] = ReleasedRecord(path, item, tuple(str(name) for name in names), values)
     return [records[item] for item in sorted(records)]
 
 

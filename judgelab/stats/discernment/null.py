@@ -33,7 +33,7 @@ class How:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class DiscernmentThreshold:
     """What scores of a judge are held against.
 
     Attributes:
@@ -54,7 +54,7 @@ def calibrate(
     replicates: int = 2000,
     level: float = 0.05,
     seed: int = 0,
-) -> Threshold:
+) -> DiscernmentThreshold:
     """The scores that ``level`` of label-shuffled judges reach on one perturbation.
 
     Which of an item's two texts was the perturbed one is drawn anew for each item, for all
@@ -80,15 +80,15 @@ def calibrate(
     found = rising[0] @ kept + rising[1] @ ~kept + ranked.given[:, None]
     log_p = log_p_of(ranked, found, how.method).T
     d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
-    return Threshold(_reached(d, level), _reached(d_ew, level))
+    return DiscernmentThreshold(_reached(d, level), _reached(d_ew, level))
 
 
 @dataclass(frozen=True)
 class SummaryThresholds:
     """Thresholds of a judge's level-balanced average and of its minimum over perturbations."""
 
-    average: Threshold
-    minimum: Threshold
+    average: DiscernmentThreshold
+    minimum: DiscernmentThreshold
 
 
 def calibrate_summary(
@@ -139,7 +139,7 @@ def calibrate_summary(
     both = [np.concatenate([one[k] for one in found]) for k in (0, 1)]
     average = [_reached(level_balanced(values, levels), level) for values in both]
     minimum = [_reached(values.min(axis=-1), level) for values in both]
-    return SummaryThresholds(Threshold(*average), Threshold(*minimum))
+    return SummaryThresholds(DiscernmentThreshold(*average), DiscernmentThreshold(*minimum))
 
 
 def resampled(

@@ -22,7 +22,7 @@ pass D > 1 in a quarter of all cases."""
 UNIT = math.log(20)  # nats in one unit of D: p = .05
 
 
-class Discernment(NamedTuple):
+class DiscernmentScores(NamedTuple):
     """Scores of one judge on one perturbation.
 
     Attributes:
@@ -43,7 +43,7 @@ def discernment(
     zero_method: ZeroMethod = "wilcox",
     combine: Combine = "harmonic",
     method: Method = "auto",
-) -> Discernment:
+) -> DiscernmentScores:
     """Does the judge rate the perturbed texts lower? Wilcoxon per metric, then combined.
 
     Args:
@@ -66,7 +66,7 @@ def discernment(
     log_p = signed_rank_log_p((first - second).T, zero_method, method)
     weight = metric_weights(first.shape[1], weights)
     d, d_ew = combined(log_p, weight, combine)
-    return Discernment(float(d), float(d_ew), np.exp(log_p))
+    return DiscernmentScores(float(d), float(d_ew), np.exp(log_p))
 
 
 def combined(

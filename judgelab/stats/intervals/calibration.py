@@ -37,7 +37,7 @@ class Outcomes:
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """Pairs whose prediction lies in [low edge, high edge), the last bin with its high edge.
 
     Attributes:
@@ -52,7 +52,7 @@ class Bin:
     observed: Estimate
 
 
-def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[Bin]:
+def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[CalibrationBin]:
     """Mean prediction and mean outcome of the bins that are not empty."""
     place, held = _places(data)
     group = np.full(len(held), -1, dtype=np.int64)
@@ -60,7 +60,7 @@ def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[B
     seen = pair_means(data.observed, group, data.first, data.second, draws, seed)
     edges = (*EDGES, 1.0)
     return [
-        Bin(edges[k], edges[k + 1], float(data.predicted[group == k].mean()), observed)
+        CalibrationBin(edges[k], edges[k + 1], float(data.predicted[group == k].mean()), observed)
         for k, observed in seen.items()
     ]
 

@@ -50,7 +50,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Confidence:
+class ConfidenceAnswers:
     """P_s (equation 4): 1 where mean confidence is higher on the easy set than on the hard one.
 
     Attributes:
@@ -86,7 +86,7 @@ class Confidence:
         return self.easy.items
 
 
-ExamAnswers = Shares | Confidence
+ExamAnswers = Shares | ConfidenceAnswers
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,9 @@ def tied(before: ArrayLike, after: ArrayLike) -> float:
     return float(np.count_nonzero((x == 0.5) & (y == 0.5)) / both) if both else float("nan")
 
 
-def confidence(easy: ArrayLike, hard: ArrayLike) -> Confidence:
+def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
     """From confidence per answer [judges, items, ...], higher is more confident, NaN unscored."""
-    return Confidence(shares(easy), shares(hard))
+    return ConfidenceAnswers(shares(easy), shares(hard))
 
 
 def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
@@ -223,7 +223,7 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     whole = np.ones((1, answers.items))
     weights = item_weights(answers.items, draws, seed)
     value, samples = answers.values(whole)[0], answers.values(weights)
-    bar = Threshold("fixed", 0.5) if isinstance(answers, Confidence) else threshold
+    bar = Threshold("fixed", 0.5) if isinstance(answers, ConfidenceAnswers) else threshold
     known = ~np.isnan(value)
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
@@ -251,7 +251,7 @@ def _intervals(samples: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def spread_of_gap(answers: Confidence, draws: int = 2000, seed: int = 0) -> Floats:
+def spread_of_gap(answers: ConfidenceAnswers, draws: int = 2000, seed: int = 0) -> Floats:
     """[3, judges] the gap in confidence between the sets, and its 95 % interval."""
     gap = answers.gaps(np.ones((1, answers.items)))[0]
     samples = answers.gaps(item_weights(answers.items, draws, seed))

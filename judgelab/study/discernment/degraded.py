@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
 from judgelab.engine.context import Context
-from judgelab.study.discernment.perturbations import ORIGINAL, Perturbation, Suite
+from judgelab.study.discernment.perturbations import ORIGINAL, Suite, SuiteEntry
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def originals(context: Context) -> Panel:
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
 
 
-def _perturbed(context: Context, base: Panel, one: Perturbation) -> Panel:
+def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
     attack = one.attack
     if not attack.requires <= context.writer.capabilities:
         raise CapabilityError(

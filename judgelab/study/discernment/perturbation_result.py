@@ -8,15 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.discernment.null import How, SummaryThresholds, Threshold, calibrate, resampled
+from judgelab.stats.discernment.null import (
+    DiscernmentThreshold,
+    How,
+    SummaryThresholds,
+    calibrate,
+    resampled,
+)
 from judgelab.stats.discernment.score import discernment, level_balanced
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, tidy
 from judgelab.stats.intervals.bootstrap import percentile_interval
-from judgelab.study.discernment.perturbations import Perturbation
+from judgelab.study.discernment.perturbations import SuiteEntry
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-NONE = Threshold(float("nan"), float("nan"))
+NONE = DiscernmentThreshold(float("nan"), float("nan"))
 """No calibration was asked for."""
 
 MOST = 1000
@@ -41,7 +47,7 @@ class Finding:
         threshold: what label-shuffled judges reach; NaN without calibration.
     """
 
-    perturbation: Perturbation
+    perturbation: SuiteEntry
     changed: int
     d: float
     d_ew: float
@@ -51,7 +57,7 @@ class Finding:
     ranked: Counts
     draws: Floats
     draws_ew: Floats
-    threshold: Threshold
+    threshold: DiscernmentThreshold
 
     def fewest(self, counts: Counts, *, weighted: bool) -> int:
         """The count of the metric with the fewest, of those that have weight."""
@@ -92,7 +98,7 @@ class Average:
 
 
 def nothing_changed(
-    perturbation: Perturbation, metrics: int, weights: list[float] | None, bootstrap: int
+    perturbation: SuiteEntry, metrics: int, weights: list[float] | None, bootstrap: int
 ) -> Finding:
     """The finding on a perturbation that left every text as it was: it says nothing of a judge."""
     nan, none, draws = float("nan"), np.zeros(metrics, dtype=np.int64), np.full(bootstrap, np.nan)
@@ -101,7 +107,7 @@ def nothing_changed(
 
 
 def finding(
-    perturbation: Perturbation,
+    perturbation: SuiteEntry,
     changed: int,
     original: Floats,
     perturbed: Floats,

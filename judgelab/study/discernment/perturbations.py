@@ -24,7 +24,7 @@ ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
-class Perturbation:
+class SuiteEntry:
     """One way to degrade a text.
 
     Attributes:
@@ -44,7 +44,7 @@ class Perturbation:
 class Suite:
     """Perturbations in order, and where they come from."""
 
-    perturbations: tuple[Perturbation, ...]
+    perturbations: tuple[SuiteEntry, ...]
     identity: str
 
     @property
@@ -121,7 +121,7 @@ def _locate(given: str | None, dataset: str, task: str) -> Path:
     )
 
 
-def _perturbation(name: str, given: Any, path: Path, by: By | None) -> Perturbation:
+def _perturbation(name: str, given: Any, path: Path, by: By | None) -> SuiteEntry:
     where = f"{path.name}, {name}"
     if not isinstance(given, Mapping) or given.keys() != {"level", "severity", "attack"}:
         raise DataError(f"{where}: the keys must be level, severity (or null) and attack.")
@@ -130,7 +130,7 @@ def _perturbation(name: str, given: Any, path: Path, by: By | None) -> Perturbat
     severity = given["severity"]
     if severity is not None and not isinstance(severity, str):
         raise DataError(f"{where}: severity {severity!r} must be a word, such as minor, or null.")
-    return Perturbation(name, given["level"], severity, _attack(given["attack"], where, by))
+    return SuiteEntry(name, given["level"], severity, _attack(given["attack"], where, by))
 
 
 def _attack(node: Any, where: str, by: By | None) -> Attack:

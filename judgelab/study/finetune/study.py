@@ -26,9 +26,9 @@ from judgelab.finetune.fit import ADAPTER, discard, fit, release
 from judgelab.finetune.measure import Measured, measure, nothing
 from judgelab.finetune.settings import Settings
 from judgelab.finetune.split import Split, part, refuse_overlap, split
-from judgelab.finetune.watch import Watch
+from judgelab.finetune.watch import TrainingWatch
 from judgelab.scoring.encode import Encoder
-from judgelab.scoring.source import Source
+from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import TRAINED_ON, training_on
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
@@ -51,7 +51,7 @@ NOTHING_HELD_OUT = (
 class Trained:
     """What a run made, for tables and the model card."""
 
-    base: Source
+    base: ModelSource
     papers: Split
     rows: data.Sequences
     held_rows: data.Sequences
@@ -117,7 +117,7 @@ class Finetune(Study):
         context.tell("held-out papers, before", 0)
         before = self._measure(papers.held_out, None)
         key = _key(self.settings, base, papers, backend)
-        watch = Watch(context.tell, draw=lambda row: context.draw("loss_curve", row))
+        watch = TrainingWatch(context.tell, draw=lambda row: context.draw("loss_curve", row))
         found = fit(self.settings, base, backend, rows.rows, held.rows, context.run_dir, key, watch)
         context.tell("held-out papers, after", 0)
         after = self._measure(papers.held_out, str(context.run_dir.path / ADAPTER))
@@ -267,7 +267,7 @@ def as_trained(context: Context) -> dict[str, Any]:
     return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
 
 
-def _key(settings: Settings, base: Source, papers: Split, backend: str) -> str:
+def _key(settings: Settings, base: ModelSource, papers: Split, backend: str) -> str:
     """A hash of everything that can change the adapter."""
     parts = (settings.digest, base.name, papers.train.digest, papers.held_out.digest, backend)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

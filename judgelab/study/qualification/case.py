@@ -25,7 +25,7 @@ from judgelab.stats.qualification.preference import (
     difference,
 )
 from judgelab.study.qualification.judge_responses import Hearing
-from judgelab.study.qualification.pools import HUMAN, Pool, Rules, answer_scores, same_list
+from judgelab.study.qualification.pools import HUMAN, Pool, PoolingRules, answer_scores, same_list
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Case:
     cost: Floats
     currency: str
     annotation_cost: float
-    rules: Rules
+    rules: PoolingRules
     missing: tuple[str, ...]
     draws: int
     seed: int

@@ -19,7 +19,7 @@ from judgelab.stats.qualification.preference import (
     unscored_pairs,
 )
 from judgelab.study.qualification.case import Case, anew, cost_of, gain
-from judgelab.study.qualification.pools import EVERYBODY, Pool, Rules, admitted
+from judgelab.study.qualification.pools import EVERYBODY, Pool, PoolingRules, admitted
 
 
 def pools_table(case: Case) -> Table:
@@ -137,7 +137,7 @@ def weightings_table(case: Case) -> Table:
         return Table("weightings", "Weights", [])
     rows: list[Row] = []
     for weighting in ("equal", "score", "logit", "mean"):
-        rules = Rules(weighting, case.rules.orders, case.rules.tolerance, case.rules.excused)
+        rules = PoolingRules(weighting, case.rules.orders, case.rules.tolerance, case.rules.excused)
         pool = admitted(case.hearing, case.marks, case.chosen.exams, rules)
         if pool.members.any():
             sign = pool.decision.sign

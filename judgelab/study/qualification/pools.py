@@ -63,7 +63,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Rules:
+class PoolingRules:
     """How pools are made.
 
     Attributes:
@@ -79,7 +79,7 @@ class Rules:
     excused: bool = True
 
 
-def single(hearing: Hearing, judge: int, rules: Rules) -> Pool:
+def single(hearing: Hearing, judge: int, rules: PoolingRules) -> Pool:
     """One judge alone."""
     power = np.zeros(len(hearing.judges))
     power[judge] = 1.0
@@ -87,7 +87,7 @@ def single(hearing: Hearing, judge: int, rules: Rules) -> Pool:
     return Pool(hearing.judges[judge], (), power, decide(votes, power, rules.tolerance))
 
 
-def examined(hearing: Hearing, marks: Mapping[str, Marks], rules: Rules) -> list[Pool]:
+def examined(hearing: Hearing, marks: Mapping[str, Marks], rules: PoolingRules) -> list[Pool]:
     """Everybody, and those whom each subset of the exams admits, the largest subset last."""
     names = tuple(marks)
     subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
@@ -95,7 +95,7 @@ def examined(hearing: Hearing, marks: Mapping[str, Marks], rules: Rules) -> list
 
 
 def admitted(
-    hearing: Hearing, marks: Mapping[str, Marks], exams: Sequence[str], rules: Rules
+    hearing: Hearing, marks: Mapping[str, Marks], exams: Sequence[str], rules: PoolingRules
 ) -> Pool:
     """Those who passed all of these exams, weighted."""
     chosen = np.array([name in exams for name in marks], dtype=np.bool_)
@@ -116,7 +116,7 @@ def admitted(
 
 
 def filtered_by_people(
-    hearing: Hearing, gold: Floats, bar: float, folds: int, rules: Rules
+    hearing: Hearing, gold: Floats, bar: float, folds: int, rules: PoolingRules
 ) -> Pool:
     """PRE's human filter: judges whose accuracy exceeds the bar, weighted with it.
 

@@ -14,7 +14,7 @@ from judgelab.core.panel import Panel
 from judgelab.exam.protocol import Exam
 from judgelab.releases.auto_pre.exams import changes, pertinence
 from judgelab.releases.auto_pre.exams import confidence as recorded_confidence
-from judgelab.releases.auto_pre.recorded import Recorded
+from judgelab.releases.auto_pre.recorded import AutoPreRecords
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares, tied, unchanged
 from judgelab.study.qualification.judge_responses import Hearing
 
@@ -41,7 +41,7 @@ class RecordedJudges(Protocol):
         """``unscored`` or ``as_recorded``: what becomes of calls that failed."""
         ...
 
-    def judges(self, panel: Panel) -> Recorded:
+    def judges(self, panel: Panel) -> AutoPreRecords:
         """Everything that they said about the panel's dataset."""
         ...
 
@@ -146,14 +146,14 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
-def _told(data: Recorded, form: str, *, as_released: bool) -> Mapping[str, Floats]:
+def _told(data: AutoPreRecords, form: str, *, as_released: bool) -> Mapping[str, Floats]:
     if form == "pairwise":
         return data.verdict if as_released else data.read
     return data.grades.get(form, {})
 
 
 def _named(
-    data: Recorded, told: Mapping[str, Floats], named: Sequence[str] | None
+    data: AutoPreRecords, told: Mapping[str, Floats], named: Sequence[str] | None
 ) -> tuple[str, ...]:
     if named is not None:
         if not named or len(set(named)) < len(named):
@@ -178,7 +178,7 @@ Sat = tuple[tuple[Floats, Floats | None], dict[str, object]]
 """[judges, tasks, answers] of an exam (P_s: of the easy and the hard set), and how it was set."""
 
 
-def _consistency(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _consistency(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
     swapped = {j: unchanged(*changes(data, j)) for j in judges if j in data.read}
     if not swapped:
         return None
@@ -187,7 +187,7 @@ def _consistency(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | N
     return (cells, None), {"change": "position"}
 
 
-def _pertinence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
     if not len(data.pertinence):
         return None
     origin, prompt = panel.provenance.get("exam"), panel.provenance.get("exam_prompt")
@@ -208,7 +208,7 @@ def _pertinence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | No
     return ((won, None), facts) if np.isfinite(won).any() else None
 
 
-def _confidence(data: Recorded, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
     if not len(data.confidence):
         return None
     way = panel.provenance.get("exam_confidence")
@@ -242,7 +242,7 @@ def _taken(cells: tuple[Floats, Floats | None], rows: NDArray[np.int64]) -> Exam
     return shares(scored[:, rows]) if hard is None else confidence(scored[:, rows], hard[:, rows])
 
 
-def _ties(data: Recorded, judges: Sequence[str], rows: NDArray[np.int64]) -> Floats:
+def _ties(data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64]) -> Floats:
     """[judges] share of swapped pairs that are ties in both orders."""
     return np.array(
         [
@@ -252,7 +252,7 @@ def _ties(data: Recorded, judges: Sequence[str], rows: NDArray[np.int64]) -> Flo
     )
 
 
-def _absence(exam: str, data: Recorded) -> str:
+def _absence(exam: str, data: AutoPreRecords) -> str:
     return (
         f"Exam {exam}: no answers of these judges were recorded on {data.name}, so that nobody "
         "sat it and no pool asks for it."
@@ -260,7 +260,7 @@ def _absence(exam: str, data: Recorded) -> str:
 
 
 def _doubts(
-    data: Recorded, judges: Sequence[str], rows: NDArray[np.int64], form: str
+    data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64], form: str
 ) -> tuple[str, ...]:
     """What recorded verdicts cannot tell, and who among the judges is a method."""
     said = []

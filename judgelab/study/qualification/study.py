@@ -27,7 +27,13 @@ from judgelab.study.qualification.human_tables import family_pairs
 from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
 from judgelab.study.qualification.judge_responses import Hearing, ask
 from judgelab.study.qualification.notes import notes
-from judgelab.study.qualification.pools import Pool, Rules, examined, filtered_by_people, single
+from judgelab.study.qualification.pools import (
+    Pool,
+    PoolingRules,
+    examined,
+    filtered_by_people,
+    single,
+)
 from judgelab.study.qualification.released_responses import RecordedJudges, recall
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
@@ -217,7 +223,7 @@ class Qualification(Study):
         for name, answers in hearing.exams.items():
             bar = self._bar(name) if name in FIXED else Threshold()
             marks[name] = mark(answers, bar, self.bootstrap, context.seed)
-        rules = Rules(self.weights, self.orders, self.tolerance, self.absent == "excused")
+        rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools: list[Pool] = examined(hearing, marks, rules)
         missing = list(hearing.missing)
         if len(panel.items) < self.folds and bool((abs(gold) == 1).any()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.mechanism.judge import position
-from judgelab.stats.qualification.exams import Confidence, spread_of_gap
+from judgelab.stats.qualification.exams import ConfidenceAnswers, spread_of_gap
 from judgelab.stats.qualification.preference import accuracy
 from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.human_tables import (
@@ -54,7 +54,7 @@ def exams_table(case: Case) -> Table:
     for exam, marks in case.marks.items():
         answers = case.hearing.exams[exam]
         gap = None
-        if isinstance(answers, Confidence):
+        if isinstance(answers, ConfidenceAnswers):
             gap = spread_of_gap(answers, case.draws, case.seed)
         for k, judge in enumerate(case.hearing.judges):
             row: dict[str, Value] = {

@@ -11,27 +11,29 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.population import noise_sd, noisy_estimates
 from judgelab.stats.ranking.simulation import Draws
-from judgelab.study.ranking.judge import Judge
+from judgelab.study.ranking.judge import RankingJudge
 
 STEPS = 24  # differences along a curve
 WIDEST = 2.0  # sds of the human scores, the end of a curve
 R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 
 
-def by_items(judge: Judge, sizes: Sequence[int], draws: Draws) -> Table:
+def by_items(judge: RankingJudge, sizes: Sequence[int], draws: Draws) -> Table:
     """Confidence against the difference, for several N (figure 4)."""
     title = "Confidence by items"
     return _curves("by_items", title, judge, [(judge.r.value, n) for n in sizes], draws)
 
 
-def by_correlation(judge: Judge, correlations: Sequence[float], n: int, draws: Draws) -> Table:
+def by_correlation(
+    judge: RankingJudge, correlations: Sequence[float], n: int, draws: Draws
+) -> Table:
     """Confidence against the difference, for several r (figure 7)."""
     title = "Confidence by correlation"
     return _curves("by_correlation", title, judge, [(r, n) for r in correlations], draws)
 
 
 def _curves(
-    name: str, title: str, judge: Judge, cells: Sequence[tuple[float, int]], draws: Draws
+    name: str, title: str, judge: RankingJudge, cells: Sequence[tuple[float, int]], draws: Draws
 ) -> Table:
     delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
     rows: list[Row] = []
@@ -56,7 +58,7 @@ def _curves(
     return Table(name, title, rows, note)
 
 
-def trade_off(judge: Judge, deltas: Sequence[float], target: float) -> Table:
+def trade_off(judge: RankingJudge, deltas: Sequence[float], target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
     bias, known = judge.bias_sd, not np.isnan(judge.bias_sd)
@@ -77,7 +79,7 @@ def trade_off(judge: Judge, deltas: Sequence[float], target: float) -> Table:
     return Table("trade_off", f"Items for a confidence of {target:g}", rows, note)
 
 
-def noise(judge: Judge, seed: int) -> Table:
+def noise(judge: RankingJudge, seed: int) -> Table:
     """Noise level and correlation: the formula, and noise added to the human scores (figure 8)."""
     scores = judge.scores
     if scores is None:

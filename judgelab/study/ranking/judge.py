@@ -44,7 +44,7 @@ class Assumed:
 
 
 @dataclass(frozen=True)
-class Judge:
+class RankingJudge:
     """What the study works with.
 
     Attributes:
@@ -77,7 +77,7 @@ class Judge:
         return self.r.value > 0
 
 
-def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Judge:
+def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> RankingJudge:
     """From annotations where there are any; else what the user says."""
     nothing = float("nan")
     said = assumed.system_bias_sd
@@ -86,7 +86,7 @@ def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Judge:
     fit = fit_judge(moments)
     if scored.annotated and not np.isnan(fit.r):
         known = ~np.isnan(scored.human)
-        return Judge(
+        return RankingJudge(
             clustered_correlation(scored.metric, scored.human, "pearson", draws, seed),
             float(scored.human[known].std()),
             fit.slope,
@@ -98,7 +98,7 @@ def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Judge:
     r, sd = nothing if assumed.r is None else assumed.r, assumed.sd or 1.0
     known = ~np.isnan(scored.metric)
     spread = float(scored.metric[known].std()) if known.any() else nothing
-    return Judge(
+    return RankingJudge(
         Estimate(r, nothing, nothing, 0),
         sd,
         r * spread / sd,
@@ -109,7 +109,7 @@ def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Judge:
     )
 
 
-def unused(judge: Judge, assumed: Assumed) -> list[str]:
+def unused(judge: RankingJudge, assumed: Assumed) -> list[str]:
     """Settings that the user gave and that cannot count here."""
     if judge.fit is not None:
         given = {"study.r": assumed.r, "study.sd": assumed.sd}
@@ -120,7 +120,7 @@ def unused(judge: Judge, assumed: Assumed) -> list[str]:
     return [name for name, value in given.items() if value is not None]
 
 
-def judge_table(judge: Judge, metric_sd: float) -> Table:
+def judge_table(judge: RankingJudge, metric_sd: float) -> Table:
     """The judge in numbers."""
     rows: list[Row] = [
         {"quantity": "correlation with people, r", **judge.r.as_dict()},
@@ -138,7 +138,7 @@ def judge_table(judge: Judge, metric_sd: float) -> Table:
     return Table("judge", "The judge", rows, note)
 
 
-def _numbers(judge: Judge) -> Iterator[tuple[str, float]]:
+def _numbers(judge: RankingJudge) -> Iterator[tuple[str, float]]:
     yield "sd of human scores", judge.sd
     if judge.fit is not None:
         yield "bias about the systems' line", judge.fit.line_bias_sd

@@ -9,13 +9,13 @@ import numpy as np
 from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.ranking.observed import OrderedPairs
 from judgelab.study.ranking.empirical import Empirical
-from judgelab.study.ranking.judge import Judge
+from judgelab.study.ranking.judge import RankingJudge
 from judgelab.study.ranking.scored import Scored
 
 
 def notes(
     scored: Scored,
-    judge: Judge,
+    judge: RankingJudge,
     seen: Empirical | None,
     pairs: OrderedPairs,
     items: int,
@@ -32,7 +32,7 @@ def notes(
     )
 
 
-def _judge(scored: Scored, judge: Judge) -> Iterator[str]:
+def _judge(scored: Scored, judge: RankingJudge) -> Iterator[str]:
     if judge.fit is not None:
         yield (
             f"The judge correlates with people at r = {judge.r.value:.3f} (95 % interval over "
@@ -52,14 +52,14 @@ def _judge(scored: Scored, judge: Judge) -> Iterator[str]:
         )
 
 
-def _ignored(judge: Judge, names: Sequence[str]) -> Iterator[str]:
+def _ignored(judge: RankingJudge, names: Sequence[str]) -> Iterator[str]:
     if names and judge.fit is not None:
         yield f"Not used, as these data have human scores: {', '.join(names)}."
     elif names:
         yield f"Not used, as human units mean nothing here without study.r: {', '.join(names)}."
 
 
-def _bias(judge: Judge) -> Iterator[str]:
+def _bias(judge: RankingJudge) -> Iterator[str]:
     if np.isnan(judge.bias_sd):
         yield (
             "How much the judge favours single systems is not known, so every confidence is an "
@@ -79,7 +79,7 @@ def _bias(judge: Judge) -> Iterator[str]:
         )
 
 
-def _calibration(judge: Judge, seen: Empirical | None) -> Iterator[str]:
+def _calibration(judge: RankingJudge, seen: Empirical | None) -> Iterator[str]:
     if seen is None or judge.fit is None:
         return
     error = seen.error()
@@ -108,7 +108,7 @@ def _leaning(by: float) -> str:
 
 
 def _limits(
-    scored: Scored, judge: Judge, seen: Empirical | None, pairs: OrderedPairs, items: int
+    scored: Scored, judge: RankingJudge, seen: Empirical | None, pairs: OrderedPairs, items: int
 ) -> Iterator[str]:
     if judge.fit is not None and judge.usable and seen is None:
         yield "People scored fewer than four systems: no pair can be predicted from the others."

@@ -8,23 +8,23 @@ from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.ranking.observed import OrderedPairs, ordered_pairs
-from judgelab.study.ranking.judge import Judge
+from judgelab.study.ranking.judge import RankingJudge
 from judgelab.study.ranking.scored import Scored
 
 
-def bias_known(judge: Judge) -> bool:
+def bias_known(judge: RankingJudge) -> bool:
     """Whether it can be said how sure people's order is, and not the metric's own alone."""
     return judge.slope > 0 and not np.isnan(judge.bias_sd)
 
 
-def order(scored: Scored, judge: Judge) -> OrderedPairs:
+def order(scored: Scored, judge: RankingJudge) -> OrderedPairs:
     """Confidence in the metric's order; with the judge's bias between systems where it is known."""
     bias = judge.bias_sd * judge.slope if bias_known(judge) else 0.0
     return ordered_pairs(scored.metric, bias)
 
 
 def systems_table(
-    scored: Scored, judge: Judge, pairs: OrderedPairs, draws: int, seed: int
+    scored: Scored, judge: RankingJudge, pairs: OrderedPairs, draws: int, seed: int
 ) -> Table:
     """Mean score of each system, best first, and how sure it is above the next (figure 1).
 
@@ -55,7 +55,7 @@ def systems_table(
     return Table("systems", "Ranking by the metric", rows, note)
 
 
-def order_table(scored: Scored, judge: Judge, pairs: OrderedPairs) -> Table:
+def order_table(scored: Scored, judge: RankingJudge, pairs: OrderedPairs) -> Table:
     """Every two systems."""
     human = row_means(scored.human.T)
     rows: list[Row] = []

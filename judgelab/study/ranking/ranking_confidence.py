@@ -16,7 +16,7 @@ from judgelab.stats.ranking.observed import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.ranking import curves
 from judgelab.study.ranking.empirical import Empirical, empirical
-from judgelab.study.ranking.judge import Assumed, Judge, judge_of, judge_table, unused
+from judgelab.study.ranking.judge import Assumed, RankingJudge, judge_of, judge_table, unused
 from judgelab.study.ranking.notes import notes
 from judgelab.study.ranking.order import bias_known, order, order_table, systems_table
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
@@ -119,7 +119,7 @@ class RankingConfidence(Study):
             estimators=scored.estimators,
         )
 
-    def _curves(self, judge: Judge, size: int, draws: Draws) -> list[Table]:
+    def _curves(self, judge: RankingJudge, size: int, draws: Draws) -> list[Table]:
         deltas = self.deltas or [round(share * judge.sd, 6) for share in IN_SDS]
         return [
             curves.trade_off(judge, deltas, self.confidence),
@@ -131,7 +131,7 @@ class RankingConfidence(Study):
     def _summary(
         self,
         scored: Scored,
-        judge: Judge,
+        judge: RankingJudge,
         seen: Empirical | None,
         pairs: OrderedPairs,
         size: int,
@@ -166,7 +166,7 @@ def _enough(scored: Scored) -> None:
         )
 
 
-def _figures(judge: Judge, seen: Empirical | None) -> list[str]:
+def _figures(judge: RankingJudge, seen: Empirical | None) -> list[str]:
     found = ["ranking_systems"]
     if seen is not None:
         found += ["ranking_observed", "ranking_calibration"]

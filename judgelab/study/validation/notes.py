@@ -11,7 +11,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.estimate import Estimate
 
 if TYPE_CHECKING:
-    from judgelab.study.validation.study import State
+    from judgelab.study.validation.study import ValidationState
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
@@ -22,7 +22,7 @@ INTERVALS: Mapping[Definition, str] = {
 
 def notes(
     context: Context,
-    states: Mapping[str, State],
+    states: Mapping[str, ValidationState],
     change: Estimate | None,
     word: str,
     definition: Definition,

@@ -47,7 +47,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class State:
+class ValidationState:
     """The texts before or after the attack, and what the mechanism says of them."""
 
     panel: Panel
@@ -130,12 +130,12 @@ class Validation(Study):
             _both_roles(panels["clean"])
         return panels
 
-    def _state(self, context: Context, panel: Panel) -> State:
+    def _state(self, context: Context, panel: Panel) -> ValidationState:
         measured = context.measure(panel)
         scores = context.score(measured, self.definition)
-        return State(panel, measured, scores, rows_of(panel, scores))
+        return ValidationState(panel, measured, scores, rows_of(panel, scores))
 
-    def _record(self, context: Context, name: str, state: State) -> None:
+    def _record(self, context: Context, name: str, state: ValidationState) -> None:
         """Keep what was measured before anything that could fail on odd numbers."""
         write = context.run_dir.write_table
         write(f"records/{name}_scores.parquet", score_records(state.panel, state.scores))
@@ -144,7 +144,7 @@ class Validation(Study):
         if state.scores.directed is not None:
             write(f"records/{name}_pairs.parquet", pair_records(state.scores.directed))
 
-    def _change(self, states: Mapping[str, State], seed: int) -> Estimate:
+    def _change(self, states: Mapping[str, ValidationState], seed: int) -> Estimate:
         clean, attacked = states["clean"].rows, states["attacked"].rows
         return standardized_mean_difference(
             clean.score,
@@ -187,7 +187,7 @@ def _both_roles(panel: Panel) -> None:
 def _summary(
     context: Context,
     definition: Definition,
-    states: Mapping[str, State],
+    states: Mapping[str, ValidationState],
     change: Estimate | None,
     word: str,
     human: Mapping[str, Estimate],

@@ -16,9 +16,9 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.validation.notes import INTERVALS
 
 if TYPE_CHECKING:
-    from judgelab.study.validation.study import State
+    from judgelab.study.validation.study import ValidationState
 
-States = Mapping[str, "State"]
+States = Mapping[str, "ValidationState"]
 
 
 def flat(key: str, estimate: Estimate) -> dict[str, Value]:
@@ -45,7 +45,7 @@ def change_table(
     return Table("smd", "Change under the attack", [{**head, **change.as_dict(), **means}], note)
 
 
-def human_correlations(clean: State, draws: int, seed: int) -> dict[str, Estimate]:
+def human_correlations(clean: ValidationState, draws: int, seed: int) -> dict[str, Estimate]:
     """Spearman and Pearson of clean scores with human grades; empty without grades."""
     agents = clean.panel.agents
     grades = np.array(
