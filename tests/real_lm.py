@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,3 +21,23 @@ _skip = pytest.mark.skipif(
 def needs_smollm2(test):  # type: ignore[no-untyped-def]
     """Skipped, with the reason shown, where the model is not at hand."""
     return pytest.mark.real_lm(_skip(test))
+
+
+@contextmanager
+def oracle_that_remembers() -> Iterator[None]:
+    """One sequence at a time, each model and batch once: no planted fault reaches it."""
+    from judgelab.scoring import drift, engine
+    from judgelab.scoring.rows import score_rows
+
+    kept: dict[Any, Any] = {}
+
+    def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
+        key = (id(lm), tuple(jobs), after)
+        if key not in kept:
+            kept[key] = (lm, score_rows(lm, jobs, after))  # the model is held: its id stays its own
+        return kept[key][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "score_rows", remembered)
+        patch.setattr(drift, "score_rows", remembered)
+        yield

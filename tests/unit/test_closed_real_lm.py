@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from judgelab.mechanism.pointwise import Pointwise  # noqa: E402
 from judgelab.mechanism.rating import Rating  # noqa: E402
 from judgelab.mechanism.tvd_mi import TvdMi  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
-from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers  # noqa: E402
 
 SAMPLES = Path(__file__).parents[2] / "judgelab" / "dataset" / "samples"
 MECHANISMS: dict[str, Any] = {
@@ -39,6 +41,12 @@ MECHANISMS: dict[str, Any] = {
 }
 BEGUN = 6  # tokens of a generated reply: more than any label has
 FOLLOWED = ("pointwise5",)  # prompts that this small LM does reply to with a label
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_oracle_answers_once() -> Iterator[None]:
+    with oracle_that_remembers():
+        yield
 
 
 @cache
@@ -136,10 +144,11 @@ def test_verdicts_are_those_of_greedy_replies_that_begin_with_a_label(name: str)
 
 @needs_smollm2
 def test_all_ways_find_the_same_label_and_probabilities() -> None:
-    found = {}
+    found, whole = {}, panel(1)
+    one = replace(whole, agents=whole.agents[:1], texts=tuple(row[:1] for row in whole.texts))
     for backend in ("tree", "kv", "rows"):
         listening = Listening(lm(backend))
-        MECHANISMS["pointwise5"].measure(panel(1), listening, seed=0)
+        MECHANISMS["pointwise5"].measure(one, listening, seed=0)
         found[backend] = [reply for _, reply in listening.heard]
     for tree, *others in zip(found["tree"], found["kv"], found["rows"], strict=True):
         for other in others:

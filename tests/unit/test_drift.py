@@ -13,20 +13,18 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.scoring import drift as drifting  # noqa: E402
 from judgelab.scoring import engine, tree  # noqa: E402
 from judgelab.scoring.attention import Shared  # noqa: E402
 from judgelab.scoring.drift import AFTER, LARGEST, TYPICAL, DriftError, drift, noise  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan  # noqa: E402
 from judgelab.scoring.rows import score_rows  # noqa: E402
-from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers  # noqa: E402
 from tests.tiny_models import model  # noqa: E402
 
 TEMPLATE = "Two people describe the same film. The first says:\n"
 TEXTS = (
     "A young pianist leaves her village, wins nothing in the city, and comes home to teach.",
-    "It is about a girl from a mountain village who wants to play the piano for a living.",
     "A thriller about a bank robbery in Lisbon, with a long chase by tram.",
 )
 
@@ -100,18 +98,7 @@ def smollm2() -> dict[str, Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _the_oracle_answers_once() -> Iterator[None]:
-    """One sequence at a time, each model and batch once: no planted fault reaches it."""
-    kept: dict[Any, Any] = {}
-
-    def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
-        key = (id(lm), tuple(jobs), after)
-        if key not in kept:
-            kept[key] = (lm, score_rows(lm, jobs, after))  # the model is held: its id stays its own
-        return kept[key][1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "score_rows", remembered)
-        patch.setattr(drifting, "score_rows", remembered)
+    with oracle_that_remembers():
         yield
 
 
