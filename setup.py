@@ -9,4 +9,5 @@ setup(
         "judgelab": ["py.typed", "dataset/samples/*.jsonl", "agents/strategies/**/*"],
         "judgelab.conf": ["**/*"],
     },
+    exclude_package_data={"judgelab.conf": ["local/*", "local/**/*"]},  # the builder's own
 )

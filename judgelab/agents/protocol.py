@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Protocol, Self
 
@@ -18,8 +19,10 @@ class Agents(Protocol):
         return self
 
     @property
+    @abstractmethod
     def requires(self) -> frozenset[Capability]: ...
 
+    @abstractmethod
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
         """The panel's items with agents and their texts (None where an agent gave none)."""
         ...

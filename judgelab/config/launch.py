@@ -102,11 +102,11 @@ def _near(key: str) -> str:
     from hydra.initialize import initialize_config_dir
     from omegaconf import OmegaConf
 
-    from judgelab.core.prompt import FOLDER
+    from judgelab.core.resources import conf
 
     groups = [arg for arg in sys.argv[1:] if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
     GlobalHydra.instance().clear()
-    with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
+    with initialize_config_dir(str(conf()), version_base="1.3"):
         try:
             cfg = compose("config", overrides=[g for g in groups if not g.startswith(f"{key}=")])
         except Exception:  # several things are wrong at once: then without a hint

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,11 +120,13 @@ class EvaluationLM(Protocol):
     adapter: str | None = None
 
     @property
+    @abstractmethod
     def identity(self) -> str:
         """One line that names the LM and all that can change its answers."""
         ...
 
     @property
+    @abstractmethod
     def capabilities(self) -> frozenset[Capability]:
         """Which verbs work."""
         ...
@@ -153,6 +156,11 @@ class EvaluationLM(Protocol):
         """Whether a call takes time alone, and nothing has to be fetched first."""
         return False
 
+    @property
+    def streaming(self) -> StreamingLM | None:
+        """The LM itself, where its answers arrive one by one and cost something."""
+        return None
+
     def recorded(self, measurement: str, panel: Panel) -> xr.Dataset | None:
         """What a mechanism of this measurement would measure, where that itself was recorded."""
         return None
@@ -179,7 +187,7 @@ class WrappedLM(EvaluationLM):
     """An LM around another one, which it names and speaks for; verbs are the wrapper's own."""
 
     def __init__(self, lm: EvaluationLM) -> None:
-        self.lm = lm
+        self.lm, self.adapter = lm, lm.adapter
 
     @property
     def identity(self) -> str:
@@ -206,12 +214,29 @@ class WrappedLM(EvaluationLM):
         """What the wrapped LM is below its own wrappers."""
         return self.lm.unwrapped
 
+    @property
+    def replayed(self) -> bool:
+        """Whether the wrapped LM's answers were recorded earlier."""
+        return self.lm.replayed
+
+    @property
+    def at_hand(self) -> bool:
+        """The wrapped LM's."""
+        return self.lm.at_hand
+
+    def recorded(self, measurement: str, panel: Panel) -> xr.Dataset | None:
+        """The wrapped LM's."""
+        return self.lm.recorded(measurement, panel)
+
+    def remarks(self, definition: str) -> tuple[str, ...]:
+        """The wrapped LM's."""
+        return self.lm.remarks(definition)
+
     def close(self) -> None:
         """Close the wrapped LM."""
         self.lm.close()
 
 
-@runtime_checkable
 class StreamingLM(EvaluationLM, Protocol):
     """An LM whose answers arrive one by one and cost something: each can be kept at once."""
 

@@ -10,15 +10,17 @@ PACKAGE = Path(str(files("judgelab")))
 """The folder of the package."""
 
 
-PROGRAM = "python run.py" if (PACKAGE.parent / "run.py").is_file() else "judgelab"
+INSTALLED = (PACKAGE / "conf" / "config.yaml").is_file()
+"""Whether this is an installed wheel, which holds the configs, and no checkout."""
+
+PROGRAM = "judgelab" if INSTALLED else "python run.py"
 """What a user types before the overrides: run.py in a checkout, else the console script."""
 
 
 @cache
 def conf() -> Path:
     """The folder of configs, prompts and lists: at the top of a checkout, inside of a wheel."""
-    checkout = PACKAGE.parent / "conf"
-    return checkout if (checkout / "config.yaml").is_file() else PACKAGE / "conf"
+    return PACKAGE / "conf" if INSTALLED else PACKAGE.parent / "conf"
 
 
 def samples() -> Path:

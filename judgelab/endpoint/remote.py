@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from judgelab.core.capability import Capability
+from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
@@ -36,6 +37,16 @@ class Remote(EvaluationLM, ABC):
     @abstractmethod
     def capabilities(self) -> frozenset[Capability]:
         """Which verbs work."""
+
+    @property
+    def streaming(self) -> Remote:
+        """Itself."""
+        return self
+
+    @property
+    def presentation(self) -> Presentation:
+        """The model's name; how texts are put to it is not known here."""
+        return Presentation(self.model)
 
     @abstractmethod
     def attach(self, meter: Meter) -> None:

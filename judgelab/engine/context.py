@@ -173,6 +173,7 @@ def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
     parts = {axis: build(config[axis], axis) for axis in AXES if axis not in OUTSIDE}
     node = config.get(WRITER)
     parts[WRITER] = None if node is None else build(node, WRITER)
+    _derived(parts)
     lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
     if Capability.RECORDED not in lm.capabilities:
         judges = parts["study"].judges or {}
@@ -184,6 +185,17 @@ def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
     for axis in ("synopsis", "preprocessor", "attack"):
         _check(f"{axis}={parts[axis].name}", (parts[axis].requires,), writer, WRITER)
     return parts
+
+
+def _derived(parts: Mapping[str, Any]) -> None:
+    """Refuse a class of the user's own that lacks what its base has a default for."""
+    for axis, base in (("evaluation_lm", EvaluationLM), (WRITER, EvaluationLM), ("agents", Agents)):
+        part = parts[axis]
+        if part is not None and base not in type(part).__mro__:
+            raise ConfigError(
+                f"{axis}._target_: {type(part).__name__} must derive from "
+                f"{base.__module__}.{base.__name__}."
+            )
 
 
 def _check(

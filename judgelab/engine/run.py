@@ -243,6 +243,8 @@ def _manifest(started: float) -> dict[str, Any]:
 
 def _commit() -> str | None:
     """The checkout's commit; None outside a checkout or without git."""
+    if not (PACKAGE.parent / ".git").exists():  # a wheel may lie in somebody else's repository
+        return None
     command = ["git", "rev-parse", "HEAD"]
     try:
         done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)

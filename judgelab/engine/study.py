@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Protocol, Self
 
@@ -20,9 +21,15 @@ class Study(Protocol):
     judges: dict[str, EvaluationLM] | None = None
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
-        """The same with each of its judges as ``use`` returns it: cached, metered, counted."""
+        """The same with each of its judges as ``use`` returns it: cached, metered, counted.
+
+        A study with judges has to say how; without, they would be asked past cache and budget.
+        """
+        if self.judges:
+            raise NotImplementedError(f"{type(self).__name__} has judges, but no with_lms.")
         return self
 
+    @abstractmethod
     def ask(self, context: Context) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more.
 
@@ -30,6 +37,7 @@ class Study(Protocol):
         """
         ...
 
+    @abstractmethod
     def run(self, context: Context) -> Result:
         """Everything that ends up in result.json; all model traffic goes through its LMs."""
         ...

@@ -57,7 +57,10 @@ class Answers:
 
 
 class PairJudge(Protocol):
-    """How a judge is asked which of two answers is better: mechanism=pairwise, or one like it."""
+    """How a judge is asked which of two answers is better: mechanism=pairwise, or one like it.
+
+    ``requires`` holds one set of capabilities, no alternatives.
+    """
 
     @property
     def prompt(self) -> Prompt: ...

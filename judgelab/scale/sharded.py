@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import LogProbTable, StreamingLM
+from judgelab.core.lm import LogProbTable
 from judgelab.scale.protocol import Ask, Spread
 from judgelab.scale.shards import Answers, PairShard, Shard, missing
 from judgelab.scale.worker import Answered, Model
@@ -55,7 +55,7 @@ class Sharded(ABC):
             ConfigError: the LM is an endpoint: it asks many calls at once from one process, and
                 its limits, meter and budget hold there.
         """
-        if isinstance(lm.lm, StreamingLM):
+        if lm.lm.streaming is not None:
             raise ConfigError(
                 "scale: an endpoint answers many calls at once already, and its limits and budget "
                 "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."

@@ -56,14 +56,14 @@ class Collector(WrappedLM):
     def __init__(self, lm: Cached) -> None:
         self.shards: list[Shard] = []
         super().__init__(lm)
-        self._lm, self._seen = lm, set[bytes]()
+        self._cached, self._seen = lm, set[bytes]()
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """Known pairs; NaN for all others."""
-        keys = self._lm.logprob_keys(contexts, targets, pairs)
-        known = self._lm.known_logprobs(keys)
+        keys = self._cached.logprob_keys(contexts, targets, pairs)
+        known = self._cached.known_logprobs(keys)
         fresh = self._fresh(keys, set(known))
         if fresh:
             wanted = tuple(pairs[index] for index in fresh)
@@ -72,8 +72,8 @@ class Collector(WrappedLM):
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""
-        keys = self._lm.chat_keys(requests)
-        known = self._lm.known_chats(keys)
+        keys = self._cached.chat_keys(requests)
+        known = self._cached.known_chats(keys)
         wanted = [requests[index] for index in self._fresh(keys, set(known))]
         rest = open_questions(wanted)
         parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]

@@ -21,7 +21,6 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
-    StreamingLM,
     WrappedLM,
 )
 from judgelab.core.surrogates import HALVED, halved
@@ -86,9 +85,10 @@ class Cached(WrappedLM):
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
         self._claims = None
-        if isinstance(lm, StreamingLM):
+        self._streaming = lm.streaming
+        if self._streaming is not None:
             self._claims = Claims(cache)
-            lm.keep(cache.path)
+            self._streaming.keep(cache.path)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -111,8 +111,8 @@ class Cached(WrappedLM):
                 self._unscored[key] = (math.nan, 0)
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
-            if isinstance(self.lm, StreamingLM):
-                for index, row in self.lm.stream_logprob(contexts, targets, missing):
+            if self._streaming is not None:
+                for index, row in self._streaming.stream_logprob(contexts, targets, missing):
                     yield {index: row}
             else:
                 fresh = self.lm.logprob(contexts, targets, missing)
@@ -130,8 +130,8 @@ class Cached(WrappedLM):
                 self._unscored[key] = Reply(None, HALVED, settled=True)
 
         def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
-            if isinstance(self.lm, StreamingLM):
-                for index, reply in self.lm.stream_chat(missing):
+            if self._streaming is not None:
+                for index, reply in self._streaming.stream_chat(missing):
                     yield {index: reply}
             else:
                 yield from _slices(self.lm, missing)

@@ -8,6 +8,7 @@ import site
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, source / name)
         else:
             shutil.copy(ROOT / name, source / name)
+    (source / "conf/local").mkdir(exist_ok=True)
+    (source / "conf/local/default.yaml").write_text("# @package _global_\nlimit: 1\n")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     built = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
     subprocess.run([*pip, *built], check=True, timeout=300)
     [wheel] = folder.glob("judgelab-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "judgelab/conf/papers/sweep/gem_figure_4.yaml" in names
+    assert not [name for name in names if "conf/local" in name], "the builder's own settings"
     shutil.rmtree(source)
     venv.create(folder / "env")
     [own] = (folder / "env").glob("lib/python*/site-packages")
@@ -103,3 +109,18 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
     assert list(tmp_path.glob("outputs/runs/length-xsum-shouting-*/DONE"))
     said = carried_out(program, tmp_path, ["--help"]).stdout
     assert "shouting" in said and "judgelab mechanism=tvd_mi" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["config.yaml", "local/default.yaml"])
+def test_settings_of_another_program_are_left_alone(
+    program: Path, tmp_path: Path, file: str
+) -> None:
+    """A folder conf/ of another Hydra program, or with settings that nobody named."""
+    for name in (file, "attack/shouting.yaml"):
+        foreign = tmp_path / "conf" / name
+        foreign.parent.mkdir(parents=True, exist_ok=True)
+        foreign.write_text("# @package _global_\nlimit: 1\nsurprise: true\n")
+    done = carried_out(program, tmp_path, ["study=plan", "tracker=none"])
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "shouting" not in carried_out(program, tmp_path, ["--help"]).stdout

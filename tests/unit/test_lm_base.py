@@ -1,0 +1,90 @@
+"""What LMs, agents and studies have for nothing, and what they must bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.config import resolved
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.resources import conf
+from judgelab.engine.context import Context, build_parts
+from judgelab.engine.study import Study
+from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
+from tests.scripted import NOBODY
+
+
+class Speaks(EvaluationLM):
+    """Has the two things that nobody can guess, and something to say."""
+
+    identity = "speaks 1"
+    capabilities = frozenset({Capability.CHAT})
+    adapter = "a/folder"
+
+    def remarks(self, definition: str) -> tuple[str, ...]:
+        return (f"of {definition}",)
+
+
+class Bare:
+    """As an LM looks, without its base."""
+
+    identity, capabilities = "bare 1", frozenset({Capability.LOGPROB})
+
+
+@dataclass(frozen=True)
+class Judged(Study):
+    judges: dict[str, EvaluationLM] | None = field(default_factory=dict)
+
+    def ask(self, context: Context) -> None: ...
+
+    def run(self, context: Context) -> Any: ...
+
+
+def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path: Path) -> None:
+    lm = Speaks()
+    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    for one in (lm, cached, Counted(cached)):
+        assert one.unwrapped is lm and one.adapter == "a/folder"
+        assert not one.replayed and not one.at_hand and one.facts == {}
+        assert one.remarks("paper") == ("of paper",)
+    with pytest.raises(CapabilityError, match="speaks gives no log-probabilities"):
+        lm.logprob(["x"], ["y"], [(0, 0)])
+    with pytest.raises(CapabilityError, match="answers no messages"):
+        lm.chat([ChatRequest(())])
+    cached.close()
+
+
+def test_an_lm_without_an_identity_is_none() -> None:
+    class Nameless(EvaluationLM):
+        capabilities = frozenset({Capability.CHAT})
+
+    with pytest.raises(TypeError, match="identity"):
+        Nameless()  # type: ignore[abstract]
+
+
+def test_putting_a_cache_around_an_lm_asks_it_nothing(tmp_path: Path) -> None:
+    """Its identity looks for the weights: an absent model is told when it is needed, not before."""
+    Cached(Transformers(str(tmp_path / "absent")), CallCache(tmp_path / "c.sqlite")).cache.close()
+
+
+def test_judges_are_never_asked_past_cache_and_budget() -> None:
+    assert Judged().with_lms(lambda name, lm: lm) == Judged()
+    with pytest.raises(NotImplementedError, match="Judged has judges, but no with_lms"):
+        Judged({"one": NOBODY}).with_lms(lambda name, lm: lm)
+
+
+def test_a_class_without_the_base_is_refused_by_name() -> None:
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        config = resolved(compose("config"))
+    config["evaluation_lm"] = {"_target_": f"{__name__}.Bare"}
+    with pytest.raises(ConfigError, match="Bare must derive from judgelab.core.lm.EvaluationLM"):
+        build_parts(config)
