@@ -29,13 +29,16 @@ def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.fl
             tell.
     """
     selects = "logits_to_keep" in signature(model.forward).parameters
-    found = []
+    found, fed = [], ([0], 0)
     for context, target in jobs:
-        ids = [*context, *target[:-1], *[target[0]] * after]
+        ids = [*context, *target[:-1]]
+        ids += ids[:1] * after
         keep = {"logits_to_keep": len(target) + after} if selects else {}
         with torch.inference_mode():
-            batch = torch.tensor([ids], device=model.device)
-            logits = model(input_ids=batch, use_cache=False, **keep).logits[0]
+            if (ids, len(target)) != fed:  # labels of one token are read off the same pass
+                batch = torch.tensor([ids], device=model.device)
+                logits = model(input_ids=batch, use_cache=False, **keep).logits[0]
+                fed = (ids, len(target))
             first = len(logits) - len(target) - after
             found.append(_picked(logits[first : first + len(target)], target))
     return np.concatenate(found)
