@@ -24,12 +24,14 @@ class Experiment:
 
     Attributes:
         name: its package.
+        address: where its authors released the data.
         folder: by which a folder of several papers shows that they are there.
         whole: whether it wants the folder of several papers, and not its own.
         mark: a file by which a folder is known that holds its data alone.
     """
 
     name: str
+    address: str
     folder: str
     whole: bool = False
     mark: str | None = None
@@ -37,10 +39,17 @@ class Experiment:
 
 FIRST = "peer_prediction"
 EXPERIMENTS = (
-    Experiment(FIRST, FIRST),
-    Experiment("gem", "gem", mark="gem_iclr2023*.parquet"),
-    Experiment("ranking_confidence", "rose", whole=True),
-    Experiment("auto_pre", "auto_pre", mark="verdict_pairwise.parquet"),
+    Experiment(FIRST, "github.com/zrobertson466920/llm-peer-prediction", FIRST),
+    Experiment(
+        "gem",
+        "github.com/yx-lu/Benchmarking-LLMs--Judgments-with-No-Gold-Standard",
+        "gem",
+        mark="gem_iclr2023*.parquet",
+    ),
+    Experiment("ranking_confidence", "huggingface.co/datasets/Salesforce/rose", "rose", whole=True),
+    Experiment(
+        "auto_pre", "github.com/cjj826/Auto-PRE", "auto_pre", mark="verdict_pairwise.parquet"
+    ),
 )
 
 
@@ -62,7 +71,8 @@ def _found(data: Path) -> dict[str, Path]:
         for one in known:
             if one not in below:
                 print(
-                    f"{data} has no folder {one.folder}: the tables of {one.name} are left out.",
+                    f"{data} has no folder {one.folder}: the tables of {one.name} are left out "
+                    f"(its data are from {one.address}).",
                     file=sys.stderr,
                 )
         return {one.name: data if one.whole else data / one.folder for one in below}

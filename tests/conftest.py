@@ -15,5 +15,8 @@ def shared_data() -> Path:
     """The folder of released data (never part of the project); skips where it is absent."""
     folder = Path(os.environ.get("JUDGELAB_SHARED", ROOT.parent / "shared")) / "data"
     if not folder.is_dir():
-        pytest.skip("no released data: set JUDGELAB_SHARED to the folder that holds data/")
+        pytest.skip(
+            "no released data: set JUDGELAB_SHARED to a folder with data/peer_prediction (a clone of "
+            "github.com/zrobertson466920/llm-peer-prediction; others: experiments/tables.py)"
+        )
     return folder

@@ -60,7 +60,7 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     except OmegaConfBaseException as cause:
         raise ConfigError(f"{cause.full_key or 'config'}: {_first_line(cause)}.") from cause
     assert isinstance(plain, dict)
-    return {str(key): value for key, value in plain.items()}
+    return {str(key): _renamed(value) for key, value in plain.items()}
 
 
 def frame(config: Mapping[str, Any]) -> Frame:
@@ -129,6 +129,17 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         raise
     except (TypeError, ValueError) as cause:
         raise ConfigError(f"{path}: {cause}") from cause
+
+
+def _renamed(value: Any) -> Any:
+    """The same with classes by the names that they have now: one run, one fingerprint."""
+    if isinstance(value, list):
+        return [_renamed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _renamed(one) for key, one in value.items()}
+    target = found.get("_target_")
+    return found | {"_target_": MOVED[target]} if target in MOVED else found
 
 
 def _locate(target: str, path: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from judgelab.config import AXES, build, frame, resolved
 from judgelab.config.build import MOVED, _locate
@@ -140,3 +141,5 @@ def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
 def test_configs_of_before_still_name_their_class(before: str, now: str) -> None:
     module, _, name = now.rpartition(".")
     assert _locate(before, "axis") is getattr(importlib.import_module(module), name)
+    old = OmegaConf.create({"axis": [{"inner": {"_target_": before, "kept": 1}}]})
+    assert resolved(old) == {"axis": [{"inner": {"_target_": now, "kept": 1}}]}, "one fingerprint"
