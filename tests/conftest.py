@@ -16,7 +16,7 @@ def shared_data() -> Path:
     folder = Path(os.environ.get("JUDGELAB_SHARED", ROOT.parent / "shared")) / "data"
     if not folder.is_dir():
         pytest.skip(
-            "no released data: set JUDGELAB_SHARED to a folder with data/peer_prediction (a clone of "
-            "github.com/zrobertson466920/llm-peer-prediction; others: experiments/tables.py)"
+            "no released data: set JUDGELAB_SHARED to a folder with data/peer_prediction, from "
+            "github.com/zrobertson466920/llm-peer-prediction (others: experiments/tables.py)"
         )
     return folder
