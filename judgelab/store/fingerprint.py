@@ -52,7 +52,7 @@ def code_digest() -> str:
     shown = {PACKAGE / name for name in SEEN_ONLY}
     files = {
         f"judgelab/{path.relative_to(PACKAGE)}": path
-        for kind in ("*.py", "*.jsonl")
+        for kind in ("*.py", "*.jsonl", "*.txt")
         for path in PACKAGE.rglob(kind)
         if not shown & set(path.parents)
     }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,13 @@ _KIND = re.compile(r"(.+?) \((v|n)\)")
 _BEFORE_NOUN = frozenset(
     ("a", "an", "the", "this", "that", "his", "her", "its", "their", "my", "our", "your", "no")
 ) | frozenset(("of", "in", "at", "for", "with", "some", "any", "new", "old", "more", "final"))
+
+
+def sections(file: str) -> dict[str, str]:
+    """The word tables of a file beside this one, by the name in brackets above each."""
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def table(text: str) -> dict[str, tuple[str, ...]]:

@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-from judgelab.agents.strategies.lexicon.base import Lexicon, options, phrases, words_of
+from judgelab.agents.strategies.lexicon.base import Lexicon, options, phrases, sections, words_of
 
-STOPWORDS = words_of(
-    """
-    a about above after again against ago all almost along already also although always am among
-    an and another any anyone anything are aren around as ask asked at away back be became because
-    become been before behind being below between both but by came can cannot come could couldn d
-    did didn do does doesn doing don done down during each either else enough even ever every few
-    first for found from further gave get gets give given go goes going gone got had hadn has hasn
-    have haven having he held her here hers herself him himself his how however i if in indeed
-    instead into is isn it its itself just keep kept know known last later least less let like ll
-    lot m made make makes many may me might mine more most much must my myself near need neither
-    never new next no nobody none nor not nothing now of off often on once one only onto or other
-    others our ours out over own per perhaps put quite rather re really s said same saw say saying
-    says see seem seems seen set several shall she should shouldn since so some someone something
-    soon still such t take taken tell than that the their theirs them then there these they thing
-    things think this those though three through thus to told too took toward two under until up
-    upon us use used using ve very want was wasn way we well went were weren what when where
-    whether which while who whole whom whose why will with within without won would wouldn yes yet
-    you your yours yourself
-    """
-)
+WORDS = sections("common.txt")
+
+STOPWORDS = words_of(WORDS["STOPWORDS"])
 """Words that carry grammar more than content."""
 
-CALENDAR = words_of(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june
-    july august september october november december mon tue wed thu fri sat sun christmas easter
-    spring summer autumn winter today tomorrow yesterday tonight
-    """
-)
+CALENDAR = words_of(WORDS["CALENDAR"])
 
-UNITS = words_of(
-    """
-    percent cent year years month months week weeks days hour hours minute minutes mile miles
-    million billion thousand hundred four five seven eight nine eleven twelve twenty thirty section
-    subsection today yesterday night morning evening
-    """
-)
+UNITS = words_of(WORDS["UNITS"])
 """Measures, which are no topic."""
 
-HEADINGS = words_of(
-    """
-    abstract aim aims background conclusion conclusions date design findings introduction
-    keywords methods method note objective objectives purpose question results result section
-    setting source summary title update edit
-    """
-)
+HEADINGS = words_of(WORDS["HEADINGS"])
 """Words before a colon that open a section and are nobody's name."""
 
-NUMBER_WORDS = options(
-    """
-    two | three | four | five | six | seven | eight | nine | ten | eleven | twelve | thirteen
-    fourteen | fifteen | sixteen | eighteen | twenty | thirty | forty | fifty | sixty | ninety
-    """
-)
+NUMBER_WORDS = options(WORDS["NUMBER_WORDS"])
 NUMBER_LEXICON = Lexicon.of(frozenset(NUMBER_WORDS))
 MAGNITUDES = Lexicon.parse(
     "hundred: thousand; hundreds: dozens; thousand: hundred; thousands: hundreds"
@@ -65,13 +25,7 @@ MAGNITUDES = Lexicon.parse(
     "; quarter: half; dozen: hundred; dozens: hundreds; double: triple"
 )
 
-DISCOURSE = options(
-    """
-    however, | but | and | so | meanwhile, | also, | then, | in addition, | moreover, | yet | well,
-    furthermore, | besides, | still, | anyway, | for example, | indeed, | for instance, | in fact,
-    of course, | therefore, | as a result, | nevertheless, | at the same time, | on the other hand,
-    """
-)
+DISCOURSE = options(WORDS["DISCOURSE"])
 """Openings that only make sense after another sentence."""
 
 INTENSIFIERS = Lexicon.of(
@@ -101,37 +55,7 @@ EVALUATIVE = Lexicon.of(
     )
 )
 
-SYNONYMS = Lexicon.parse(
-    """
-    about: around; according to: as stated by; across: throughout; allowed: permitted
-    although: though | even though; announced: made known; another: a further; around: about
-    article: piece; asked: inquired | enquired; at present: now; at the moment: right now
-    at least: no less than; attempted: tried; began: started; big: large | sizeable
-    blamed: held responsible; bought: purchased; build (v): construct; built: constructed
-    carried: bore; chief: head; child: youngster; children: youngsters; chose: picked
-    close to: near; costs (n): expenses; damaged: harmed; decided: chose | resolved
-    difficult: hard; doctor: physician; ended: finished; enough: sufficient; entire: whole
-    estimated: reckoned; expected: anticipated; expects: anticipates; fewer than: under
-    finally: in the end; fitted: equipped; found: discovered; happened: occurred
-    happy: glad | pleased; helped: assisted; huge: very large; hurt: injured; idea: notion
-    important: significant; in order to: so as to; increased: went up; intends: plans
-    interrupted: halted; is going to: will; journey: trip; kept: held on to; large: big
-    later: afterwards; lies: is situated; looked: gazed; made: produced
-    mistake: error; money: funds; more than: over | upwards of; nearly: almost; near: close to
-    need (v): require; needs (v): requires; nevertheless: even so; nobody: no one
-    often: frequently; only: merely; people: persons; perhaps: possibly; permitted: allowed
-    picture: image; planned: intended; problem: issue | difficulty; put: placed; quickly: fast
-    quietly: softly; quite: rather; rain: rainfall; replied: answered; rose: went up
-    said: stated | remarked; saw: noticed; says: states; seems: appears; seem: appear
-    several: a number of; show (v): indicate; showed: indicated; shows (v): indicates
-    shut: closed; small: little; so far: to date; started: began; stayed: remained
-    stopped: halted; street: road; suddenly: all at once; tell: inform; think (v): believe
-    thinks (v): believes; thought (v): believed; told: informed; tried: attempted
-    turned out: proved; understood: realised; until: till; upper: top; usually: normally
-    waited: stood waiting; walked: went on foot; warned: cautioned; whole: entire
-    worked: laboured; workers: staff; writes: pens
-    """
-)
+SYNONYMS = Lexicon.parse(WORDS["SYNONYMS"])
 """Everyday words and near equivalents, as two writers would differ."""
 
 EXPAND = Lexicon.parse(
@@ -151,18 +75,8 @@ CONTRACT = Lexicon.parse(
     "; we are: we're; they are: they're; you are: you're; let us: let's"
 )
 
-INVENTED_NAMES = options(
-    """
-    Marlow Denby | Ines Calder | Petra Quill | Tobias Rusk | Lenora Vance | Amos Trill
-    Greta Holm | Silas Orme | Nadia Fenwick | Caspar Dunn | Edith Larkin | Rolf Tarn
-    """
-)
+INVENTED_NAMES = options(WORDS["INVENTED_NAMES"])
 INVENTED_PLACES = options(
     "Port Denholm | Calderwick | Upper Marlow | Orrin Bay | Fenbridge | New Tarn | Lindmere"
 )
-INVENTED_BODIES = options(
-    """
-    the Calder Institute | the harbour board | the teachers' league | a rival committee
-    the ministry's press office | a retired inspector | the growers' union
-    """
-)
+INVENTED_BODIES = options(WORDS["INVENTED_BODIES"])
