@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from judgelab.core.capability import Capability
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
@@ -27,16 +26,6 @@ class Remote(EvaluationLM, ABC):
 
     model: str
     limits: Limits
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """One line that names the LM and all that can change its answers."""
-
-    @property
-    @abstractmethod
-    def capabilities(self) -> frozenset[Capability]:
-        """Which verbs work."""
 
     @property
     def streaming(self) -> Remote:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Protocol, Self
 
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
@@ -24,9 +25,15 @@ class Study(Protocol):
         """The same with each of its judges as ``use`` returns it: cached, metered, counted.
 
         A study with judges has to say how; without, they would be asked past cache and budget.
+
+        Raises:
+            ConfigError: it has judges and does not say.
         """
         if self.judges:
-            raise NotImplementedError(f"{type(self).__name__} has judges, but no with_lms.")
+            raise ConfigError(
+                f"{type(self).__name__} has judges, but no with_lms: write it, as in "
+                "study=qualification, or they are asked past cache and budget."
+            )
         return self
 
     @abstractmethod

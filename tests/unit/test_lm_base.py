@@ -78,7 +78,7 @@ def test_putting_a_cache_around_an_lm_asks_it_nothing(tmp_path: Path) -> None:
 
 def test_judges_are_never_asked_past_cache_and_budget() -> None:
     assert Judged().with_lms(lambda name, lm: lm) == Judged()
-    with pytest.raises(NotImplementedError, match="Judged has judges, but no with_lms"):
+    with pytest.raises(ConfigError, match="Judged has judges, but no with_lms"):
         Judged({"one": NOBODY}).with_lms(lambda name, lm: lm)
 
 
