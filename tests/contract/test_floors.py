@@ -113,3 +113,12 @@ def test_a_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(file.relative_to(PACKAGE)))
     assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
+def test_unit_tests_mirror_the_package() -> None:
+    """A folder of tests/unit is one of judgelab/, or that of the experiments."""
+    unit = PACKAGE.parent / "tests" / "unit"
+    folders = {d.relative_to(unit) for d in unit.rglob("*/") if (d / "__init__.py").is_file()}
+    strangers = {d for d in folders if not (PACKAGE / d).is_dir()} - {Path(), Path("experiments")}
+    assert not strangers, f"tests/unit has folders that judgelab lacks: {strangers}"
+    assert not sorted(unit.glob("test_*.py")), "a unit test lies in the folder of its package"

@@ -1,0 +1,415 @@
+"""Degradations and manipulations of the GEM paper (appendices D.3 and D.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgelab.attack.deletion_completion import MARKER
+from judgelab.attack.random_replacement import ALONE
+from judgelab.attack.rephrase import rephrase
+from judgelab.attack.sentence_deletion import thin, thin_as_released
+from judgelab.attack.words.fillers import FILLERS
+from judgelab.config import build
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import OFFLINE
+from judgelab.core.sections import HEADERS, sections, sentences
+from tests.scripted import NOBODY, ScriptedChat, panel_of
+
+CONF = Path(__file__).resolve().parents[3] / "conf" / "attack"
+WRITING = ("deletion_completion", "abstract_only", "rephrase", "meaningless_elongation")
+REVIEW = """Summary Of The Paper:
+A method sorts mail. It reads the stamps. Then it files them.
+Strengths And Weaknesses:
+The idea is neat. The tests are few. Is it fast? Nobody says!
+Clarity, Quality, Novelty And Reproducibility:
+It reads well.
+Summary Of The Review:
+I lean to accept. The tests should grow."""
+THINNED = """Summary Of The Paper:
+A method sorts mail. Then it files them.
+Strengths And Weaknesses:
+The idea is neat. Is it fast?
+Clarity, Quality, Novelty And Reproducibility:
+It reads well.
+Summary Of The Review:
+I lean to accept."""
+GAPPED = """Summary Of The Paper:
+A method sorts mail. [There is one missing sentence] Then it files them.
+Strengths And Weaknesses:
+The idea is neat. [There is one missing sentence] Is it fast? [There is one missing sentence]
+Clarity, Quality, Novelty And Reproducibility:
+It reads well.
+Summary Of The Review:
+I lean to accept. [There is one missing sentence]"""
+LINES = st.lists(
+    st.sampled_from(
+        ["", " ", "Short. Long!", "1. One. 2) Two?", "- a\t", "ü. ß? 中文。", "3.5 e.g., x", "..."]
+        + [f"{header}:" for header in HEADERS]
+        + ["# Strength And Weaknesses", "**Summary Of The Review** Fine.", "---", "\r", "A."]
+    )
+    | st.text(max_size=20)
+)
+ODD = LINES.map("\n".join)
+
+
+def attack(name: str, **settings: object) -> Any:
+    node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    return build({**node, **settings}, "attack")
+
+
+def only(name: str, text: str | None, lm: Any = NOBODY, **settings: object) -> str | None:
+    """What becomes of the one text of a panel with one item and one agent."""
+    return attack(name, **settings).apply(panel_of([[text]]), lm, seed=0).texts[0][0]  # type: ignore[no-any-return]
+
+
+def with_synopses(panel: Panel, *synopses: str | None) -> Panel:
+    items = tuple(replace(i, synopsis=s) for i, s in zip(panel.items, synopses, strict=True))
+    return replace(panel, items=items)
+
+
+STEPS = {name: attack(name) for name in [*WRITING, "sentence_deletion"]}
+
+
+# Sections and sentences
+
+
+def test_a_stop_inside_a_number_or_a_word_ends_no_sentence() -> None:
+    line = '1. It gains 3.5 points, e.g., on "MNIST." Really?! (2) Yes - see fig.2 :)'
+    assert sentences(line) == [
+        '1. It gains 3.5 points, e.g., on "MNIST."',
+        "Really?!",
+        "(2) Yes - see fig.2 :)",
+    ]
+    assert sentences("---") == sentences("  ") == sentences("42.") == []
+    assert sentences("Nice. :)") == ["Nice. :)"]
+
+
+@settings(max_examples=25)
+@given(ODD)
+def test_sections_joined_are_the_text(text: str) -> None:
+    parts = sections(text)
+    assert "".join(part.header + part.body for part in parts) == text
+    assert all(part.name is None or part.name in HEADERS for part in parts)
+
+
+def test_headers_in_any_spelling_and_on_the_line_of_their_text() -> None:
+    text = "Hello.\n## **Strength and weaknesses**\nA.\nSUMMARY OF THE REVIEW: B.\n# Other\nC."
+    assert [(part.header.strip(), part.name) for part in sections(text)] == [
+        ("", None),
+        ("## **Strength and weaknesses**", "Strength And Weaknesses"),
+        ("SUMMARY OF THE REVIEW:", "Summary Of The Review"),
+        ("# Other", None),
+    ]
+    inside = "The Summary Of The Review: is not at the start of a line, nor is it alone."
+    assert [part.name for part in sections(inside)] == [None]
+    assert [part.name for part in sections("Summary Of The Paper is too short.")] == [None]
+
+
+# Sentence deletion (D.3.1)
+
+
+def test_odd_sentences_of_every_section_stay() -> None:
+    assert only("sentence_deletion", REVIEW) == THINNED
+    released = only("sentence_deletion", REVIEW + "\n", definition="released")
+    assert released == " ".join(THINNED.splitlines())
+    older = REVIEW.replace("Strengths And", "Strength And")
+    assert only("sentence_deletion", older) == THINNED.replace("Strengths And", "Strength And")
+
+
+def test_headers_are_configurable_and_texts_without_any_are_one_section() -> None:
+    text = "Pros\nA one. A two.\nCons\nB one. B two."
+    assert only("sentence_deletion", text, headers=["Pros", "Cons"]) == "Pros\nA one.\nCons\nB one."
+    assert only("sentence_deletion", text, headers=[]) == "Pros\nA two.\nB one."
+    assert only("sentence_deletion", "One.\nTwo.\n\nThree.\n\nFour.\n\n") == "One.\n\nThree.\n\n"
+
+
+def test_released_cuts_at_every_stop_and_loses_the_tail() -> None:
+    text = "It gains 3.5 points.\nFine. And no stop"
+    assert thin_as_released(text, HEADERS) == "It gains 3. Fine."
+    assert thin(text) == "It gains 3.5 points.\nAnd no stop"
+    bold = "A one. **Pros** B one. B two."
+    assert thin_as_released(bold, HEADERS) == "A one. B two."
+    assert thin_as_released(bold, HEADERS, bold=True) == "A one. **Pros** B one. B two."
+
+
+@settings(max_examples=25)
+@given(ODD)
+def test_what_stays_are_the_odd_sentences_in_order(text: str) -> None:
+    def said(body: str) -> list[str]:
+        return [piece for line in body.split("\n") for piece in sentences(line)]
+
+    before, after = sections(text), sections(thin(text))
+    assert [part.header for part in before] == [part.header for part in after]
+    for old, new in zip(before, after, strict=True):
+        assert said(new.body) == said(old.body)[::2]
+
+
+# Deletion and completion (D.3.2)
+
+
+def test_the_lm_sees_a_marker_in_every_gap_and_its_completion_is_taken() -> None:
+    lm = ScriptedChat(lambda request: "completed")
+    assert only("deletion_completion", REVIEW, lm, by="lm") == "completed"
+    (request,) = lm.seen
+    assert f"\n{GAPPED}\n" in request.messages[0].content
+    assert (request.temperature, request.max_tokens) == (0.0, 4000)
+
+
+def test_a_text_without_gaps_is_not_asked_about() -> None:
+    assert only("deletion_completion", "One sentence.", NOBODY, by="lm") == "One sentence."
+
+
+def test_a_gap_left_open_is_unwritten() -> None:
+    panel = panel_of([["A. B.", "A. C.", "A. D."]])
+
+    def rule(request: ChatRequest) -> str | None:
+        return {"a0": "A. Z.", "a1": f"A. {MARKER}", "a2": None}[request.key[2]]
+
+    done = attack("deletion_completion", by="lm").apply(panel, ScriptedChat(rule), seed=0)
+    assert done.texts == (("A. Z.", None, None),)
+    assert done.provenance["attack_unwritten"] == {"a gap was left open": 1, "refused": 1}
+
+
+def test_rules_fill_the_same_gaps_with_sentences_that_say_nothing() -> None:
+    filled = only("deletion_completion", REVIEW)
+    assert filled is not None
+    for sentence in FILLERS:
+        filled = filled.replace(sentence, MARKER)
+    assert filled == GAPPED
+
+
+# A review of the synopsis alone (D.3.3)
+
+
+def test_one_call_per_item_and_every_agent_gets_its_review() -> None:
+    panel = with_synopses(
+        panel_of([["a", None, "b"], ["c", "d", None], ["e", "f", None]]),
+        "On mail.",
+        None,
+        "On ink.",
+    )
+    lm = ScriptedChat(lambda r: None if "ink" in r.messages[0].content else "A review.")
+    done = attack("abstract_only", by="lm").apply(panel, lm, seed=0)
+    assert done.texts == (("A review.", None, "A review."), (None,) * 3, (None,) * 3)
+    assert done.provenance["attack_unwritten"] == {"the item has no synopsis": 2, "refused": 2}
+    assert [r.key for r in lm.seen] == [("abstract_only", "i0"), ("abstract_only", "i2")]
+
+
+@pytest.mark.parametrize(
+    "synopsis", ["We sort mail. It is 3.5 times faster.", "über", "7", "x " * 300]
+)
+def test_rules_review_the_synopsis_in_four_sections(synopsis: str) -> None:
+    panel = with_synopses(panel_of([["a", "b"]]), synopsis)
+    (one, other), *_ = attack("abstract_only").apply(panel, NOBODY, seed=0).texts
+    assert one != other
+    names = [part.name for part in sections(one)]
+    assert names == [HEADERS[0], HEADERS[1], HEADERS[3], HEADERS[4]]
+    assert synopsis.split()[0] in one
+    assert one.count("\n4. ") == 2
+
+
+# Random replacement (Yelp)
+
+
+def test_every_text_moves_to_another_item_of_its_agent() -> None:
+    rows = [[f"{a}{k}" if (k, a) != (3, "b") else None for a in "ab"] for k in range(7)]
+    done = attack("random_replacement").apply(panel_of(rows), NOBODY, seed=1)
+    for j in range(2):
+        before, after = [row[j] for row in rows], [row[j] for row in done.texts]
+        assert sorted(filter(None, before)) == sorted(filter(None, after))
+        assert all(x is None or x != y for x, y in zip(before, after, strict=True))
+        assert [x is None for x in before] == [y is None for y in after]
+    assert done.provenance["attack_unwritten"] == {}
+
+
+def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:
+    done = attack("random_replacement").apply(panel_of([["a", "x"], ["b", None]]), NOBODY, seed=0)
+    assert done.texts == (("b", None), ("a", None))
+    assert done.provenance["attack_unwritten"] == {ALONE: 1}
+    with pytest.raises(DataError, match="limit=2"):
+        attack("random_replacement").apply(panel_of([["a"]]), NOBODY, seed=0)
+
+
+# Rephrasing (D.4.1)
+
+
+def test_rules_change_the_surface_only() -> None:
+    text = "In my opinion, it isn’t well-written, and I'd say it's SOTA w.r.t. speed. I think so."
+    assert rephrase(text) == (
+        "In my view, it is not clearly written, and I'd say it's SOTA with respect to speed. "
+        "I believe so."
+    )
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "Summary Of The Paper:",
+        "See https://example.org/for-example/i-think and the title Prior Work On Mail.",
+        "It can't-or-won't matter: don'tcare, x.due to.y",
+        "",
+    ],
+)
+def test_titles_links_and_unknown_words_stay(same: str) -> None:
+    assert rephrase(same) == same
+
+
+@settings(max_examples=25)
+@given(ODD)
+def test_rephrasing_keeps_lines_and_stops(text: str) -> None:
+    assert rephrase(text).count("\n") == text.count("\n")
+    assert rephrase(text).count("?") == text.count("?")
+
+
+def test_the_lm_rephrases_all_but_blank_texts_in_one_batch() -> None:
+    batches: list[int] = []
+
+    class Batches(ScriptedChat):
+        def chat(self, requests: Any) -> Any:
+            batches.append(len(requests))
+            return super().chat(requests)
+
+    lm = Batches(lambda r: None if "second" in r.messages[0].content else " other words \n")
+    done = attack("rephrase", by="lm").apply(
+        panel_of([["first", "second"], [None, " "]]), lm, seed=0
+    )
+    assert done.texts == (("other words", None), (None, " "))
+    assert batches == [2]
+    assert done.provenance["attack_unwritten"] == {"refused": 1}
+    assert done.provenance["attack_written_by"] == "lm (scripted chat)"
+
+
+# Meaningless elongation (D.4.2)
+
+
+def short(**settings: object) -> dict[str, object]:
+    statements = {
+        "Summary Of The Paper": "First. To wit,",
+        "Strengths And Weaknesses": "Second. {summary} Third.\n",
+        "Summary Of The Review": "Last.",
+    }
+    summary = "Good is {strengths}, bad is {weaknesses}."
+    return {"statements": statements, "summary": summary, "opening": "Well.", **settings}
+
+
+def test_every_section_opens_with_its_statement() -> None:
+    text = (
+        "Summary Of The Paper:\n\nA one.\n\n"
+        "Strengths And Weaknesses: B one.\nSummary Of The Review:"
+    )
+    assert only("meaningless_elongation", text, **short()) == (
+        "Summary Of The Paper:\n\nFirst. To wit, A one.\n\n"
+        "Strengths And Weaknesses: Second. Third.\n\nB one.\nSummary Of The Review:\nLast.\n"
+    )
+    assert only("meaningless_elongation", " A text.", **short()) == " Well. A text."
+    assert only("meaningless_elongation", "", **short()) == ""
+
+
+def test_two_phrases_of_the_lm_fill_the_slot() -> None:
+    def rule(request: ChatRequest) -> str | None:
+        return {"strengths": "wit and\n{weaknesses}.", "weaknesses": "haste"}[request.key[3]]
+
+    lm = ScriptedChat(rule)
+    text = "Strengths And Weaknesses:\nB one."
+    assert only("meaningless_elongation", text, lm, **short(by="lm")) == (
+        "Strengths And Weaknesses:\n"
+        "Second. Good is wit and {weaknesses}, bad is haste. Third.\n\nB one."
+    )
+    assert [request.key[1:] for request in lm.seen] == [
+        ("i0", "a0", "strengths"),
+        ("i0", "a0", "weaknesses"),
+    ]
+    assert (
+        only("meaningless_elongation", "No header.", NOBODY, **short(by="lm")) == "Well. No header."
+    )
+
+
+def test_a_phrase_that_is_missing_leaves_the_text_unwritten_once() -> None:
+    lm = ScriptedChat(lambda request: None)
+    step = attack("meaningless_elongation", **short(by="lm"))
+    done = step.apply(panel_of([["Strengths And Weaknesses:\nB."]]), lm, seed=0)
+    assert done.texts == ((None,),)
+    assert done.provenance["attack_unwritten"] == {"refused": 1}
+
+
+def test_the_shipped_statements_open_all_four_sections_in_both_spellings() -> None:
+    long = only("meaningless_elongation", REVIEW)
+    assert long is not None
+    assert "{" not in long
+    assert only("meaningless_elongation", REVIEW.replace("Strengths", "Strength")) == long.replace(
+        "Strengths And", "Strength And"
+    )
+    for part, old in zip(sections(long), sections(REVIEW), strict=True):
+        assert part.body.endswith(old.body.lstrip())
+        assert len(part.body) > len(old.body) + 100
+
+
+def test_a_summary_without_both_fields_is_refused() -> None:
+    with pytest.raises(ConfigError, match="weaknesses"):
+        attack("meaningless_elongation", summary="Good is {strengths}.")
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", [*WRITING, "sentence_deletion"])
+@settings(max_examples=25)
+@given(text=ODD)
+def test_rules_take_any_text(name: str, text: str) -> None:
+    panel = with_synopses(panel_of([[text, None]]), text)
+    done = STEPS[name].apply(panel, NOBODY, seed=3)
+    assert done.texts[0][1] is None
+    assert done.items == panel.items
+
+
+@pytest.mark.parametrize("name", [*WRITING, "sentence_deletion", "random_replacement"])
+def test_order_of_items_and_agents_changes_nothing(name: str) -> None:
+    rows = [[f"{REVIEW} Mine is {k}{j}. I think so." for j in range(3)] for k in range(4)]
+    panel = with_synopses(panel_of(rows), *(f"On {k}. Or so." for k in "abcd"))
+    turned = Panel(
+        panel.items[::-1], panel.agents[::-1], tuple(row[::-1] for row in panel.texts[::-1])
+    )
+    done, back = (attack(name).apply(p, NOBODY, seed=5) for p in (panel, turned))
+    assert tuple(row[::-1] for row in back.texts[::-1]) == done.texts
+    assert done.texts != panel.texts
+    if name in ("deletion_completion", "abstract_only", "random_replacement"):
+        assert attack(name).apply(panel, NOBODY, seed=6).texts != done.texts
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_who_writes_decides_what_is_required_and_is_told(name: str) -> None:
+    assert attack(name).requires == frozenset()
+    assert attack(name, by="lm").requires == {Capability.CHAT}
+    panel = with_synopses(panel_of([["A. B."]]), "Mail.")
+    done = attack(name).apply(panel, NOBODY, seed=0)
+    assert done.provenance["attack_written_by"] == OFFLINE
+    settings = done.provenance["attack_settings"]
+    assert isinstance(settings, dict)
+    assert settings["by"] == "rules"
+    assert "sha256:" in settings["prompt"]
+    with pytest.raises(ConfigError, match="max_tokens=0"):
+        attack(name, max_tokens=0)
+    with pytest.raises(ConfigError, match="temperature"):
+        attack(name, temperature=-1.0)
+
+
+def test_degradations_should_lower_and_manipulations_not_raise() -> None:
+    expects = {name: attack(name).expects for name in (*STEPS, "random_replacement")}
+    assert expects == {
+        "deletion_completion": "fall",
+        "abstract_only": "fall",
+        "sentence_deletion": "fall",
+        "random_replacement": "fall",
+        "rephrase": "no_rise",
+        "meaningless_elongation": "no_rise",
+    }

@@ -1,0 +1,104 @@
+"""Every mistake in a config is one sentence that names the key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from omegaconf import OmegaConf
+
+from judgelab.config import AXES, build, frame, resolved
+from judgelab.core.errors import ConfigError
+
+HERE = "tests.unit.config.test_build"
+FRAME = {
+    "seed": 0,
+    "limit": None,
+    "force": False,
+    "debug": False,
+    "on_error": "continue",
+    "paths": {"root": "o", "cache": "c"},
+    **{axis: {} for axis in AXES},
+}
+
+
+@dataclass(frozen=True)
+class Inner:
+    size: int = 1
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    rate: float
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.rate < 0:
+            raise ValueError("rate must not be negative")
+
+
+def node(**values: object) -> dict[str, object]:
+    return {
+        "_target_": f"{HERE}.Outer",
+        "inner": {"_target_": f"{HERE}.Inner"},
+        "rate": 1.0,
+    } | values
+
+
+def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:
+    assert build(node(rate=2), "x") == Outer(Inner(1), 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
+        ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
+        ({"rate": "fast"}, "x.rate='fast' has the wrong type"),
+        ({"label": 3}, "x.label=3 has the wrong type"),
+        ({"rate": -1.0}, "x: rate must not be negative"),
+        ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
+        ({"inner": {"_target_": f"{HERE}.Inner", "sizes": 2}}, "x.inner.sizes is not a known key"),
+        ({"_target_": f"{HERE}.Nothing"}, "cannot be imported"),
+        ({"_target_": "no.such.module.X"}, "cannot be imported"),
+    ],
+)
+def test_mistakes(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build(node(**change), "x")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_required_argument_that_is_absent() -> None:
+    with pytest.raises(ConfigError, match="x.rate is missing: give x.rate=VALUE"):
+        build({"_target_": f"{HERE}.Outer", "inner": {"_target_": f"{HERE}.Inner"}}, "x")
+    with pytest.raises(ConfigError, match="has no _target_"):
+        build({"rate": 1.0}, "x")
+
+
+def test_mandatory_and_dangling_values() -> None:
+    with pytest.raises(ConfigError, match=r"dataset\.path is missing: give dataset\.path=VALUE"):
+        resolved(OmegaConf.create({"dataset": {"path": "???"}}))
+    with pytest.raises(ConfigError, match="nowhere"):
+        resolved(OmegaConf.create({"a": "${nowhere}"}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seeds": 1}, "Did you mean 'seed'"),
+        ({"limit": 0}, "limit=0 must be at least 1"),
+        ({"limit": "all"}, "limit='all' has the wrong type"),
+        ({"seed": -1}, "seed=-1 must not be negative"),
+        ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
+        ({"paths": 3}, "paths needs a root and a cache"),
+        ({"on_error": "panic"}, "continue or stop"),
+        ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
+    ],
+)
+def test_frame_mistakes(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        frame(FRAME | change)
+    assert message in str(caught.value)

@@ -1,0 +1,176 @@
+"""Which estimator a score is by, and comparisons that would mix two."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result
+from judgelab.endpoint.limits import Limits
+from judgelab.engine.estimating import estimator_of
+from judgelab.engine.usage import Tallied
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.mechanism.gem import Gem
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.mi import Mi
+from judgelab.mechanism.tvd_mi import TvdMi
+from judgelab.report import comparison, terminal
+from judgelab.report.jobs import jobs
+from judgelab.report.sweep_table import table
+from judgelab.scale.shards import Collector
+from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
+from tests.scripted import ScriptedChat, ScriptedLogProb
+from tests.unit.report.report_results import result, write_job, write_run
+
+GEM = Gem("gem", Prompt("second_opinion.txt"))
+CHAT = Estimator(
+    mechanism="gem",
+    model="transformers tiny",
+    lm="transformers model=sha256:1 chat=yes",
+    template="chat",
+    end_token="counted",
+    instructions="in the user's message",
+    reply="",
+    preprocessor="rules",
+    precision="fp32",
+    prompt="p.txt sha256:1",
+    definition="corrected",
+)
+RAW = replace(CHAT, template="none", end_token="not counted", instructions="before the text")
+
+
+def made(mechanism: Any, lm: Any, preprocessor: str = "rules", **attrs: str) -> Estimator:
+    return estimator_of(mechanism, lm, preprocessor, attrs, "corrected")
+
+
+def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path) -> None:
+    here, limits = str(tmp_path), Limits()
+    lm = OpenAI(here, "http://h/v1", limits, logprobs="echo", template="chat", end_token=False)
+    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    said = lm.presentation
+    assert (said.template, said.end_token, said.precision) == ("chat", "not counted", "")
+    for wrapper in (cached, Counted(cached), Tallied(cached), Collector(cached)):
+        assert wrapper.presentation == said
+    cached.close()
+    assert Compression().presentation.end_token == "not counted"
+    silent = ScriptedLogProb(lambda c, t: 0.0)
+    assert silent.presentation.template == "not known"
+
+
+def test_only_what_has_a_part_in_the_score_is_named() -> None:
+    lm = Compression()
+    gem = made(GEM, lm, prompt="second_opinion.txt sha256:0")
+    assert (gem.instructions, gem.preprocessor, gem.reply) == ("before the text", "rules", "")
+    assert gem.line == (
+        "gem with compression, no chat template, end token not counted, instructions before the "
+        "text, preprocessor rules, prompt second_opinion.txt sha256:0 (corrected)"
+    )
+    assert made(Mi(), lm, "identity").line == (
+        "mi with compression, no chat template, end token not counted, texts as written (corrected)"
+    )
+    length = made(Length(), lm)
+    assert (length.model, length.lm, length.template, length.end_token) == ("none", "", "", "")
+    assert length.line == "length with no LM, preprocessor rules (corrected)"
+
+
+def test_a_critic_that_chats_sums_no_end_token() -> None:
+    critic = TvdMi(Prompt("tvd_mi.txt"))
+    chat = made(critic, ScriptedChat(lambda r: ""), critic="chat", prompt="tvd_mi.txt sha256:0")
+    assert (chat.template, chat.end_token, chat.reply) == ("chat", "", "generated")
+    assert chat.instructions == "in the user's message"
+    by_labels = made(critic, ScriptedChat(lambda r: ""), critic="chat", reply="labels")
+    assert mixed([chat, by_labels])[0].count("replies generated; replies labels") == 1
+    likely = made(critic, Compression(), critic="likelihood")
+    assert (likely.template, likely.end_token, likely.reply) == ("none", "not counted", "")
+
+
+def test_what_differs_under_one_name_is_told_and_marked() -> None:
+    (said,) = mixed([CHAT, RAW, CHAT])
+    assert said == (
+        "Different estimators under one name: rows of gem differ in the chat template (chat "
+        "template; no chat template) and the end token (end token counted; end token not counted), "
+        "so their scores do not measure the same quantity."
+    )
+    assert marks([CHAT, RAW, None]) == [
+        "chat template, end token counted",
+        "no chat template, end token not counted",
+        "",
+    ]
+    other = replace(CHAT, mechanism="mi", template="none")
+    assert mixed([CHAT, other, None]) == ()
+    assert marks([CHAT, RAW, other])[2] == ""
+
+
+def test_what_a_comparison_names_and_what_nobody_knows_differ_from_nothing() -> None:
+    hosted = replace(CHAT, model="openai m", lm="openai model=m", precision="")
+    assert differences([CHAT, hosted], ["model"]) == {}
+    assert differences([CHAT, hosted]) == {"gem": ("model",)}
+    for part, value in (("precision", "bf16"), ("preprocessor", "none"), ("prompt", "q.txt")):
+        assert differences([CHAT, replace(CHAT, **{part: value})]) == {"gem": (part,)}
+    assert differences([CHAT, replace(RAW, model="x", precision="bf16")], LM) == {
+        "gem": ("instructions",)
+    }
+
+
+def test_a_result_carries_its_estimators_there_and_back() -> None:
+    found = Result({}, "", [], estimators=[CHAT, RAW]).to_json()
+    assert read_estimators(found) == [CHAT, RAW]
+    assert lines(found)[0].startswith("Estimator: gem with transformers tiny, chat template, ")
+    assert lines({"summary": {}}) == [], "a result from before there were estimators"
+
+
+def sweep(root: Path, axis: str, each: dict[str, Estimator]) -> Path:
+    for number, (value, one) in enumerate(each.items()):
+        run = root / "runs" / f"r{number}"
+        write_run(run, {**result(3, ("clean",)), "estimators": [asdict(one)]})
+        choices = {"mechanism": one.mechanism, axis: value}
+        write_job(root / "sweeps" / "s", number, choices, status="done", run=str(run))
+    return root / "sweeps" / "s"
+
+
+def said(folder: Path) -> tuple[str, str]:
+    page = comparison.write(folder).read_text(encoding="utf-8")
+    return terminal.rendered(comparison.screen(jobs(folder), folder), 200), page
+
+
+def test_a_sweep_over_the_template_says_so_on_top_and_marks_the_rows(tmp_path: Path) -> None:
+    folder = sweep(tmp_path, "evaluation_lm.template", {"chat": CHAT, "none": RAW})
+    text, page = said(folder)
+    first = next(line for line in text.splitlines() if line)
+    assert first.startswith("Different estimators under one name: rows of gem differ in the chat")
+    assert "no chat template, end token not counted" in text
+    assert page.index("Different estimators under one name") < page.index("<table>")
+    rows = table(jobs(folder)).to_dict("records")
+    assert [row["estimator_differs"] for row in rows] == marks([CHAT, RAW])
+    assert [row["estimator"] for row in rows] == [CHAT.line, RAW.line]
+
+
+@pytest.mark.parametrize(
+    ("axis", "each"),
+    [
+        ("mechanism", {"mi": replace(RAW, mechanism="mi"), "gem": CHAT}),
+        ("evaluation_lm", {"a": CHAT, "b": replace(CHAT, model="b", lm="b", precision="")}),
+        ("attack", {"none": CHAT, "padding": CHAT}),
+        ("study.definition", {"paper": replace(CHAT, definition="paper"), "corrected": CHAT}),
+    ],
+)
+def test_a_sweep_whose_columns_name_what_differs_warns_of_nothing(
+    tmp_path: Path, axis: str, each: dict[str, Estimator]
+) -> None:
+    folder = sweep(tmp_path, axis, each)
+    text, page = said(folder)
+    assert "Different estimators" not in text + page
+    assert "estimator_differs" not in table(jobs(folder))
+
+
+def test_lms_of_other_templates_are_told_even_where_they_are_named(tmp_path: Path) -> None:
+    folder = sweep(tmp_path, "evaluation_lm", {"a": CHAT, "b": replace(RAW, model="b", lm="b")})
+    assert "rows of gem differ in the chat template" in said(folder)[0]

@@ -1,0 +1,252 @@
+"""The settings of a fine-tuning, its checkpoints' bookkeeping, its curve and its card."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+
+torch = pytest.importorskip("torch", reason="needs the extra local")
+pytest.importorskip("peft", reason="needs the extra local")
+
+from judgelab.config import build, frame, resolved  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
+from judgelab.core.prompt import Prompt  # noqa: E402
+from judgelab.core.result import Result, Table  # noqa: E402
+from judgelab.engine.context import Context, build_parts  # noqa: E402
+from judgelab.finetune import watch  # noqa: E402
+from judgelab.finetune.base import check  # noqa: E402
+from judgelab.finetune.card import card  # noqa: E402
+from judgelab.finetune.command import same_writer, usage  # noqa: E402
+from judgelab.finetune.settings import Settings  # noqa: E402
+from judgelab.finetune.train import COMPLETE, curve, last_whole  # noqa: E402
+from judgelab.report.figures import caption, draw  # noqa: E402
+from judgelab.report.figures.style import saved  # noqa: E402
+from judgelab.report.tables import frame as table_frame  # noqa: E402
+from judgelab.store.run_dir import RunDir  # noqa: E402
+from judgelab.study.finetune.study import as_trained  # noqa: E402
+from judgelab.tracker.protocol import FinishedRun  # noqa: E402
+from judgelab.tracker.wandb import WandbTracker  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]
+CONF = ROOT / "conf"
+OPTIONS = sorted(path.stem for path in (CONF / "finetune").glob("*.yaml"))
+HISTORY: list[dict[str, Any]] = [
+    {"eval_loss": 2.0, "epoch": 0, "step": 0},
+    {"loss": 1.5, "grad_norm": 0.1, "learning_rate": 1e-3, "epoch": 0.5, "step": 10},
+    {"loss": 1.0, "learning_rate": 5e-4, "epoch": 1.0, "step": 20},
+    {"eval_loss": 1.25, "epoch": 1.0, "step": 20},
+    {"train_runtime": 3.0, "epoch": 1.0, "step": 20},
+]
+
+
+@pytest.fixture
+def _composer() -> Iterator[None]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+def told(**changes: Any) -> Settings:
+    return Settings(**{"name": "t", "model": "m", "prompt": Prompt("second_opinion.txt")} | changes)
+
+
+@pytest.mark.usefixtures("_composer")
+@pytest.mark.parametrize("name", OPTIONS)
+def test_settings_compose_inside_the_study_and_show_every_argument(name: str) -> None:
+    overrides = ["study=finetune", f"finetune@study.settings={name}"]
+    if name == "tiny":  # is for any small model
+        overrides.append("study.settings.model=outputs/models/some")
+    config = resolved(compose("config", overrides=overrides))
+    frame(config)
+    study = build(config["study"], "study")
+    assert study.settings.name == name
+    assert config["mechanism"]["name"] == "gem"
+    node = yaml.safe_load((CONF / "finetune" / f"{name}.yaml").read_text())
+    assert set(inspect.signature(Settings).parameters) == set(node) - {"_target_"}
+
+
+@pytest.mark.usefixtures("_composer")
+def test_the_papers_settings_are_the_default() -> None:
+    config = resolved(compose("config", overrides=["study=finetune", "study.settings.r=8"]))
+    settings = build(config["study"], "study").settings
+    assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
+    assert (settings.learning_rate, settings.epochs, settings.seed) == (2e-4, 3.0, 42)
+
+
+@pytest.mark.usefixtures("_composer")
+def test_evaluation_papers_may_come_from_another_dataset() -> None:
+    overrides = [
+        *("study=finetune", "dataset=iclr2023", "agents=rules"),
+        *("dataset@study.evaluation=jsonl", "study.evaluation.path=papers.jsonl"),
+    ]
+    study = build(resolved(compose("config", overrides=overrides))["study"], "study")
+    assert study.evaluation.path == "papers.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"r": 0}, r"study\.settings\.r=0"),
+        ({"evaluate_every": 0}, r"study\.settings\.evaluate_every=0"),
+        ({"metrics": []}, r"study\.settings\.metrics=\[\]"),
+        ({"metrics": ["pmi"]}, r"study\.settings\.metrics='pmi'"),
+        ({"texts": 1}, r"study\.settings\.texts=1"),
+        ({"dtype": "half"}, r"study\.settings\.dtype='half'"),
+        ({"learning_rate": 0.0}, r"learning_rate=0\.0 must be above 0"),
+        ({"save_every": 15}, r"multiple of study\.settings\.log_every=10"),
+        ({"template_date": "today"}, r"study\.settings\.template_date='today'"),
+    ],
+)
+def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        told(**changes)
+
+
+def test_what_cannot_run_here_is_refused_and_names_the_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert check(told(backend="peft")) == "peft"
+    if not torch.cuda.is_available():
+        assert check(told()) == "peft"
+        with pytest.raises(ConfigError, match=r"needs a CUDA GPU.*study\.settings\.backend=peft"):
+            check(told(backend="unsloth"))
+    monkeypatch.setitem(sys.modules, "bitsandbytes", None)
+    with pytest.raises(ConfigError, match=r"set study\.settings\.optimizer=adamw_torch"):
+        check(told(backend="peft"))
+    assert check(told(backend="peft", optimizer="adamw_torch")) == "peft"
+
+
+def test_the_digest_follows_what_can_change_the_adapter() -> None:
+    base = told().digest
+    assert told(name="other", hint="here").digest == base
+    changed = [told(seed=1), told(loss_on="response"), told(prompt=Prompt("judge.txt"))]
+    assert len({base, *(one.digest for one in changed)}) == 4
+
+
+def test_a_checkpoint_that_broke_off_is_removed(tmp_path: Path) -> None:
+    assert last_whole(tmp_path) is None
+    for step, whole in ((20, True), (100, True), (120, False)):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+        (tmp_path / f"checkpoint-{step}" / "adapter_model.safetensors").touch()
+        if whole:
+            (tmp_path / f"checkpoint-{step}" / COMPLETE).touch()
+    assert last_whole(tmp_path) == tmp_path / "checkpoint-100"
+    assert not (tmp_path / "checkpoint-120").exists()
+
+
+def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
+    rows = curve(HISTORY)
+    assert [row["step"] for row in rows] == [0, 10, 20]
+    assert rows[2] == {
+        "step": 20,
+        "epoch": 1.0,
+        "training_loss": 1.0,
+        "learning_rate": 5e-4,
+        "held_out_loss": 1.25,
+    }
+    table = Result({}, "x", [Table("loss_curve", "Loss", rows)]).to_json()["tables"]
+    assert isinstance(table, list)
+    tables = {"loss_curve": table_frame(table[0])}
+    drawn = draw("loss_curve", tables)
+    lines = drawn.axes[0].get_lines()
+    assert [list(line.get_ydata()) for line in lines] == [[1.5, 1.0], [2.0, 1.25]]
+    assert saved(drawn, "png")[:4] == b"\x89PNG" and "20 steps" in caption("loss_curve", tables)
+
+
+def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    stream = io.StringIO()
+    told_of = watch.TrainingWatch(lambda line, calls: shown.append(line), stream)
+    told_of.begin(0, 100)
+    told_of.at(10, 2.5)
+    assert stream.getvalue() == "" and shown[0].startswith("fine-tuning: step 10 of 100, loss 2.5")
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 120)
+    told_of.at(20, 2.25)
+    assert "step 20 of 100, loss 2.250, 8 min left" in stream.getvalue()
+
+
+def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
+    command = usage(told(model="a b/c", system="Be kind."), {"preprocessor": "identity"}, "here")
+    assert command == (
+        "python run.py mechanism=gem evaluation_lm=transformers preprocessor=identity "
+        "'evaluation_lm.model=\"a b/c\"' evaluation_lm.chat=true "
+        "'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here"
+    )
+    own = usage(told(prompt=Prompt("judge.txt")), {}, "here")
+    assert own.endswith("evaluation_lm.adapter=here mechanism.prompt.file=here/prompt.txt")
+    text = card(told(), own, {"Data": {"papers": 3}, "Versions": {"torch": "2"}})
+    head = yaml.safe_load(text.split("---")[1])
+    assert head["base_model"] == "m" and head["library_name"] == "peft"
+    assert "## Data\n\n- papers: 3\n" in text and f"\n    {own}\n" in text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_composer")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["preprocessor=identity"],
+        ["mechanism=gem_raw"],
+        ["preprocessor=rules", "preprocessor.subject=null"],
+        ["mechanism=gem_s_assw", "synopsis.most=3"],
+        [
+            *("preprocessor=judgments", "evaluation_lm@writer_lm=gpt4o"),
+            *("+writer_lm.extra_body={top_p: 0.5, user: 'true'}", "preprocessor.temperature=0.25"),
+        ],
+        ["synopsis=abstract", "synopsis.by=lm", "evaluation_lm=llama31_8b_4bit"],
+    ],
+)
+def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path: Path) -> None:
+    spoken = 'Die Prüferin \\"said" ${x}\\\\" it' + "'s, a=b\\\\"
+    config = resolved(compose("config", overrides=["study=finetune", "dataset=iclr2023", *given]))
+    if "preprocessor.subject=null" in given:
+        config["preprocessor"]["subject"] = spoken
+    parts = {k: part for k, part in build_parts(config).items() if k != "study"}
+    lab = Context(**parts, run_dir=RunDir(tmp_path), seed=0, limit=None)
+    lab.run_dir.write_text("config.yaml", yaml.safe_dump(config))
+    said = shlex.split(usage(told(), as_trained(lab)))[2:]
+    again = resolved(compose("config", overrides=["dataset=iclr2023", *said]))
+    frame(again)
+    assert again["synopsis"] == config["synopsis"]
+    raw = config["mechanism"]["reads"] == "raw"
+    assert again["preprocessor"] == (
+        {"_target_": "judgelab.preprocessor.identity.Identity"} if raw else config["preprocessor"]
+    )
+    writer = None
+    if lab.synopsis.requires or lab.preprocessor.requires:
+        writer = config.get("writer_lm") or config["evaluation_lm"]
+    assert again.get("writer_lm") == writer
+
+
+def test_a_writer_without_an_option_is_left_to_the_reader() -> None:
+    found = same_writer({"_target_": "mine.LM", "model": "x"})
+    assert found == {"evaluation_lm@writer_lm": "THE_LM_THAT_WROTE"}
+
+
+@pytest.mark.slow
+def test_curves_reach_the_tracker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.unit.tracker.test_wandb import clear
+
+    clear(monkeypatch, tmp_path)
+    folder = tmp_path / "runs" / "a-run"
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+    result = Result({"study": "finetune"}, "x", [Table("loss_curve", "Loss", curve(HISTORY))])
+    run = FinishedRun("a-run", folder, {}, result, None)
+    place = WandbTracker(mode="offline").follow(run.started).publish(run)
+    assert place is not None
+    until, written = time.monotonic() + 30, b""
+    while b"loss_curve/held_out_loss" not in written and time.monotonic() < until:
+        time.sleep(0.1)
+        written = b"".join(p.read_bytes() for p in Path(place).rglob("*.wandb"))
+    assert b"loss_curve/held_out_loss" in written and b"loss_curve/step" in written

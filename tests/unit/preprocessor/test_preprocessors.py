@@ -1,0 +1,240 @@
+"""Texts as lines of judgments: by an LM (GEM paper, appendix C.1) and by cue words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgelab.config import build
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.rewrite import OFFLINE
+from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
+from judgelab.preprocessor.rules import NO_CUE, RETELLING, REVIEW, judged, verb_of
+from tests.scripted import NOBODY, ScriptedChat, panel_of
+
+CONF = Path(__file__).resolve().parents[3] / "conf" / "preprocessor"
+OPENINGS = tuple(f"The reviewer {verb} " for verb in VERBS)
+
+
+def preprocessor(name: str, **given: object) -> Any:
+    node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    return build({**node, **given}, "preprocessor")
+
+
+# By an LM
+
+
+def test_lines_of_the_four_kinds_stay_and_others_are_counted() -> None:
+    reply = """Here are the judgments:
+- The reviewer appreciates the drawings.
+
+2. The reviewer questions why glue is used.
+The reviewer recommends a prize.
+The reviewer criticizes
+  * The reviewer suggests more glue."""
+    lines, others = judgment_lines(reply, "The reviewer")
+    assert lines == [
+        "The reviewer appreciates the drawings.",
+        "The reviewer questions why glue is used.",
+        "The reviewer suggests more glue.",
+    ]
+    assert others == 3
+    assert judgment_lines("The reviewers appreciates it.", "The reviewer") == ([], 1)
+
+
+def test_one_batch_and_every_gap_is_counted_by_its_reason() -> None:
+    replies = {
+        "a0": "The reviewer appreciates it.\nAnd more.",
+        "a1": None,
+        "a2": "I cannot help with that.",
+    }
+    lm = ScriptedChat(lambda request: replies[request.key[2]])
+    panel = panel_of([["x {text}", "y", "z", " ", None]])
+    done = preprocessor("judgments").apply(panel, lm, seed=0)
+    assert done.texts == (("The reviewer appreciates it.", None, None, None, None),)
+    assert done.provenance["preprocessor_unwritten"] == {"refused": 1, NO_JUDGMENT: 1, BLANK: 1}
+    assert done.provenance["preprocessor_lines_dropped"] == 2
+    assert done.provenance["preprocessor_written_by"] == "lm (scripted chat)"
+    assert len(lm.seen) == 3
+    assert "\nx {text}\n" in lm.seen[0].messages[0].content
+    assert (lm.seen[0].temperature, lm.seen[0].max_tokens) == (0.0, 4000)
+
+
+def test_the_subject_goes_into_the_prompt_and_the_check() -> None:
+    lm = ScriptedChat(lambda request: "The guest suggests salt.\nThe reviewer suggests pepper.")
+    done = preprocessor("judgments", subject="The guest").apply(panel_of([["x"]]), lm, seed=0)
+    assert done.texts == (("The guest suggests salt.",),)
+    prompt = lm.seen[0].messages[0].content
+    assert all(f"\nThe guest {verb}\n" in prompt for verb in VERBS)
+    assert "The reviewer" not in prompt
+
+
+@pytest.mark.parametrize("name", ["judgments", "rules"])
+def test_a_subject_that_begins_no_line_is_refused(name: str) -> None:
+    for subject in ("", " ", "The\nguest", "The guest "):
+        with pytest.raises(ConfigError, match="subject"):
+            preprocessor(name, subject=subject)
+
+
+def test_what_they_require_and_say() -> None:
+    assert preprocessor("judgments").requires == {Capability.CHAT}
+    assert preprocessor("rules").requires == frozenset()
+    done = preprocessor("rules").apply(panel_of([["It is good.", "", "Cats sat."]]), NOBODY, seed=0)
+    assert done.provenance["preprocessor_written_by"] == OFFLINE
+    assert done.provenance["preprocessor_unwritten"] == {
+        "no sentence with a judgment": 1,
+        BLANK: 1,
+    }
+
+
+# By cue words
+
+
+@pytest.mark.parametrize(
+    ("clause", "verb"),
+    [
+        ("The proofs are elegant.", "appreciates"),
+        ("The proofs are not very elegant.", "criticizes"),
+        ("The proofs aren’t elegant.", "criticizes"),
+        ("There is a lack of baselines.", "criticizes"),
+        ("Why are there two tables?", "questions"),
+        ("I wonder what the second table shows.", "questions"),
+        ("The authors should add a table.", "suggests"),
+        ("It would be nice to see the code.", "suggests"),
+        ("The table has two columns.", ""),
+        ("The authors study whether glue is efficient.", ""),
+        ("It is doubtful whether glue is efficient.", "criticizes"),
+        ("The results are encouraging and useful.", "appreciates"),
+    ],
+)
+def test_cues_tell_what_a_clause_is_for(clause: str, verb: str) -> None:
+    assert verb_of(clause) == verb
+    assert verb_of(clause, "suggests") == verb, "a heading is no cue"
+
+
+def test_a_heading_decides_where_cues_are_in_balance() -> None:
+    assert verb_of("A strong lack of glue") == "criticizes"
+    assert verb_of("A strong lack of glue", "appreciates") == "appreciates"
+
+
+def test_a_review_becomes_one_judgment_a_line() -> None:
+    review = """# Summary Of The Paper
+An excellent machine is built, which lacks wheels.
+
+# Strength And Weaknesses
+Strengths:
+- However, the drawings are good; the legend is clear.
+- Two machines.
+Weaknesses:
+1. Strong claims, but the tests are limited to a single day.
+2. Please add wheels. Does it float?
+(1) The tests are limited to a single day. Nobody knows why. (2) The glue is too weak.
+
+### Questions
+- The price of it all.
+
+# Summary Of The Review
+I think that the idea is novel."""
+    lines, dropped = judged(review, "The reviewer")
+    assert lines == [
+        "The reviewer appreciates that the drawings are good.",
+        "The reviewer appreciates that the legend is clear.",
+        "The reviewer appreciates strong claims.",
+        "The reviewer criticizes that the tests are limited to a single day.",
+        "The reviewer suggests that the authors add wheels.",
+        "The reviewer questions does it float.",
+        "The reviewer criticizes that the glue is too weak.",
+        "The reviewer appreciates that the idea is novel.",
+    ]
+    # "Two machines.", "Nobody knows why." and "The price of it all."; the first section
+    assert dropped == {NO_CUE: 3, RETELLING: 1}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This review will discuss what is good and what is weak.",
+        "In the following, I list my concerns.",
+        "My main concerns are the following:",
+        "The paragraphs on clarity are given below.",
+        "Please see my comments above, they are important.",
+        "I will raise my score if this is clarified well.",
+        "Here is a list of typos.",
+        "It has both strengths and some weaknesses.",
+        "The following remarks are meant to be helpful.",
+    ],
+)
+def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
+    assert judged(sentence, "The reviewer") == ([], {REVIEW: 1})
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This section is hard to follow.",
+        "As mentioned above, the novelty is limited.",
+        "The proofs are good, see below.",
+        "The review of earlier work is missing.",
+    ],
+)
+def test_a_judgment_that_points_elsewhere_stays(sentence: str) -> None:
+    lines, dropped = judged(sentence, "The reviewer")
+    assert len(lines) == 1 and not dropped
+
+
+def test_dropped_sentences_are_counted_over_all_texts() -> None:
+    panel = panel_of(
+        [["It is good. Cats sat.", "My score follows from these."], [None, "Cats ran."]]
+    )
+    done = preprocessor("rules").apply(panel, NOBODY, seed=0)
+    assert done.provenance["preprocessor_sentences_dropped"] == {NO_CUE: 3}
+    assert done.texts == (("The reviewer appreciates that it is good.", None), (None, None))
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Good.",
+                "I think",
+                "please",
+                "# Summary",
+                "Weaknesses:",
+                "- not",
+                "¿Qué? ü!",
+                "1. ",
+                "",
+            ]
+        )
+        | st.text(max_size=25)
+    ).map("\n".join)
+)
+def test_any_text_gives_lines_of_the_form_or_none(text: str) -> None:
+    panel = panel_of([[text]])
+    done = preprocessor("rules").apply(panel, NOBODY, seed=0)
+    (out,) = done.texts[0]
+    if out is None:
+        assert sum(done.provenance["preprocessor_unwritten"].values()) == 1
+    else:
+        lines = out.split("\n")
+        assert all(line.startswith(OPENINGS) and line.endswith(".") for line in lines)
+        assert len(set(lines)) == len(lines)
+        assert judgment_lines(out, "The reviewer") == (lines, 0)
+
+
+def test_order_changes_nothing() -> None:
+    rows = [[f"The idea {k}{j} is good." for j in range(2)] for k in range(3)]
+    panel = panel_of(rows)
+    turned = Panel(
+        panel.items[::-1], panel.agents[::-1], tuple(row[::-1] for row in panel.texts[::-1])
+    )
+    done, back = (preprocessor("rules").apply(p, NOBODY, seed=0) for p in (panel, turned))
+    assert tuple(row[::-1] for row in back.texts[::-1]) == done.texts

@@ -1,0 +1,389 @@
+"""The report of one run: numbers, console, figures and the page."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from pandas import DataFrame
+
+from judgelab.config import resolved
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.report import console, format, page, terminal
+from judgelab.report.command import CONF, command
+from judgelab.report.figures import DRAWINGS, caption, draw
+from judgelab.report.figures.style import saved
+from judgelab.report.tables import columns, cut, frame
+from judgelab.store.fingerprint import VOLATILE
+from tests.unit.report.ranking_results import ranking_tables
+from tests.unit.report.report_results import HOSTILE, agent_rows, result, write_run
+
+
+def frames(found: dict[str, Any]) -> dict[str, Any]:
+    return {table["name"]: frame(table) for table in found["tables"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.63245, "0.632"),
+        (12.345, "12.3"),
+        (1234.5, "1234"),
+        (0.000566, "0.000566"),
+        (1e-9, "1.00e-09"),
+        (0.99999, "1.000"),
+        (0.0, "0.00"),
+        (59160, "59,160"),
+        (7, "7"),
+        (True, "yes"),
+        (None, "–"),
+        (float("nan"), "–"),
+        (float("inf"), "–"),
+    ],
+)
+def test_numbers_have_three_digits(value: object, shown: str) -> None:
+    assert format.number(value) == shown
+
+
+def test_the_parts_of_an_estimate_have_the_same_decimals() -> None:
+    assert format.estimate(0.63245, 0.58, 0.6849) == "0.632 [0.580, 0.685]"
+    assert format.estimate(0.6, 0.0192, 1.569) == "0.60 [0.02, 1.57]"
+    assert format.estimate(-0.0000001, -0.02, 0.02) == "0.0000 [-0.0200, 0.0200]"
+    assert format.estimate(0.6, None, None) == "0.600"
+    assert format.estimate(None, 0.1, 0.2) == "–"
+    assert format.stacked(-0.0375, -0.0696, -0.0065) == "-0.04\n[-.07,-.01]"
+    assert format.stacked(0.96, 0.55, 1.9) == "0.96\n[.55,1.90]"
+    assert format.stacked(8.62, 0.999, 16.34) == "8.62\n[1.00,16.3]"
+
+
+def test_p_values_are_never_zero() -> None:
+    assert [format.p_value(p) for p in (0.0, 0.0004, 0.0241, 1.0, None)] == [
+        "<.001",
+        "<.001",
+        ".024",
+        "1.000",
+        "–",
+    ]
+
+
+def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
+    assert format.text("a\x1b[31mb\nc\u202e") == "a [31mb c"
+
+
+def test_columns_merge_the_interval_and_leave_out_what_nobody_knows() -> None:
+    rows = [{"value": 0.5, "low": 0.4, "high": 0.6, "p": None, "n": 3, "panel": "clean", "x": None}]
+    assert [c.key for c in columns(rows)] == ["panel", "value", "n"]
+    assert [c.key for c in columns(rows, ["n", "panel"])][:2] == ["n", "panel"]
+    assert columns(rows)[1].cells == ("0.500 [0.400, 0.600]",)
+
+
+def test_a_long_table_is_cut_within_its_first_panel() -> None:
+    rows = agent_rows(31, ("clean", "attacked"))
+    kept, dropped = cut(rows)
+    assert [row["agent"] for row in kept] == [f"Agent {k}" for k in (0, 1, 2, 3, 4, *range(26, 31))]
+    assert {row["panel"] for row in kept} == {"clean"}
+    assert dropped == 52
+    assert cut(rows[:20]) == (rows[:20], 0)
+
+
+@pytest.mark.parametrize(("width", "most"), [(80, 75), (120, 55)])
+def test_the_console_is_plain_narrow_and_about_a_screen(width: int, most: int) -> None:
+    folder = Path("a" * 90)
+    shown = terminal.rendered(console.screen(result(31, name=HOSTILE), folder), width)
+    lines = shown.splitlines()
+    assert "\x1b" not in shown
+    assert len(lines) < most
+    paths = [line for line in lines if str(folder) in line]
+    assert [line.split("/")[-1] for line in paths] == ["report.html", "records"]
+    assert all(len(line) <= width for line in lines if line not in paths)
+    assert "the agents are synthetic" in shown
+    assert "[red]" in shown, "markup in a name is not interpreted"
+
+
+def test_the_console_shows_estimates_and_what_is_unscored(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    console.show(result(auc=0.63245), Path("runs/x"))
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "clean AUC 0.632 [0.582, 0.682] 12 3 <.001" in lines
+    assert lines[0] == "Data: a sample; the agents are synthetic."
+
+
+def test_tables_beyond_a_screen_are_named() -> None:
+    found = result(31)
+    found["tables"] += [
+        {**found["tables"][1], "name": f"extra_{k}", "title": "More"} for k in range(4)
+    ]
+    shown = terminal.rendered(console.screen(found, Path("x")), 100)
+    assert "extra 3" in shown.split("More in the report:")[1].splitlines()[0]
+
+
+def points() -> Any:
+    return frame(
+        {
+            "rows": [
+                {
+                    "facet": facet,
+                    "group": group,
+                    "attack": attack,
+                    "statistic": statistic,
+                    "value": None if attack == "format" else 0.6,
+                    "low": 0.5,
+                    "high": 0.7,
+                    "n": 12,
+                    "unscored": 0,
+                }
+                for facet in ("xsum", "samsum")
+                for group in ("tvd_mi", HOSTILE)
+                for attack in ("none", "case_flip", "format")
+                for statistic in ("effect_size", "auc")
+            ]
+        }
+    )
+
+
+def marks(figure: Any) -> int:
+    """Points that were really drawn, legends left out."""
+    return sum(
+        line.get_marker() not in ("None", "", None)
+        for axes in figure.axes
+        for line in axes.get_lines()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agents", [3, 31])
+@pytest.mark.parametrize("panels", [("clean",), ("clean", "attacked")])
+def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str, ...]) -> None:
+    tables = frames(result(agents, panels, name="A name that is long, with 中文 and $x_1$"))
+    known = {
+        "discrimination": 3 * len(panels),
+        "agent_scores": int(tables["agents"]["value"].notna().sum()),
+        "position_bias": 2 * len(panels),
+    }
+    for name, count in known.items():
+        figure = draw(name, tables)
+        assert marks(figure) == count
+        assert saved(figure, "png").startswith(b"\x89PNG")
+    assert "n\u00a0=\u00a012 items" in caption("agent_scores", tables)
+
+
+def test_sweep_figures_leave_out_what_is_unscored_and_say_so() -> None:
+    figure = draw("auc_under_attack", {"points": points()})
+    assert marks(figure) == 8
+    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert texts == ["format: unscored"] * 4
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["xsum", "samsum"]
+
+
+def test_agents_keep_their_colour_and_attacked_ones_are_hollow() -> None:
+    figure = draw("agent_scores", frames(result(4)))
+    drawn = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "s", "D")]
+    filled = [line for line in drawn if line.get_markerfacecolor() == line.get_markeredgecolor()]
+    assert len(filled) == len(drawn) / 2
+    assert len({line.get_markeredgecolor() for line in drawn}) == 4
+
+
+def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
+    tables = frames(result(200, ("clean",)))
+    assert len(draw("agent_scores", tables).axes[0].get_yticks()) == 60
+    assert "140 agents" in caption("agent_scores", tables)
+
+
+def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
+    """The tables of the discernment study, one perturbation of them without a score."""
+    bars = {"threshold": 1.1, "d_threshold": 0.9}
+    known = {"level": "word", "d": 0.5, **bars, "seen": "no", **estimate}
+    unknown = dict.fromkeys(["value", "low", "high", "d", *bars], float("nan"))
+    idle = {**known, **unknown, "seen": "nothing changed"}
+    bins = [{"from": 1.0, "to": 2.0, "items": 3}, {"from": 2.0, "to": 3.0, "items": 0}]
+    names = ("typos_minor", "reordering_minor")
+    rows = [{"perturbation": n, **row} for n, row in zip(names, (known, idle), strict=True)]
+    style = [{"variant": variant, **one} for variant in ("original", *names) for one in bins]
+    judge = {"judge": "length", "dataset": "summeval", "average_ew_threshold": 0.9}
+    judge |= {f"average_ew{p}": estimate[k] for p, k in (("", "value"), ("_low", "low"))}
+    judge |= {"average_ew_high": estimate["high"], "n": 12, "unscored": 1}
+    return {
+        "judges": DataFrame([judge]),
+        "discernment": DataFrame(rows),
+        "averages": DataFrame([{"statistic": "average_ew", "threshold": 0.9, **estimate}]),
+        "response_style": DataFrame(style),
+    }
+
+
+def others() -> dict[str, DataFrame]:
+    """The tables of the other studies."""
+    estimate = {"value": 0.4, "low": 0.1, "high": 0.7, "n": 12, "unscored": 1}
+    what = {"attack": "padding", "expects": "no_rise", "verdict": "rises"}
+    board = {
+        "candidate": "m",
+        "kind": "human",
+        "rank_low": 1.0,
+        "rank_high": 2.0,
+        "parameters": 8.0,
+    }
+    return {
+        "crossed": DataFrame([{"metric": "gem", **what, **estimate}]),
+        "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
+        "leaderboard": DataFrame([{**board, **estimate}]),
+        "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
+        **discernment(estimate),
+    }
+
+
+# the figures of a qualification have such a test beside their study's
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(n for n in DRAWINGS if not n.startswith("qualification")))
+def test_the_same_tables_give_the_same_bytes(name: str) -> None:
+    tables = {**frames(result()), "points": points(), **others(), **ranking_tables()}
+    first, second = draw(name, tables), draw(name, tables)
+    svg = saved(first, "svg")
+    assert svg == saved(second, "svg")
+    assert b"<dc:date>" not in svg
+    assert saved(first, "png") == saved(second, "png")
+
+
+def test_a_figure_without_its_table_is_refused_in_a_sentence() -> None:
+    with pytest.raises(DataError, match="discrimination needs 'discrimination'"):
+        draw("discrimination", {})
+    with pytest.raises(DataError, match="no drawing called 'pie'"):
+        draw("pie", {})
+
+
+class Reader(HTMLParser):
+    """The tags, attributes and texts of a page, as a browser would take them apart."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(key, value or "") for key, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def fetched(text: str) -> list[str]:
+    """Whatever a browser would load from elsewhere."""
+    reader = Reader(text)
+    named = [v for k, v in reader.attributes if k in ("src", "href", "xlink:href", "srcset")]
+    imported = re.findall(r"url\(([^)]*)\)|@import\s+(\S+)", text)
+    targets = [*named, *(part for pair in imported for part in pair if part)]
+    return [target for target in targets if not target.startswith(("#", "data:"))]
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    run = write_run(tmp_path_factory.mktemp("run"), result(name=HOSTILE), "seed: 0\nnote: '<b>'\n")
+    return page.write(run).read_text(encoding="utf-8")
+
+
+def test_the_page_needs_nothing_from_elsewhere(hostile_page: str) -> None:
+    assert fetched(hostile_page) == []
+    assert "http" not in hostile_page
+    assert {"link", "iframe", "object", "img"}.isdisjoint(Reader(hostile_page).tags)
+
+
+def test_hostile_names_are_text_and_nothing_else(hostile_page: str) -> None:
+    reader = Reader(hostile_page)
+    assert reader.tags.count("script") == 1
+    assert not any(key.startswith("on") for key, _ in reader.attributes)
+    assert f"{HOSTILE} 0" in reader.texts
+    assert "note: '<b>'" in "".join(reader.texts)
+
+
+def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
+    run = write_run(tmp_path, result(auc=0.63245))
+    texts = Reader(page.write(run).read_text(encoding="utf-8")).texts
+    assert "mi on xsum, attacked by case_flip" in texts
+    assert "Data: a sample; the agents are synthetic." in texts
+    assert "0.632" in texts
+    assert "clean [0.582, 0.682]" in texts
+    assert "7 texts of the clean panel have no score." in texts
+    assert any(t.startswith("3 of 15 items have nothing to say on AUC, clean") for t in texts)
+    assert {p.name for p in (tmp_path / "figures").iterdir()} == {
+        f"{name}.{kind}" for name in result()["figures"] for kind in ("png", "svg")
+    }
+    csv = (tmp_path / "tables" / "discrimination.csv").read_text().splitlines()
+    assert csv[0] == "panel,statistic,meaning,value,low,high,n,unscored,p"
+
+
+def test_names_within_the_drawings_of_a_page_are_unique(hostile_page: str) -> None:
+    names = [value for key, value in Reader(hostile_page).attributes if key == "id"]
+    assert len(names) == len(set(names))
+    used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', hostile_page)
+    assert {part for pair in used for part in pair if part} <= set(names)
+
+
+def test_the_drawings_follow_light_and_dark(hostile_page: str) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", hostile_page, re.DOTALL)
+    assert len(drawings) == 3
+    assert all("var(--ink)" in svg and "#1f2328" not in svg for svg in drawings)
+
+
+def test_a_page_can_be_made_again_from_disk(tmp_path: Path) -> None:
+    run = write_run(tmp_path, result(3, ("clean",)))
+    before = page.write(run).read_bytes()
+    assert page.write(run).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["result.json", "manifest.json", "config.yaml"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    run = write_run(tmp_path, result())
+    (tmp_path / name).unlink()
+    with pytest.raises(JudgelabError, match=re.escape(name)):
+        page.write(run)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["mechanism=mi", "attack=case_flip"],
+        ["mechanism=judge_no_context", "dataset=samsum", "seed=3", "limit=5"],
+        ["mechanism.estimator=binary", "attack=padding", "attack.symbol='a b'", "attack.count=2"],
+        ["dataset=released", "dataset.path=some/where", "evaluation_lm=replay"],
+        ["dataset=released", "dataset.path=some/where", "agents=rules"],
+        ["dataset=xsum", "dataset.hub.revision=main", 'evaluation_lm.priming="it\'s {x}, [y].txt"'],
+        [
+            "dataset=jsonl",
+            "dataset.path=p.jsonl",
+            "dataset.agents={careful: Faithful, My Agent: Low Effort}",
+        ],
+        [
+            "mechanism.prompt.file=null",
+            "evaluation_lm.order='6'",
+            "++mechanism.extra=[1, x y, true]",
+        ],
+        ["study.definition=paper", "study.bootstrap=100", "force=true", "tracker=none"],
+    ],
+)
+def test_the_command_on_the_page_composes_the_same_config(overrides: list[str]) -> None:
+    def config(arguments: list[str]) -> dict[str, Any]:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            made = resolved(compose("config", overrides=arguments))
+        return {key: value for key, value in made.items() if key not in VOLATILE}
+
+    wanted = config(overrides)
+    written = shlex.split(command(yaml.safe_load(yaml.safe_dump(wanted))))
+    assert written[:2] == ["python", "run.py"]
+    assert config(written[2:]) == wanted
+
+
+def test_nothing_heavy_is_loaded_at_the_start_of_a_command() -> None:
+    heavy = {"pandas", "numpy", "rich", "matplotlib"}
+    code = f"import sys, judgelab.report.sweep; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

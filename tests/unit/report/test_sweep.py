@@ -1,0 +1,217 @@
+"""The comparison at the end of a sweep."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.report import comparison, format, terminal
+from judgelab.report.jobs import axes, jobs
+from judgelab.report.sweep import Comparison
+from judgelab.report.sweep_table import points, shown, table
+from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
+
+CLEAN = ("clean",)
+BOTH = ("clean", "attacked")
+
+
+def done(root: Path, number: int, choices: dict[str, str], found: dict[str, Any]) -> None:
+    run = root / "runs" / "-".join([*choices.values(), str(number)])
+    write_run(run, found)
+    write_job(root / "sweeps" / "s", number, choices, status="done", run=str(run))
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    """Two mechanisms by two attacks; the last job failed."""
+    folder = tmp_path / "sweeps" / "s"
+    done(tmp_path, 0, {"mechanism": "mi", "attack": "none"}, result(3, CLEAN, auc=0.6))
+    done(tmp_path, 1, {"mechanism": "mi", "attack": "padding"}, result(3, BOTH, auc=0.6))
+    done(tmp_path, 2, {"mechanism": "rouge", "attack": "none"}, result(3, CLEAN, auc=0.7))
+    word = {"status": "failed", "error": f"It broke: {HOSTILE}."}
+    write_job(folder, 10, {"mechanism": "rouge", "attack": "padding"}, **word)
+    return folder
+
+
+def test_jobs_come_in_their_order_with_what_varies(sweep: Path) -> None:
+    found = jobs(sweep)
+    assert [job.number for job in found] == [0, 1, 2, 10]
+    assert axes(found) == ["mechanism", "attack"]
+    assert axes(found[:1]) == ["mechanism", "dataset", "attack"]
+    assert found[3].command == "python run.py mechanism=rouge attack=padding"
+
+
+def test_values_that_are_no_options_vary_too(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        done(tmp_path, seed, {"mechanism": "mi", "seed": str(seed)}, result(3, CLEAN))
+    found = jobs(tmp_path / "sweeps" / "s")
+    assert axes(found) == ["seed"]
+    assert next(c.cells for c in shown(found, format.estimate)) == ("0", "1")
+
+
+def test_a_command_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    write_job(tmp_path, 0, {"dataset.agents": "{a b: Style}"}, status="failed", error="no")
+    assert jobs(tmp_path)[0].command == "python run.py 'dataset.agents={a b: Style}'"
+
+
+def test_the_table_has_one_row_a_job_and_every_part_of_every_number(sweep: Path) -> None:
+    rows = table(jobs(sweep)).to_dict("records")
+    assert [row["status"] for row in rows][:3] == ["done"] * 3
+    assert rows[3]["status"].startswith("failed: It broke")
+    assert rows[1]["attacked/auc"] == 0.6
+    assert math.isnan(rows[0]["attacked/auc"])
+    assert math.isnan(rows[3]["clean/auc"])
+    assert rows[2]["clean/auc_low"] == pytest.approx(0.65)
+    assert [row["unscored_texts"] for row in rows][:3] == [7, 14, 7]
+
+
+def test_a_clean_run_is_the_baseline_of_its_mechanism(sweep: Path) -> None:
+    drawn = points(jobs(sweep))
+    auc = drawn[drawn["statistic"] == "auc"]
+    assert list(zip(auc["group"], auc["attack"], auc["value"], strict=True)) == [
+        ("mi", "none", 0.6),
+        ("mi", "padding", 0.6),
+        ("rouge", "none", 0.7),
+    ]
+
+
+def test_datasets_become_panels_and_seeds_are_named(tmp_path: Path) -> None:
+    number = 0
+    for dataset in ("xsum", "samsum"):
+        for seed in ("0", "1"):
+            choices = {"mechanism": "mi", "dataset": dataset, "attack": "padding", "seed": seed}
+            done(tmp_path, number, choices, result(3, BOTH))
+            path = tmp_path / "sweeps" / "s" / str(number) / "job.json"
+            word = json.loads(path.read_text())
+            del word["choices"]["seed"]  # not a config group
+            path.write_text(json.dumps(word))
+            number += 1
+    drawn = points(jobs(tmp_path / "sweeps" / "s"))
+    assert list(dict.fromkeys(drawn["facet"])) == ["xsum", "samsum"]
+    assert list(dict.fromkeys(drawn["group"])) == ["seed=0", "seed=1"]
+    assert len(drawn) == 2 * 2 * 2 * 2
+
+
+def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Path) -> None:
+    text = terminal.rendered(comparison.screen(jobs(sweep), sweep), 100)
+    assert "Data: a sample; the agents are synthetic." in text
+    assert "job 10 failed: It broke: <script>" in text
+    assert "  python run.py mechanism=rouge attack=padding" in text.splitlines()
+    row = next(line for line in text.splitlines() if line.startswith("mi        padding"))
+    assert row.split()[2:] == ["12", "0.90", "0.60", "0.58", "0.90", "0.60", "14"]
+
+
+@pytest.mark.parametrize(("width", "cell"), [("200", "0.600 [0.550, 0.650]"), ("100", "[.55,.65]")])
+def test_the_table_takes_what_the_terminal_offers(
+    sweep: Path, monkeypatch: pytest.MonkeyPatch, width: str, cell: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    assert cell in terminal.rendered(comparison.screen(jobs(sweep), sweep), int(width))
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = terminal.rendered(comparison.screen(jobs(sweep), sweep), 60)
+    assert cell not in narrow
+    assert "intervals: in comparison.csv" in narrow
+
+
+def test_the_page_shows_runs_failures_and_figures(sweep: Path) -> None:
+    text = comparison.write(sweep).read_text(encoding="utf-8")
+    assert "4 runs: mechanism × attack" in text
+    assert "failed: It broke: &lt;script&gt;" in text
+    assert "<script>alert" not in text
+    assert "http" not in text
+    assert 'href="../../runs/mi-none-0/report.html"' in text
+    assert text.count("<svg") == 2
+    assert {p.name for p in (sweep / "figures").glob("*.png")} == {
+        "auc_under_attack.png",
+        "effect_sizes_by_mechanism.png",
+    }
+    rows = json.loads((sweep / "comparison.json").read_text())
+    assert [row["job"] for row in rows] == [0, 1, 2, 10]
+    assert rows[3]["error"].startswith("It broke")
+
+
+def test_another_study_is_shown_by_its_primary_figure(tmp_path: Path) -> None:
+    for number, name in enumerate(("a", "b")):
+        found = {
+            "primary": "agreement",
+            "summary": {"agreement": 0.25, "agreement_low": 0.2, "agreement_high": 0.3},
+            "notes": [],
+            "figures": [],
+            "tables": [],
+        }
+        done(tmp_path, number, {"judge": name}, found)
+    folder = tmp_path / "sweeps" / "s"
+    headings = [column.heading for column in shown(jobs(folder), format.estimate)]
+    assert headings == ["judge", "agreement", "unscored"]
+    assert "0.250 [0.200, 0.300]" in terminal.rendered(comparison.screen(jobs(folder), folder), 100)
+    assert "<svg" not in comparison.write(folder).read_text(encoding="utf-8")
+
+
+def test_all_failed_is_still_a_comparison(tmp_path: Path) -> None:
+    for number in (0, 1):
+        write_job(tmp_path, number, {"mechanism": str(number)}, status="failed", error="no")
+    assert comparison.conclude(tmp_path) == 2
+
+
+def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
+    (sweep / "3").mkdir()
+    found = {job.number: job for job in jobs(sweep)}
+    assert "ended before" in str(found[3].error)
+    assert comparison.conclude(sweep) == 2
+
+
+def test_results_that_were_moved_are_found_beside_their_sweep(sweep: Path, tmp_path: Path) -> None:
+    moved = tmp_path.parent / f"{tmp_path.name}-moved"
+    tmp_path.rename(moved)
+    found = jobs(moved / "sweeps" / "s")
+    assert found[0].summary["clean/auc"] == 0.6
+
+
+def test_a_folder_without_jobs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="holds no jobs"):
+        jobs(tmp_path)
+
+
+def test_a_lost_result_is_named(sweep: Path) -> None:
+    (sweep.parents[1] / "runs" / "mi-none-0" / "result.json").unlink()
+    with pytest.raises(JudgelabError, match=r"result\.json"):
+        jobs(sweep)
+
+
+def ended(folder: Path) -> int:
+    """The exit code that the callback asks for."""
+    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(folder)}}})
+    try:
+        Comparison().on_multirun_end(config)
+    except SystemExit as end:
+        assert isinstance(end.code, int)
+        return end.code
+    return 0
+
+
+def test_the_callback_ends_with_1_when_a_job_failed(
+    sweep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(sweep) == 1
+    assert "job 10 failed" in capsys.readouterr().out
+    (sweep / "10" / "job.json").unlink()
+    (sweep / "10").rmdir()
+    assert ended(sweep) == 0
+
+
+def test_a_comparison_that_cannot_be_made_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(tmp_path) == 1
+    assert "holds no jobs" in capsys.readouterr().err
+
+
+def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
+    Comparison().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
+    assert not list(sweep.glob("*/job.json"))

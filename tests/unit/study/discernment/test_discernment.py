@@ -1,0 +1,327 @@
+"""The discernment study: judges whose discernment is known by construction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import open_dict
+
+from judgelab.attack.padding import Padding
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.engine.run import execute
+from judgelab.mechanism.bertscore import BertScore
+from judgelab.mechanism.bleu import Bleu
+from judgelab.mechanism.gppm import Gppm
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.mi import Mi
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.mechanism.tvd_mi import TvdMi
+from judgelab.report.figures import caption, draw
+from judgelab.report.tables import frame
+from judgelab.study.discernment.study import Discernment
+from tests.scripted import NOBODY, ScriptedChat
+from tests.unit.study.discernment.discernment_context import (
+    CONF,
+    QUICK,
+    TEXT,
+    at_random,
+    counts_typos,
+    lab,
+    rated_text,
+    references,
+    rows,
+)
+
+
+def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path) -> None:
+    result = Discernment(**QUICK).run(lab(tmp_path, ScriptedChat(at_random)))
+    summary = result.summary
+    for name in ("average_ew", "minimum_ew"):
+        value, bar = (summary[f"discernment/{name}{part}"] for part in ("", "_threshold"))
+        assert isinstance(value, float) and isinstance(bar, float) and value < bar
+    below = [
+        r["value"] <= r["threshold"] for r in rows(result, "discernment", "perturbation").values()
+    ]
+    assert len(below) == 12 and sum(below) >= 11, "5 % of 12 may pass"
+    assert result.notes[0].startswith("This judge (rating) does not see: deletions_minor")
+
+
+def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -> None:
+    only = ["typos_minor", "typos_major", "reordering_minor", "reordering_major"]
+    result = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
+    found = rows(result, "discernment", "perturbation")
+    assert found["typos_minor"]["value"] > 5 and found["typos_major"]["value"] > 5
+    assert found["reordering_minor"]["value"] == found["reordering_major"]["value"] == 0
+    assert [found[name]["seen"] for name in only] == ["yes", "yes", "no", "no"]
+    assert result.notes[0] == (
+        "This judge (rating) does not see: reordering_minor, reordering_major."
+    )
+    assert result.summary["not_seen_count"] == 2
+    assert result.summary["discernment/minimum_ew"] == 0
+    fluent = rows(result, "metrics", "perturbation")["reordering_major"]
+    assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
+    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in result.figures:
+        assert draw(name, tables).axes and caption(name, tables)
+
+
+def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
+    only = ["typos_major"]
+    study = Discernment(only=only, combine="printed", weights="judgelab", calibrate=False, **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
+    row = rows(result, "discernment", "perturbation")["typos_major"]
+    assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
+    assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
+    assert any("no mean of p values" in note for note in result.notes)
+    assert any(
+        "D with expert weights is at most 11.0 on 60 items (8.5 where no two fall by the same "
+        "amount), and D without them 0.46 more: compare" in note
+        for note in result.notes
+    )
+    weight = rows(result, "metrics", "metric")["fluency"]["weight"]
+    assert weight == 0.85
+
+
+def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> None:
+    items = tuple(
+        Item(f"i{k}", "source", text)
+        for k, text in enumerate(["One sentence.", "First one. Second one.", "", "A. Bee. Sea."])
+    )
+
+    def rule(request: ChatRequest) -> str | None:
+        return None if "Bee" in rated_text(request) and "fluency" in request.key else "4"
+
+    panel = Panel(items, provenance={"dataset": "summeval"})
+    study = Discernment(only=["reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
+    assert rows(result, "unchanged", "item").keys() == {"i0"}
+    cover = rows(result, "coverage", "variant")
+    assert cover["reordering_major"]["unchanged_texts"] == 1
+    assert cover["original"]["unrated"] == 1 and cover["original"]["items"] == 3
+    found = rows(result, "discernment", "perturbation")["reordering_major"]
+    assert (found["n"], found["unscored"]) == (2, 1)
+    assert any("1 items have no reference" in note for note in result.notes)
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert (over["n"], over["unscored"], over["perturbations"]) == (2, 1, 1)
+    n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
+    assert (n, unscored) == (2, 1)
+
+
+def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
+    """Fluency is unread on 20 of 60 items; with all weight elsewhere, D EW rests on 60."""
+    by_id = {item.id: k for k, item in enumerate(references().items)}
+
+    def rule(request: ChatRequest) -> str | None:
+        _, item, _, metric = request.key[:4]
+        if metric == "fluency":
+            return None if by_id[item] < 20 else counts_typos(request)
+        return str(max(int(counts_typos(request)), 4)) if metric == "coherence" else "3"
+
+    own = tmp_path / "own.yaml"
+    own.write_text("summarization: {typos: {coherence: 1, fluency: 0}}\n")
+    study = Discernment(only=["typos_minor", "typos_major"], weights=str(own), **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule)))
+    found = rows(result, "discernment", "perturbation")["typos_major"]
+    assert (found["n"], found["d_n"], found["unscored"]) == (60, 40, 0)
+    metrics = {
+        row["metric"]: row
+        for row in next(t for t in result.tables if t.name == "metrics").rows
+        if row["perturbation"] == "typos_major"
+    }
+    assert (metrics["fluency"]["n"], metrics["fluency"]["unscored"]) == (40, 20)
+    assert (metrics["relevance"]["n"], metrics["relevance"]["ranked"]) == (60, 0), "all alike"
+    fell = metrics["coherence"]["fell"]
+    assert isinstance(fell, int) and found["ranked"] == metrics["coherence"]["ranked"] == fell
+    over = rows(result, "averages", "statistic")
+    assert (over["average_ew"]["n"], over["average"]["n"]) == (60, 40)
+    assert (over["average_ew"]["unscored"], over["average"]["unscored"]) == (0, 20)
+
+
+def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Path) -> None:
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    few = Panel(items, provenance={"dataset": "summeval"})
+    only = ["typos_minor", "typos_major", "reordering_major"]
+    said = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos), panel=few))
+    assert any(note.startswith("2 tests at 5 %") for note in said.notes), "reordering changed none"
+    assert any("D is at most 1.9 on 8 items: compare" in note for note in said.notes)
+    many = Discernment(only=only[:1], **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
+    assert any(
+        "D is at most 11.0 on 60 items (8.5 where no two fall by the same amount)" in note
+        for note in many.notes
+    )
+
+
+def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: Path) -> None:
+    few = references().head(3)
+    said = "minima rest on 1000 shuffled judges, those of single perturbations on 1001"
+    for replicates, calibrate in ((1000, True), (1001, True), (1001, False)):
+        study = Discernment(
+            only=["typos_major"], replicates=replicates, bootstrap=10, calibrate=calibrate
+        )
+        notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
+        assert any(said in note for note in notes) == (calibrate and replicates > 1000)
+
+
+def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    panel = Panel(items, provenance={"dataset": "summeval"})
+    study = Discernment(only=["typos_major", "reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
+    found = rows(result, "discernment", "perturbation")
+    assert found["reordering_major"]["seen"] == "nothing changed"
+    assert found["reordering_major"]["value"] != found["reordering_major"]["value"], "not 0"
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert over["value"] == found["typos_major"]["value"] > 0
+    assert result.notes[0].endswith("because they changed no text: reordering_major.")
+    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in result.figures:
+        assert draw(name, tables).axes
+    idle = Discernment(only=["reordering_major"], **QUICK)
+    nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
+    assert nothing.notes[0] == (
+        "No text was changed, so nothing is known of what this judge (rating) sees. Left out, "
+        "because they changed no text: reordering_major."
+    )
+    for name in ("average_ew", "minimum_ew", "average", "minimum"):
+        key = f"discernment/{name}"
+        value, bar = nothing.summary[key], nothing.summary[f"{key}_threshold"]
+        assert value != value and bar != bar
+        assert (nothing.summary[f"{key}_n"], nothing.summary[f"{key}_unscored"]) == (0, 0)
+    tables = {t["name"]: frame(t) for t in nothing.to_json()["tables"]}  # type: ignore[attr-defined]
+    for name in nothing.figures:
+        assert draw(name, tables).axes
+
+
+def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:
+    """A writer that refuses: its perturbation stays in the average, which is then unknown."""
+    few = references().head(8)
+    writer = ScriptedChat(lambda request: "4" if TEXT.search(request.messages[0].content) else None)
+    study = Discernment(only=["entities_minor", "typos_minor"], by="lm", **QUICK)
+    result = study.run(lab(tmp_path, writer, panel=few))
+    found = rows(result, "discernment", "perturbation")["entities_minor"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8)
+    assert rows(result, "coverage", "variant")["entities_minor"]["absent_texts"] == 8
+    assert result.notes[0].endswith(" Unscored: entities_minor.")
+    assert not any("changed no text" in note for note in result.notes)
+    over = rows(result, "averages", "statistic")["average_ew"]
+    assert over["value"] != over["value"] and over["threshold"] != over["threshold"]
+    assert (over["perturbations"], over["n"], over["unscored"]) == (2, 0, 8)
+
+
+def test_a_judge_whose_replies_are_all_unreadable_ends_in_a_report(tmp_path: Path) -> None:
+    """There is no histogram of ratings to draw; everything else there is."""
+    settings = ["study=discernment", "dataset=summeval", "mechanism=rating", "tracker=none"]
+    settings += ["limit=3", "study.only=[typos_minor]", "study.bootstrap=20", "study.replicates=20"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        cfg = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
+    with open_dict(cfg):
+        cfg.evaluation_lm = {"_target_": "tests.scripted_judges.ScriptedJudge", "rule": "one"}
+    assert math.isnan(execute(cfg))
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "report.html").is_file()
+    drawn = {path.name for path in (run / "figures").glob("*.svg")}
+    assert drawn == {"discernment_radar.svg", "discernment_bars.svg"}
+
+
+def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -> None:
+    """The judge refuses the two changed texts, and rates the unchanged ones as their originals."""
+    whole = [f"Only sentence {k}." for k in range(6)]
+    items = [
+        Item(f"i{k}", "source", text)
+        for k, text in enumerate([*whole, "First one. Second one.", "Some sea. Some land."])
+    ]
+    held = {item.reference for item in items}
+
+    def rule(request: ChatRequest) -> str | None:
+        return "4" if rated_text(request) in held else None
+
+    panel = Panel(tuple(items), provenance={"dataset": "summeval"})
+    study = Discernment(only=["reordering_major"], **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
+    assert len(rows(result, "unchanged", "item")) == 6
+    found = rows(result, "discernment", "perturbation")["reordering_major"]
+    assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
+    assert result.summary["not_seen_count"] == 0
+
+
+def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
+    study = Discernment(only=["deletions_major", "insertion_major"], **QUICK)
+    result = study.run(lab(tmp_path, NOBODY, Length("characters")))
+    found = rows(result, "discernment", "perturbation")
+    assert found["deletions_major"]["value"] > 5 > found["insertion_major"]["value"]
+    assert rows(result, "metrics", "metric").keys() == {"length"}
+
+
+PEERS: list[Mechanism] = [
+    Mi(),
+    Gppm(),
+    TvdMi(Prompt("tvd_mi.txt")),
+    TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"),
+    Judge(Prompt("judge.txt")),
+    Pairwise(Prompt("pairwise.txt")),
+    Bleu(),
+    BertScore(model="of no use: the encoder is not loaded"),
+]
+
+
+@pytest.mark.parametrize("mechanism", PEERS, ids=lambda m: m.name)
+def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
+    tmp_path: Path, mechanism: Mechanism
+) -> None:
+    """Perturbations as peers would pay a text for agreeing with damaged ones."""
+    able = frozenset(Capability) - {Capability.RECORDED}
+    lm = replace(NOBODY, capabilities=able)  # it fails on every question
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    few = references().head(4)
+    for go in (study.run, study.ask):
+        with pytest.raises(ConfigError, match="against one another: choose rating"):
+            go(lab(tmp_path, lm, mechanism, panel=few))
+
+
+def test_scores_that_came_with_the_data_are_refused_before_a_text_is_written(
+    tmp_path: Path,
+) -> None:
+    few = references().head(4)
+    scored = tuple(replace(item, scores={"own": {"original": 1.0}}) for item in few.items)
+    study = Discernment(only=["entities_minor"], by="lm", **QUICK)
+    for panel in (few, replace(few, items=scored)):
+        with pytest.raises(ConfigError, match="as they came: .* a mechanism that reads texts"):
+            study.run(lab(tmp_path, NOBODY, RecordedScores(), panel=panel))
+
+
+def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> None:
+    study, dry, real = (
+        Discernment(only=["typos_minor", "entities_minor"], by="lm", **QUICK),
+        ScriptedChat(lambda r: "4"),
+        ScriptedChat(lambda r: "4"),
+    )
+    study.ask(lab(tmp_path, dry))
+    result = study.run(lab(tmp_path, real))
+    assert dry.seen == real.seen
+    assert any("may recognise its own hand" in note for note in result.notes)
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="leave attack=none"):
+        Discernment().run(lab(tmp_path, NOBODY, attack=Padding()))
+    with pytest.raises(CapabilityError, match=r"evaluation_lm@writer_lm=NAME, or study\.by=rules"):
+        mute = ScriptedChat(lambda r: "4", capabilities=frozenset())
+        Discernment(only=["entities_minor"], by="lm").run(lab(tmp_path, mute))
+    with pytest.raises(DataError, match="has none"):
+        Discernment().run(lab(tmp_path, NOBODY, panel=Panel((Item("1", "s"),))))
+    with pytest.raises(ConfigError, match=r"study\.bootstrap"):
+        Discernment(bootstrap=0)
+    items = tuple(Item(f"i{k}", "s", f"Text number {k}.") for k in range(201))
+    with pytest.raises(ConfigError, match="exact serves up to 200 items, and there are 201"):
+        Discernment(method="exact").ask(lab(tmp_path, NOBODY, panel=Panel(items)))

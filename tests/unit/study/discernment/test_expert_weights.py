@@ -1,0 +1,164 @@
+"""Weights of metrics by perturbation: from YAML, from a survey, and what fits nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgelab.core.criteria import FOLDER as CRITERIA
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.study.discernment.expert_weights import FOLDER, load_weights
+from judgelab.study.discernment.study import Discernment
+from tests.scripted import NOBODY, ScriptedChat
+from tests.unit.study.discernment.discernment_context import (
+    QUICK,
+    counts_typos,
+    lab,
+    references,
+    rows,
+)
+
+TASKS = ("summarization", "story_completion", "question_answering", "translation")
+
+
+@pytest.mark.parametrize("name", [path.stem for path in FOLDER.glob("*.yaml")])
+@pytest.mark.parametrize("task", TASKS)
+def test_shipped_weights_are_of_metrics_that_are_rated(name: str, task: str) -> None:
+    metrics = yaml.safe_load((CRITERIA / f"{task}.yaml").read_text(encoding="utf-8"))["metrics"]
+    assert load_weights(name, task).unrated(sorted(metrics)) == []
+
+
+def test_weights_add_up_whatever_was_rated() -> None:
+    weights = load_weights("judgelab", "summarization")
+    metrics = ["coherence", "consistency", "fluency", "relevance"]
+    assert weights.of(["typos_minor", "typos"], metrics) == [0.05, 0.05, 0.85, 0.05]
+    assert weights.of(["typos"], ["fluency", "relevance"]) == pytest.approx([17 / 18, 1 / 18])
+    assert weights.of(["padding"], metrics) is None
+    with pytest.raises(ConfigError, match=r"no weight on any of the metrics rated \(fluency\)"):
+        weights.of(["fictional_entities"], ["fluency"])
+    assert load_weights("uniform", "a task of one's own").table == {}
+
+
+def test_weights_from_a_survey(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text(
+        "expert,task,perturbation,metric\n"
+        "a,summarization,typos,fluency\nb, summarization ,typos, fluency\n"
+        "c,summarization,typos,coherence\nd,translation,typos,accuracy\n"
+        "a,,sentence_reordering,coherence\n"
+    )
+    weights = load_weights(str(file), "summarization")
+    assert weights.table == {
+        "typos": {"fluency": pytest.approx(2 / 3), "coherence": pytest.approx(1 / 3)},
+        "sentence_reordering": {"coherence": 1.0},
+    }
+    file.write_text(file.read_text() + "a,summarization,typos,coherence\n")
+    with pytest.raises(DataError, match="line 7: expert 'a' answers 'typos' twice"):
+        load_weights(str(file), "summarization")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("expert,issue\n", "lacks the column 'perturbation'"),
+        ("perturbation,metric\n", "holds no answers"),
+        ("perturbation,metric\ntypos\n", "line 2: an answer is incomplete"),
+        (
+            'perturbation,metric\ntypos,"fluency\ntypos,relevance\n',
+            "line 2 on: .* close every quote",
+        ),
+        ('perturbation,metric\ntypos,"fluency\ntypos,relevance"\n', "line 3: .* several lines"),
+        ("perturbation,metric\ntypos,Fluency\ntypos,fluency\n", "'Fluency' and 'fluency' differ"),
+        ("perturbation,metric\ntypos,fluency\nTypos,accuracy\n", "'typos' and 'Typos' differ"),
+        (
+            "perturbation,metric,task\na,b,summarization\na,b,Summarization\n",
+            "line 3: 'summarization' and 'Summarization' differ in capitals only",
+        ),
+    ],
+)
+def test_faults_of_a_survey_are_named(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match=said):
+        load_weights(str(file), "summarization")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("summarization: {typos: {fluency: 0.5}}", "add up to 0.5"),
+        ("summarization: {typos: {fluency: true}}", "typos: weights must be metrics"),
+        ("summarization: [typos]", "summarization: perturbations must be mapped .* not list"),
+        ("translation: 3\nsummarization: {}", "translation: perturbations must be mapped"),
+        ("[typos]", "must map tasks"),
+        ("summarization: {typos: {Fluency: 0.5, fluency: 0.5}}", "'Fluency' and 'fluency' differ"),
+        ("Summarization: {}\nsummarization: {}", "'summarization' and 'Summarization' differ"),
+    ],
+)
+def test_faults_of_a_yaml_are_named(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(text)
+    with pytest.raises(DataError, match=said):
+        load_weights(str(file), "summarization")
+
+
+def test_weights_of_other_tasks_are_refused(tmp_path: Path) -> None:
+    said = "weights for translation, none for the task 'summarization'"
+    own, survey = tmp_path / "own.yaml", tmp_path / "answers.csv"
+    own.write_text("translation: {typos: {fluency: 1}}\n")
+    survey.write_text("task,perturbation,metric\ntranslation,typos,fluency\n")
+    for file in (own, survey):
+        with pytest.raises(ConfigError, match=said):
+            load_weights(str(file), "summarization")
+    own.write_text("summarization:\ntranslation: {typos: {fluency: 1}}\n")
+    with pytest.raises(ConfigError, match=said):
+        load_weights(str(own), "summarization")
+    own.write_text("summarization: {}\ntranslation: {typos: {fluency: 1}}\n")
+    assert load_weights(str(own), "summarization").table == {}, "said in so many words"
+    with pytest.raises(ConfigError, match="none for the task 'peer_review'"):
+        load_weights("judgelab", "peer_review")
+    with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
+        load_weights("unifrom", "summarization")
+
+
+def test_weights_that_fit_no_perturbation_are_refused_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("summarization: {typo: {fluency: 1}}\n")
+    study = Discernment(only=["typos_minor", "deletions_minor"], weights=str(own), **QUICK)
+    said = r"own\.yaml has weights for typo, and none of them is tested \(deletions_minor, typos_mi"
+    with pytest.raises(ConfigError, match=said):
+        study.run(lab(tmp_path, NOBODY))
+
+
+def test_a_result_names_the_tasks_whose_answers_were_left_out(tmp_path: Path) -> None:
+    survey = tmp_path / "answers.csv"
+    survey.write_text(
+        "task,perturbation,metric\nsummarization,typos,fluency\n"
+        "sumarization,typos,coherence\ntranslation,typos,accuracy\n"
+    )
+    study = Discernment(only=["typos_minor"], weights=str(survey), calibrate=False, bootstrap=10)
+    few = references().head(3)
+    notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
+    assert "Survey answers for other tasks were left out: sumarization, translation." in notes
+
+
+def test_a_result_names_the_perturbations_that_weigh_all_metrics_alike(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("summarization: {typos: {fluency: 1}}\n")
+    study = Discernment(only=["typos_minor", "deletions_minor"], weights=str(own), **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
+    note = "All metrics weigh alike for deletions_minor, which own.yaml does not list."
+    assert note in result.notes
+    metrics = next(t for t in result.tables if t.name == "metrics").rows
+    weights = {(r["perturbation"], r["metric"]): r["weight"] for r in metrics}
+    assert weights["typos_minor", "fluency"] == 1
+    assert weights["deletions_minor", "fluency"] == 0.25
+    plain = Discernment(only=["typos_minor"], **QUICK).run(
+        lab(tmp_path, ScriptedChat(counts_typos))
+    )
+    assert not any("weigh alike" in note for note in plain.notes), "uniform means to"
+    assert rows(plain, "discernment", "perturbation")["typos_minor"]["seen"] == "yes"

@@ -1,0 +1,422 @@
+"""Study qualification with judges that follow rules: exams, pools, formats, dry runs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from judgelab.config import build
+from judgelab.core.errors import JudgelabError
+from judgelab.core.lm import Reply
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.parse_reply import read_choice, read_number
+from judgelab.core.prompt import Prompt
+from judgelab.engine.run import execute
+from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.exam.self_confidence import SelfConfidence, emitted
+from judgelab.exam.similar import most_similar
+from judgelab.mechanism.chat_eval import ChatEval
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.report.figures import caption, draw
+from judgelab.report.figures.style import saved
+from judgelab.report.tables import frame
+from judgelab.study.qualification.annotation import all_pairs, preferences_of
+from tests.scripted import ScriptedChat, panel_of
+from tests.scripted_judges import ScriptedJudge, overrides, write_panel
+
+ROOT = Path(__file__).resolve().parents[4]
+CONF = ROOT / "conf"
+Run = Callable[..., dict[str, Any]]
+
+
+@cache
+def composed(*options: str) -> DictConfig:
+    """The run with the three judges; composing takes most of a small run's time."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("config", overrides=overrides(Path("panel"), Path("root"), *options))
+
+
+def config_of(folder: Path, *more: str) -> DictConfig:
+    """With its files below ``folder``."""
+    options = [one for one in more if "@" in one or one.startswith(("mechanism=", "+"))]
+    values = [one for one in more if one not in options]
+    places = [f"dataset.path={folder / 'panel.jsonl'}", f"paths.root={folder / 'out'}"]
+    config = OmegaConf.merge(composed(*options), OmegaConf.from_dotlist([*places, *values]))
+    assert isinstance(config, DictConfig)
+    return config
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """``run("mechanism=pointwise5")``: the result, as written."""
+
+    def call(*more: str, items: int = 30, graded: bool = True) -> dict[str, Any]:
+        write_panel(tmp_path / "panel.jsonl", items, graded=graded)
+        execute(config_of(tmp_path, *more))
+        [made] = (tmp_path / "out" / "runs").iterdir()
+        found: dict[str, Any] = json.loads((made / "result.json").read_text())
+        found["by_name"] = {table["name"]: table["rows"] for table in found["tables"]}
+        return found
+
+    return call
+
+
+def exam(result: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
+    return {row["judge"]: row for row in result["by_name"]["exams"] if row["exam"] == name}
+
+
+@pytest.mark.slow
+def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
+    """Always "one", the longer text, and an oracle with noise: only the last is fit."""
+    found = run()
+    consistency, pertinence = exam(found, "consistency"), exam(found, "pertinence")
+    confidence = exam(found, "self_confidence")
+    assert consistency["one"]["value"] == 0 and consistency["longer"]["value"] == 1
+    assert 0.7 < consistency["oracle"]["value"] < 1
+    assert pertinence["one"]["value"] == 0.5 and pertinence["longer"]["value"] == 0
+    assert pertinence["oracle"]["value"] > 0.95
+    passed = {judge: row["passed"] for judge, row in confidence.items()}
+    assert passed == {"one": False, "longer": False, "oracle": True}
+    lists = {row["pool"]: row for row in found["by_name"]["lists"]}
+    assert lists["C"]["judges"] == "longer, oracle"
+    assert lists["C+P"]["judges"] == lists["C+P+S"]["judges"] == "oracle"
+    assert lists["C+P+S"]["p_same"] == 1.0
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    assert pools["C+P+S"]["value"] > 0.85 > pools["all"]["value"]
+    assert pools["one"]["value"] == 0.5 and pools["longer"]["value"] == 0.0
+    assert found["summary"]["pool/accuracy"] == pools["C+P+S"]["value"]
+    assert found["summary"]["pool/spearman"] > 0.8
+    contests = {
+        (row["measure"], row["against"]): row
+        for row in found["by_name"]["comparisons"]
+        if row["pool"] == "C+P+S"
+    }
+    others = {"all", "C", "P", "S", "C+P", "C+S", "P+S", "human", "one", "longer", "oracle"}
+    assert contests.keys() == {(m, name) for m in ("accuracy", "spearman") for name in others}
+    for (measure, name), row in contests.items():
+        assert row["items"] == 30 and row["n"] == (180 if measure == "accuracy" else 30)
+        assert row["low"] <= row["value"] <= row["high"] and 0 < row["p"] <= 1
+        assert row["kind"] == ("judge" if name in ("one", "longer", "oracle") else "pool")
+    assert contests["accuracy", "longer"]["value"] == pytest.approx(pools["C+P+S"]["value"])
+    assert contests["spearman", "longer"]["low"] > 1 and contests["spearman", "longer"]["p"] < 0.01
+    assert contests["accuracy", "oracle"]["value"] == 0 and contests["spearman", "oracle"]["p"] == 1
+    for name, rows in found["by_name"].items():
+        for row in rows:
+            assert "value" not in row or {"low", "high", "n"} <= row.keys(), name
+    assert set(found["figures"]) >= {"qualification_exams", "qualification_pools"}
+    drawn = {table["name"]: frame(table) for table in found["tables"]}
+    assert saved(draw("qualification_exams", drawn), "svg") == saved(
+        draw("qualification_exams", drawn), "svg"
+    )
+    assert "60 to 180" in caption("qualification_exams", drawn)
+
+
+def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> None:
+    found = run(items=12, graded=False)
+    assert found["primary"] == "pool/agreement" and found["summary"]["pool/agreement"] == 1.0
+    assert not {"pools", "comparisons", "bias"} & found["by_name"].keys()
+    assert {row["pool"] for row in found["by_name"]["lists"]} >= {"all", "C+P+S"}
+    pairs = {(row["judge"], row["with"]): row for row in found["by_name"]["agreement"]}
+    assert pairs["longer", "oracle"]["value"] < 0.5
+    assert any("no human annotation" in note for note in found["notes"])
+
+
+@pytest.mark.slow
+def test_other_ways_to_ask(run: Run) -> None:
+    """In words; another wording as the change; questions and answers by an LM; fixed bars."""
+    found = run(
+        "exam@study.consistency=wording",
+        "study.self_confidence.by=words",
+        "study.pertinence.question=lm",
+        "study.pertinence.answer=self",
+        "+writer_lm={_target_: tests.scripted_judges.ScriptedJudge, rule: oracle}",
+        "study.threshold=fixed",
+        "study.family=[wordy]",
+        items=12,
+    )
+    assert exam(found, "consistency")["one"]["value"] == 1.0  # wording does not move it
+    assert exam(found, "consistency")["one"]["bar"] == 0.55
+    assert exam(found, "pertinence")["oracle"]["value"] > 0.9
+    assert exam(found, "self_confidence")["oracle"]["gap"] > 1  # levels
+    bias = {row["name"]: row["value"] for row in found["by_name"]["bias"]}
+    assert bias["longer"] == 1.0 and bias["oracle"] < 0.2 and bias["one"] == 0.0
+    drawn = {table["name"]: frame(table) for table in found["tables"]}
+    said = caption("qualification_pools", drawn)
+    assert "Accuracy: n" in said and "Spearman's rho: n" in said and "Bias rate: n" in said
+    panels = draw("qualification_pools", drawn).axes
+    assert [side.get_title("left") for side in panels] == [
+        "Accuracy",
+        "Spearman's rho",
+        "Bias rate",
+    ]
+    judges_and_pools = len(found["by_name"]["pools"])
+    assert all(len(side.get_lines()) >= judges_and_pools for side in panels)
+
+
+def test_a_sample_of_pairs_and_judges_left_out_of_an_exam(run: Run) -> None:
+    found = run("study.consistency.pairs=2", "study.pertinence=null", items=12, graded=False)
+    assert exam(found, "consistency")["oracle"]["n"] == 24
+    assert {row["pool"] for row in found["by_name"]["lists"]} == {"all", "C", "S", "C+S"}
+
+
+def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
+    judge = "+study.judges.tie={_target_: tests.scripted_judges.ScriptedJudge, rule: tie}"
+    found = run(judge, "study.orders=per_order", items=12)
+    row = exam(found, "self_confidence")["tie"]  # no probabilities came with its replies
+    assert row["passed"] == "excused" and row["value"] is None and row["unscored"] == 48
+    assert any("not sat by tie" in note and "by=words" in note for note in found["notes"])
+    row = exam(found, "consistency")["tie"]
+    assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
+    assert exam(found, "consistency")["longer"]["tied"] == 0.0
+    assert any("ties, which agree" in note and "tie (1.00)" in note for note in found["notes"])
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    assert pools["tie"]["ties"] == pools["tie"]["n"] == 12 * 6 * 2  # each order is decided
+    assert pools["one"]["value"] == 0.5 and pools["one"]["ties"] == 0
+
+
+@pytest.mark.slow
+def test_what_judges_cost_is_counted_by_their_replies(run: Run, tmp_path: Path) -> None:
+    """A debate asks four times as often as a pair of verdicts; references are not asked about."""
+    prices = tmp_path / "own.yaml"
+    prices.write_text(
+        "{currency: USD, tokens_per_call: 1, judges: {one: 1000000, oracle: 2000000}}"
+    )
+    found = run(
+        f"study.prices={prices}",
+        "mechanism=chat_eval",
+        "dataset.reference_agent=peer",
+        "study.annotation_cost=7",
+        items=6,
+    )
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    questions = 6 * 6 * 2 * 2  # ordered pairs of three answers, two roles, two rounds
+    tokens = pools["one"]["cost"]  # a unit each: of prompts of 200 or more, and replies of 1
+    assert 200 * questions < tokens < 500 * questions
+    assert pools["oracle"]["cost"] == pytest.approx(2 * tokens, rel=0.1)
+    assert pools["longer"]["cost"] == 0
+    assert pools["all"]["cost"] == pools["one"]["cost"] + pools["oracle"]["cost"]
+    assert pools["human"]["cost"] == pytest.approx(pools["oracle"]["cost"] + 7)
+    assert "qualification_cost" in found["figures"]
+    drawn = {table["name"]: frame(table) for table in found["tables"]}
+    assert "whose price is known" in caption("qualification_cost", drawn)
+    assert saved(draw("qualification_cost", drawn), "svg") == saved(
+        draw("qualification_cost", drawn), "svg"
+    )
+
+
+def test_unknown_costs_are_not_nothing(run: Run) -> None:
+    found = run("dataset.reference_agent=peer", "study.consistency.pairs=1", items=6)
+    assert exam(found, "consistency")["one"]["n"] == 6
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    assert pools["human"]["cost"] is None and pools["all"]["cost"] == 0
+    assert any("study.annotation_cost=NUMBER" in note for note in found["notes"])
+    assert found["by_name"]["exams"] and "qualification_cost" not in found["figures"]
+
+
+def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
+    """Also: a family without anybody else, and a judge who passes at chance, without weight."""
+    found = run(
+        "study.family=[brief,peer,long,wordy]",
+        "study.weights=logit",
+        "study.threshold=fixed",
+        "study.bars.pertinence=0.4",
+        items=6,
+    )
+    for name in ("pools", "comparisons", "agreement", "weightings"):
+        assert all(row["unscored"] == 0 for row in found["by_name"][name]), name
+    lists = {row["pool"]: row for row in found["by_name"]["lists"]}
+    assert lists["P"]["judges"] == "oracle" and lists["P"]["no_weight"] == "one"
+    assert "bias" not in found["by_name"]
+    assert any("There is no bias rate: no pair" in note for note in found["notes"])
+
+
+def test_too_few_items_for_a_human_filter_is_said(run: Run) -> None:
+    found = run(items=4)
+    assert "human" not in {row["pool"] for row in found["by_name"]["lists"]}
+    assert any("4 items do not make 5 folds" in note for note in found["notes"])
+
+
+def test_a_dry_run_counts_what_every_judge_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_panel(tmp_path / "panel.jsonl", 5)
+    execute(config_of(tmp_path, "dry_run=true"))
+    said = capsys.readouterr().out
+    # 5 items x 12 ordered pairs; relevant against irrelevant; the sets' questions with
+    # probabilities are questions of their own
+    for rule in ("one", "longer", "oracle"):
+        part = said.split(f"scripted judge: {rule}")[1].split("Dry run")[0]
+        assert f"{60 + 10 + 20}" in part, part
+    execute(config_of(tmp_path, "dry_run=true", "dataset.reference_agent=peer"))
+    said = capsys.readouterr().out  # 6 ordered pairs of the others; the exams are what they were
+    assert f"{30 + 10 + 20}" in said.split("scripted judge: one")[1].split("Dry run")[0]
+    assert not (tmp_path / "out" / "runs").exists()
+
+
+def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
+    names = [file.stem for file in sorted((CONF / "exam").glob("*.yaml"))]
+    config = composed(*(f"+exam@{name}={name}" for name in names))
+    for name in names:
+        node = OmegaConf.to_container(config[name], resolve=True)
+        assert isinstance(node, dict)
+        built = build({str(key): value for key, value in node.items()}, name)
+        assert type(built).__module__.startswith("judgelab.exam.")
+        assert set(inspect.signature(type(built)).parameters) == node.keys() - {"_target_"}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["study.judges=null"], "study.judges"),
+        (["mechanism=gptscore"], "only does chat"),
+        (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
+        (["study.self_confidence.easy=null"], "Nobody says which agents"),
+        (["study.pertinence.question=lm"], "nobody has answered yet"),
+        (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
+        (["study.threshold=quantile"], "needs a value"),
+        (["study.bars.consistency=0.9"], "has no part where study.threshold=mean"),
+        (["+study.bars.consistancy=0.9"], "consistancy: no exam .* Did you mean 'consistency'"),
+        (["study.threshold=fixed", "study.bars.pertinence=55"], "pertinence=55 must lie between"),
+        (["study.family=[nobody]"], "no agent is called 'nobody'"),
+        (["study.prices=nowhere.yaml"], "cannot be read"),
+        (["study.human_bar=1.5"], "study.human_bar=1.5 is an accuracy"),
+        (["study.annotation_cost=-1"], "must not be negative"),
+        (["study.recorded=[gpt-4]"], "judges of evaluation_lm=replay"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(run: Run, more: list[str], message: str) -> None:
+    with pytest.raises(JudgelabError, match=message):
+        run(*more, items=6)
+
+
+@pytest.mark.parametrize("dry", ["true", "false"])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("study.family=[breif]", r"study\.family: .* Did you mean 'brief'"),
+        ("study.prices=nowhere.yaml", "cannot be read"),
+    ],
+)
+def test_nobody_is_asked_before_the_settings_are_sound(
+    run: Run, monkeypatch: pytest.MonkeyPatch, setting: str, message: str, dry: str
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ScriptedJudge, "chat", lambda _, requests: asked.extend(requests))
+    with pytest.raises(JudgelabError, match=message):
+        run(setting, f"dry_run={dry}", items=2)
+    assert not asked
+
+
+def test_labels_are_whole_words() -> None:
+    assert read_choice("That deserves a mention, hence two.", ("one", "two")) == "two"
+    assert read_choice("None of them", ("one", "two")) is None
+    assert read_choice("One beats two", ("one", "two")) == "one"
+    assert read_choice("One beats two", ("one", "two"), "last") == "two"
+    assert read_choice("`Two`.", ("one", "two")) == "two"
+    assert read_choice(None, ("one",)) is None
+    levels = ("null", "low", "medium", "high", "expert")
+    assert read_choice("Following the highlights: medium", levels, "last") == "medium"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("4", 4, 4),
+        ("Score: 4/5", 4, 4),
+        ("On a scale of 1-5 this is a 3.", 3, 3),
+        ("2, or rather 3", 2, 3),
+        ("3.5", 3.5, 3.5),
+        ("85%", None, None),
+        ("1,000", None, None),
+        ("3,5", None, None),
+        ("3, or rather 4", 3, 4),
+        ("v2", None, None),
+        ("none", None, None),
+        (None, None, None),
+    ],
+)
+def test_numbers_lie_on_the_scale(text: str | None, first: float, last: float) -> None:
+    for which, wanted in (("first", first), ("last", last)):
+        found = read_number(text, 1, 5, which)  # type: ignore[arg-type]
+        assert np.isnan(found) if wanted is None else found == wanted
+
+
+def test_thousands_may_be_set_apart() -> None:
+    assert read_number("1,000 of 5,000", 0, 9999) == 1000
+    assert read_number("1,000.5", 0, 9999) == 1000.5
+    assert np.isnan(read_number("1,0000", 0, 99999))
+
+
+def test_confidence_is_that_of_the_emitted_label() -> None:
+    spoken = ((("I", -0.1),), ((" One", -0.3), (" two", -1.5)), ((".", -0.01),))
+    assert emitted(Reply("I One.", top_logprobs=spoken)) == -0.3
+    assert np.isnan(emitted(Reply("one")))
+    assert np.isnan(emitted(Reply("x", top_logprobs=((("x", -0.1), ("one", -2.0)),))))
+
+
+def test_an_exam_in_probabilities_is_not_sat_by_who_shows_none() -> None:
+    prompts = Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt")
+    exam = SelfConfidence(*prompts, easy=["a0", "a1"], hard=["a0", "a1"])
+    panel = panel_of([["good", "bad"]] * 2)
+    lm = ScriptedChat(lambda _: "one")
+    paper = exam.prepare(panel, lm, seed=0)
+    said = exam.sit(paper, lm, seed=0)
+    assert "by=words" in said.absence and np.isnan(said.scored).all()
+    failed = ScriptedChat(lambda _: None)  # no reply says nothing of what the LM could show
+    assert exam.sit(paper, failed, seed=0).absence == ""
+
+
+def test_the_most_similar_other_source() -> None:
+    found = most_similar(
+        ["a red fox runs", "a red dog runs", "quite other words", "A RED fox runs"]
+    )
+    assert found.tolist() == [1, 0, -1, 1]
+
+
+def test_a_debate_goes_round_and_the_last_words_count() -> None:
+    def speak(request: Any) -> str | None:
+        said = request.messages[0].content.split("[What has been said so far]")[1]
+        if "sceptic" in request.key:
+            return None  # silent: the others go on
+        return "one" if "Nobody has spoken" in said else "after one, I say two"
+
+    lm = ScriptedChat(speak)
+    roles = {"sceptic": "who doubts", "reader": "who reads", "writer": "who writes"}
+    panel = panel_of([["a", "b"], ["c", None]])
+    data = ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, lm, seed=0)
+    assert len(lm.seen) == 2 * 3 * 2  # both orders of one pair, three roles, two rounds
+    counted = Counted(lm)  # a dry run, in which nobody answers, counts as many
+    ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, counted, seed=0)
+    assert counted.total == 2 * 3 * 2
+    assert data["verdict"].values[0, 0, 1] == 0.0 and np.isnan(data["verdict"].values[1]).all()
+
+
+@pytest.mark.parametrize("name", ["pointwise5", "pointwise100"])
+def test_grades_outside_the_scale_are_unscored(name: str) -> None:
+    node = OmegaConf.to_container(composed(f"mechanism={name}")["mechanism"])
+    assert isinstance(node, dict)
+    mechanism = build({str(key): value for key, value in node.items()}, "mechanism")
+    replies = iter(["4", "400", "no idea", "Grade: 5"])
+    panel = panel_of([["a", "b"], ["c", "d"]])
+    value = mechanism.measure(panel, ScriptedChat(lambda _: next(replies)), seed=0)["value"].values
+    assert value[0, 0] == 4 and value[1, 1] == 5 and np.isnan([value[0, 1], value[1, 0]]).all()
+
+
+def test_people_prefer_the_higher_grade_or_what_they_named() -> None:
+    named = json.dumps([["b", "a"], ["a", "c"]])
+    items = (
+        Item("1", "s", human={"a": 3, "b": 3, "c": 3}, meta={"preferences": named}),
+        Item("2", "s", human={"a": 3, "b": 1}),
+    )
+    panel = Panel(items, tuple(map(Agent, "abc")), (("x",) * 3,) * 2)
+    gold = preferences_of(panel, all_pairs(panel))
+    np.testing.assert_array_equal(gold, [[-1, 1, 0], [1, np.nan, np.nan]])
