@@ -67,6 +67,11 @@ class Criteria:
     identity: str
 
 
+def criteria_tasks() -> frozenset[str]:
+    """The tasks that ``conf/criteria`` has metrics for."""
+    return frozenset(file.stem for file in FOLDER.glob("*.yaml"))
+
+
 def load_criteria(name_or_path: str) -> Criteria:
     """Criteria by the name of a task (``conf/criteria/<name>.yaml``) or from a user's own YAML.
 
@@ -76,7 +81,7 @@ def load_criteria(name_or_path: str) -> Criteria:
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        known = [file.stem for file in FOLDER.glob("*.yaml")]
+        known = criteria_tasks()
         if name_or_path not in known:
             raise ConfigError(
                 f"There are no criteria for {name_or_path!r}: set mechanism.criteria to one of "

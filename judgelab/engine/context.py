@@ -26,7 +26,7 @@ from judgelab.engine.references import (
     without_reference_texts,
 )
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.mechanism.protocol import Definition, Mechanism
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Mechanism
 from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
@@ -189,7 +189,8 @@ def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _derived(parts: Mapping[str, Any]) -> None:
     """Refuse a class of the user's own that lacks what its base has a default for."""
-    for axis, base in (("evaluation_lm", EvaluationLM), (WRITER, EvaluationLM), ("agents", Agents)):
+    bases = {"evaluation_lm": EvaluationLM, WRITER: EvaluationLM, "agents": Agents}
+    for axis, base in {**bases, "mechanism": BaseMechanism}.items():
         part = parts[axis]
         if part is not None and base not in type(part).__mro__:
             raise ConfigError(

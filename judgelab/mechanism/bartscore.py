@@ -15,11 +15,11 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, transposed
 from judgelab.mechanism.conditional import Setting, measure_conditional
 from judgelab.mechanism.peers import judged_pairs, only_judged, score_directed
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 
 @dataclass(frozen=True)
-class BartScore:
+class BartScore(BaseMechanism):
     """Log-probability of one text after the other, nats; no synopsis, no marginal.
 
     recall is log P(y | x), precision log P(x | y), f1 their arithmetic mean, x being the text
@@ -47,6 +47,7 @@ class BartScore:
     truncate: int | None = 10_000
     reads: Reads = "raw"
     measurement: ClassVar[str] = "bartscore"
+    subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 
     def __post_init__(self) -> None:

@@ -16,14 +16,14 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.peers import judged_pairs, score_directed
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
 
 
 @dataclass(frozen=True)
-class BertScore:
+class BertScore(BaseMechanism):
     """How well the sentences of x and y match, by cosine of their embeddings.
 
     precision = mean over sentences i of x of max_j cos(x_i, y_j), recall = mean over sentences j
@@ -51,6 +51,7 @@ class BertScore:
     reads: Reads = "raw"
     name: ClassVar[str] = "bertscore"
     measurement: ClassVar[str] = "text"
+    subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def __post_init__(self) -> None:

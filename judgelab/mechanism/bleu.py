@@ -11,12 +11,12 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
 from judgelab.mechanism.surface import measure_against, score_against
 
 
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(BaseMechanism):
     """Sentence BLEU / 100 against the item's reference; NaN where there is no reference.
 
     The TVD-MI paper's baseline for translation, there as corpus BLEU per agent; sentence BLEU
@@ -33,6 +33,7 @@ class Bleu:
     reads: Reads = "raw"
     name: ClassVar[str] = "bleu"
     measurement: ClassVar[str] = "text"
+    subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

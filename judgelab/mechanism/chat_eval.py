@@ -17,14 +17,14 @@ from judgelab.core.parse_reply import Which, read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.pairwise import win_rates
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate in which nobody answers is still asked on."""
 
 
 @dataclass(frozen=True)
-class ChatEval:
+class ChatEval(BaseMechanism):
     """Every ordered pair is debated for some rounds, one speaker after the other.
 
     One LM plays all roles. Each speaker sees what was said before it; one whose reply fails is
@@ -53,6 +53,7 @@ class ChatEval:
     reads: Reads = "raw"
     name: ClassVar[str] = "chat_eval"
     measurement: ClassVar[str] = "chat_eval"
+    subject: ClassVar[Subject] = "choice"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 
     def __post_init__(self) -> None:

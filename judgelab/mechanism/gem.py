@@ -16,11 +16,11 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
 from judgelab.mechanism.conditional import Setting, measure_conditional
 from judgelab.mechanism.peers import judged_pairs, score_directed
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 
 @dataclass(frozen=True)
-class Gem:
+class Gem(BaseMechanism):
     """f(x, y) = log P(y | x, z) - log P(y | z), nats summed over y, its end token included.
 
     GEM and GEM-S read preprocessed texts; z is nothing for GEM and the item's synopsis for
@@ -50,6 +50,7 @@ class Gem:
     truncate: int | None = None
     reads: Reads = "preprocessed"
     measurement: ClassVar[str] = "gem"
+    subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 
     def __post_init__(self) -> None:

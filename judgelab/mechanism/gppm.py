@@ -13,11 +13,11 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, mean_over, symmetric, transposed
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 
 @dataclass(frozen=True)
-class Gppm:
+class Gppm(BaseMechanism):
     """Payment of agent i: how well its text predicts the peers' texts.
 
     u_i = mean_j log P(y_j | y_i) / |y_j|, nats per token. The pair score is the symmetrised
@@ -28,6 +28,7 @@ class Gppm:
     delimiter: str | None = None
     name: ClassVar[str] = "gppm"
     measurement: ClassVar[str] = "logprob"
+    subject: ClassVar[Subject] = "pair"
     reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 

@@ -13,12 +13,12 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import score_texts
 
 
 @dataclass(frozen=True)
-class GptScore:
+class GptScore(BaseMechanism):
     """log P(answer | instruction and source), nats.
 
     Args:

@@ -18,7 +18,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
 from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
 from judgelab.mechanism.labels import read_label
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
@@ -28,7 +28,7 @@ LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(BaseMechanism):
     """Every ordered pair is judged, so each two texts are seen in both orders.
 
     Definitions of an agent's score (win rate):
@@ -54,6 +54,7 @@ class Judge:
     reply: ReplyMode = "auto"
     prompt_labels: Prompt | None = None
     reads: ClassVar[Reads] = "preprocessed"
+    subject: ClassVar[Subject] = "choice"
 
     def __post_init__(self) -> None:
         _ = self.closed  # says what is wrong with the settings

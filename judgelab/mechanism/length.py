@@ -9,7 +9,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import measure_texts, score_texts
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Length:
+class Length(BaseMechanism):
     """Words or characters of the text. A mechanism that does not beat this measures length."""
 
     unit: Literal["words", "characters"] = "words"

@@ -17,7 +17,7 @@ from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.peers import judged_pairs
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import score_texts
 
 GRADE = re.compile(r"<overall_score>\s*(\d+(?:\.\d+)?)(?:\s*/\s*10)?\s*</overall_score>")
@@ -26,7 +26,7 @@ LABELS = whole_grades(LOWEST, HIGHEST)
 
 
 @dataclass(frozen=True)
-class LmExaminer:
+class LmExaminer(BaseMechanism):
     """A grade from 0 to 10 for understanding, coverage, substantiation and constructiveness.
 
     The LM sees the item's source, where there is one, and the text; it sees no peer's text, so

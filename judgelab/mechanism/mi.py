@@ -10,7 +10,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, mean_over, symmetric
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,7 +25,7 @@ def pointwise_mi(data: xr.Dataset, per: Per) -> xr.DataArray:
 
 
 @dataclass(frozen=True)
-class Mi:
+class Mi(BaseMechanism):
     """Payment of agent i: the mean over peers j of the two directed pointwise MIs.
 
     u_i = 1/2 (mean_j d_ij + mean_j d_ji), d_ij = log P(y_i | y_j) - log P(y_i), in nats per token
@@ -36,6 +36,7 @@ class Mi:
     delimiter: str | None = None
     name: ClassVar[str] = "mi"
     measurement: ClassVar[str] = "logprob"
+    subject: ClassVar[Subject] = "pair"
     reads: ClassVar[Reads] = "preprocessed"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
 

@@ -17,11 +17,11 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
 from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
 from judgelab.mechanism.judge import position
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 
 @dataclass(frozen=True)
-class Pairwise:
+class Pairwise(BaseMechanism):
     """Every ordered pair is judged, so each two answers are seen in both orders.
 
     The judge replies ``one`` or ``two``. Of a longer reply the first (or last) of these words, or
@@ -46,6 +46,7 @@ class Pairwise:
     reply: ReplyMode = "auto"
     name: ClassVar[str] = "pairwise"
     measurement: ClassVar[str] = "pairwise"
+    subject: ClassVar[Subject] = "choice"
 
     def __post_init__(self) -> None:
         _ = self.closed  # says what is wrong with the settings

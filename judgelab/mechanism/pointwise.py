@@ -16,12 +16,12 @@ from judgelab.core.parse_reply import Which, read_number
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.closed import Closed, ReplyMode, whole_grades, with_shares
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import score_texts
 
 
 @dataclass(frozen=True)
-class Pointwise:
+class Pointwise(BaseMechanism):
     """A number for every answer.
 
     The first (or last) number of the reply counts; one outside the scale, or no number, leaves

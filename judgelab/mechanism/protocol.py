@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
@@ -21,8 +21,13 @@ Reads = Literal["raw", "preprocessed"]
 """Which texts a mechanism sees: those written, or those that the preprocessor made of them."""
 
 
+Subject = Literal["text", "pair", "choice"]
+"""What a mechanism scores: a text by itself; a text held against another, a peer's or a reference,
+which is evidence on it; or which of two texts is better."""
+
+
 class Mechanism(Protocol):
-    """An evaluation mechanism.
+    """An evaluation mechanism; ``BaseMechanism`` has the defaults.
 
     Attributes:
         name: as on the command line.
@@ -30,6 +35,8 @@ class Mechanism(Protocol):
             measurements by it.
         requires: sets of capabilities, any one of which is enough.
         reads: ``raw`` texts as written, or what the preprocessor made of them.
+        subject: what it scores.
+        tasks: of the panels that it fits; empty: any.
     """
 
     @property
@@ -44,6 +51,12 @@ class Mechanism(Protocol):
     @property
     def reads(self) -> Reads: ...
 
+    @property
+    def subject(self) -> Subject: ...
+
+    @property
+    def tasks(self) -> frozenset[str]: ...
+
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """Ask the LM everything that is needed, once; NaN where an answer is missing."""
         ...
@@ -51,6 +64,17 @@ class Mechanism(Protocol):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Pure arithmetic on measurements."""
         ...
+
+
+class BaseMechanism:
+    """What a mechanism is unless it says otherwise; derive from it."""
+
+    subject: ClassVar[Subject] = "text"
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Any."""
+        return frozenset()
 
 
 NOTHING: tuple[frozenset[Capability], ...] = (frozenset(),)

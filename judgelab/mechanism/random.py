@@ -11,12 +11,12 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import measure_texts, score_texts
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(BaseMechanism):
     """A number in [0, 1) drawn from (seed, item, agent). A study must find nothing in it."""
 
     name: ClassVar[str] = "random"

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.capability import Capability
-from judgelab.core.criteria import Criteria, Metric, load_criteria
+from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Reply
 from judgelab.core.panel import Item, Panel
@@ -18,13 +18,13 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, mean_over, measured, weaker_of_two
 from judgelab.mechanism.closed import Closed, ReplyMode, expected, whole_grades, with_shares
 from judgelab.mechanism.grades import expected_grade, read_grade
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
 
 Aggregate = Literal["number", "expected"]
 
 
 @dataclass(frozen=True)
-class Rating:
+class Rating(BaseMechanism):
     """A chat LM reads source and text, works through a metric's steps, and gives one grade.
 
     An agent's score is the mean over metrics; study=discernment takes the metrics one by one.
@@ -79,6 +79,11 @@ class Rating:
         """How the question on a metric of this scale is put."""
         labels = whole_grades(low, high)
         return Closed(self.reply, labels, self.prompt, self.prompt, self.temperature)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Those with criteria; any where the criteria are given."""
+        return criteria_tasks() if self.criteria is None else frozenset()
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.

@@ -10,14 +10,14 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.capability import Capability
-from judgelab.core.criteria import Criteria, Metric, load_criteria
+from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
 from judgelab.core.sentences import sentences
 from judgelab.mechanism.grades import mean_grade
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
 from judgelab.mechanism.questions import Questions
 from judgelab.mechanism.rating import chosen, rating_prompt, ratings, score_ratings
 
@@ -25,7 +25,7 @@ Form = Literal["text", "grades"]
 
 
 @dataclass(frozen=True)
-class RatingLikelihood:
+class RatingLikelihood(BaseMechanism):
     """One number per text and metric from log-probabilities alone, offline too.
 
     Forms:
@@ -48,6 +48,11 @@ class RatingLikelihood:
     measurement: ClassVar[str] = "rating_likelihood"
     reads: ClassVar[Reads] = "raw"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Those with criteria; any where the criteria are given."""
+        return criteria_tasks() if self.criteria is None else frozenset()
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent."""

@@ -13,12 +13,12 @@ from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
 from judgelab.mechanism.surface import score_texts
 
 
 @dataclass(frozen=True)
-class RecordedScores:
+class RecordedScores(BaseMechanism):
     """A metric of the dataset (dataset=score_table, rose, summeval); nothing is asked.
 
     Args:

@@ -14,13 +14,13 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, Definition, Reads
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
 from judgelab.mechanism.subsequence import lcs_length
 from judgelab.mechanism.surface import Compare, measure_against, score_against
 
 
 @dataclass(frozen=True)
-class Rouge:
+class Rouge(BaseMechanism):
     """F1 of ``kind`` against the item's reference; NaN where there is no reference.
 
     The TVD-MI paper's baseline for summarisation. Its code compares sets of words; this is
@@ -39,6 +39,7 @@ class Rouge:
     stemmer: bool = True
     reads: Reads = "raw"
     measurement: ClassVar[str] = "text"
+    subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     @property

@@ -17,7 +17,7 @@ from judgelab.mechanism.closed import Closed, ReplyMode
 from judgelab.mechanism.critic import LABELS, ChatCritic, likelihood_grades
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
 from judgelab.mechanism.negatives import folds, partners
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +28,7 @@ ACCEPT = 1.0  # the binary test accepts a pair only on the label "significant ga
 
 
 @dataclass(frozen=True)
-class TvdMi:
+class TvdMi(BaseMechanism):
     """E_P[g] - E_Q[g] for a test g in [0, 1]: a lower bound of TV(P+, P-) (equation 3).
 
     P pairs two agents' texts of one item; Q pairs a text with the other agent's text of another
@@ -63,6 +63,7 @@ class TvdMi:
     prompt_labels: Prompt | None = None
     name: ClassVar[str] = "tvd_mi"
     measurement: ClassVar[str] = "tvd_mi"
+    subject: ClassVar[Subject] = "pair"
     reads: ClassVar[Reads] = "preprocessed"
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -16,7 +17,9 @@ from omegaconf import OmegaConf
 from judgelab.config import AXES, build, frame, resolved
 from judgelab.config.build import MOVED, _locate
 from judgelab.core.capability import Capability
+from judgelab.core.criteria import criteria_tasks
 from judgelab.core.errors import MissingExtraError
+from judgelab.mechanism.protocol import Subject
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
@@ -97,6 +100,8 @@ def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
             mechanism = build(config["mechanism"], "mechanism")
             assert mechanism.name == name
             assert all(needed <= set(Capability) for needed in mechanism.requires)
+            assert mechanism.subject in get_args(Subject)
+            assert mechanism.tasks <= criteria_tasks()
 
 
 def test_floors_are_kept() -> None:

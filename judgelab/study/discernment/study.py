@@ -37,7 +37,7 @@ from judgelab.study.discernment.perturbation_result import (
     verdict,
 )
 from judgelab.study.discernment.perturbations import load_suite
-from judgelab.study.discernment.single_texts import refuse_peer_scores, refuse_peers
+from judgelab.study.discernment.single_texts import refuse_unfit
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,6 @@ class Discernment(Study):
         degraded, weights = self._degraded(context)
         panel = degraded.panel
         measured = context.measure(panel)
-        refuse_peer_scores(measured, context.mechanism.name)
         scores = context.score(measured)
         _record(context, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, context.mechanism.name)
@@ -132,7 +131,7 @@ class Discernment(Study):
         suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
         weights = load_weights(self.weights, base.task)
         weights.unlisted(suite.attacks)
-        refuse_peers(context, base)
+        refuse_unfit(context, base)
         return degrade(context, base, suite), weights
 
     def _findings(

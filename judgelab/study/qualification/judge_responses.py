@@ -22,9 +22,6 @@ from judgelab.stats.qualification.pooling import gaps_of, votes_of
 
 Floats = NDArray[np.float64]
 
-AGAINST_PEERS = frozenset({"logprob", "gem", "tvd_mi"})
-"""Measurements that hold an answer against the others of its item, references among them."""
-
 
 @dataclass(frozen=True)
 class Hearing:
@@ -89,8 +86,7 @@ def ask(
     papers = {
         name: exam.prepare(panel, context.writer, seed=context.seed) for name, exam in exams.items()
     }
-    peers = context.mechanism.measurement in AGAINST_PEERS
-    shown = panel if peers else without_reference_texts(panel)
+    shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in exams}
     bills = []
     for judge, lm in judges.items():
