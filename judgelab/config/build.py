@@ -43,6 +43,16 @@ MOVED = {
 }
 """Classes that users' configs name by the module in which they were before."""
 
+BOUNDS = {
+    "greater_than": "must be above {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be below {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "finite_number": "must be finite",
+    "too_short": "needs at least {min_length}",
+}
+"""What a broken bound of a setting (``core.bounds``) is called, by pydantic's name for it."""
+
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 
 
@@ -83,7 +93,7 @@ def frame(config: Mapping[str, Any]) -> Frame:
     if not isinstance(paths, Mapping) or paths.keys() < {f.name for f in fields(Paths)}:
         raise ConfigError("paths needs a root and a cache: give paths.root=FOLDER.")
     groups = {name: _group(name, rest[name], cls) for name, cls in GROUPS.items() if name in rest}
-    _check_types("", {k: v for k, v in rest.items() if k not in GROUPS}, get_type_hints(Frame))
+    _check_types("", {k: v for k, v in rest.items() if k not in GROUPS}, Frame)
     if rest["on_error"] not in ("continue", "stop"):
         raise ConfigError(f"on_error={rest['on_error']!r} must be continue or stop.")
     if rest["seed"] < 0:
@@ -95,7 +105,7 @@ def frame(config: Mapping[str, Any]) -> Frame:
 
 def _group(name: str, given: Mapping[str, Any], cls: type[Any]) -> Any:
     _unknown_keys(name, given, [f.name for f in fields(cls)])
-    _check_types(name, given, get_type_hints(cls))
+    _check_types(name, given, cls)
     return cls(**given)
 
 
@@ -120,9 +130,8 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         if parameter.default is inspect.Parameter.empty and name not in given:
             raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
     values = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
-    hints = get_type_hints(cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
     plain = {k: v for k, v in values.items() if not _is_node(given[k]) and not _nodes(given[k])}
-    _check_types(path, plain, hints)
+    _check_types(path, plain, cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
     try:
         return cls(**values)
     except JudgelabError:
@@ -180,7 +189,9 @@ def _unknown_keys(path: str, given: Mapping[str, Any], known: list[str]) -> None
             raise ConfigError(f"{where} is not a known key.{did_you_mean(key, known)}")
 
 
-def _check_types(path: str, values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+def _check_types(path: str, values: Mapping[str, Any], owner: Any) -> None:
+    """Values against the hints of a class or function, and the bounds that they carry."""
+    hints = get_type_hints(owner, include_extras=True)
     for key, value in values.items():
         if key not in hints:
             continue
@@ -191,9 +202,15 @@ def _check_types(path: str, values: Mapping[str, Any], hints: Mapping[str, Any])
             error = cause.errors()[0]
             inner = "".join(f".{part}" for part in error["loc"] if isinstance(part, str | int))
             where = f"{path}.{key}" if path else key
+            bound = BOUNDS.get(error["type"])
+            if bound is not None:
+                at = f" (at {inner})" if isinstance(value, list) and inner else ""
+                said = bound.format(**error.get("ctx", {}))
+                raise ConfigError(f"{where}={value!r} {said}{at}.") from None
+            name = _type_name(get_type_hints(owner)[key])
             raise ConfigError(
                 f"{where}={value!r} has the wrong type: {error['msg']} "
-                f"(expected {_type_name(hints[key])}{', at ' + inner if inner else ''})."
+                f"(expected {name}{', at ' + inner if inner else ''})."
             ) from None
 
 

@@ -7,6 +7,32 @@ import xarray as xr
 
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
+from judgelab.engine.context import Context
+
+SCORES = "records/clean_scores.parquet"
+"""What ``write_records`` makes of the scores of the clean panel."""
+
+
+def write_records(
+    context: Context,
+    panel: Panel,
+    measured: xr.Dataset,
+    scores: Scores | None = None,
+    *,
+    name: str = "clean",
+    pairs: bool = False,
+) -> None:
+    """Keep a panel's measurements, texts and scores in the run's folder; pairs where asked for.
+
+    Studies do so before anything that could fail on odd numbers.
+    """
+    tables = {"measurements": measurement_records(measured), "texts": text_records(panel)}
+    if scores is not None:
+        tables["scores"] = score_records(panel, scores)
+        if pairs and scores.directed is not None:
+            tables["pairs"] = pair_records(scores.directed)
+    for kind, table in tables.items():
+        context.run_dir.write_table(f"records/{name}_{kind}.parquet", table)
 
 
 def measurement_records(data: xr.Dataset) -> pd.DataFrame:

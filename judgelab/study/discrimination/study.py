@@ -8,11 +8,10 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from judgelab.core.errors import ConfigError
+from judgelab.core.bounds import Count
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Result, Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
@@ -22,13 +21,12 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import Groups, groups, in_pairing_order
-from judgelab.study.common.long_tables import measurement_records, score_records, text_records
+from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.tables import about, diagnostics_tables, entries
 from judgelab.study.discrimination import tables
-from judgelab.study.discrimination.notes import notes as _notes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,13 +60,9 @@ class Discrimination(Study):
     """
 
     definition: Definition = "corrected"
-    bootstrap: int = 2000
-    permutations: int = 2000
+    bootstrap: Count = 2000
+    permutations: Count = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
-
-    def __post_init__(self) -> None:
-        if self.bootstrap < 1 or self.permutations < 1:
-            raise ConfigError("study.bootstrap and study.permutations must be at least 1.")
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -80,33 +74,26 @@ class Discrimination(Study):
         states = {name: self._state(context, panel) for name, panel in context.panels().items()}
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
-        for name, state in states.items():  # before anything that could fail on odd numbers
-            scores = score_records(state.panel, state.scores)
-            context.run_dir.write_table(f"records/{name}_scores.parquet", scores)
-            measurements = measurement_records(state.measured)
-            context.run_dir.write_table(f"records/{name}_measurements.parquet", measurements)
-            context.run_dir.write_table(f"records/{name}_texts.parquet", text_records(state.panel))
+        for name, state in states.items():
+            write_records(context, state.panel, state.measured, state.scores, name=name)
         figures = {name: self._figures(state, context.seed) for name, state in states.items()}
         change = self._change(states, context.seed) if len(states) > 1 else {}
+        settings = (self.definition, self.bootstrap, context.seed)
         made = [
-            *([tables.figures_table(figures)] if known else []),
-            *([tables.change_table(change)] if change else []),
-            tables.agents_table(states, self.definition, self.bootstrap, context.seed),
-            *(
-                [tables.categories_table(states, self.definition, self.bootstrap, context.seed)]
-                if known
-                else []
-            ),
+            tables.figures_table(figures) if known else None,
+            tables.change_table(change) if change else None,
+            tables.agents_table(states, *settings),
+            tables.categories_table(states, *settings) if known else None,
             tables.correlation_table(states, self.bootstrap, context.seed),
             tables.coverage_table(states),
-            *_diagnostics(states),
+            *diagnostics_tables({name: state.scores for name, state in states.items()}),
         ]
         return Result(
             summary=self._summary(context, states, figures, change),
             primary=f"clean/{self.primary}",
-            tables=made,
-            figures=_drawings(known, bool(change), clean.scores),
-            notes=_notes(context, states, known, self.definition),
+            tables=[table for table in made if table is not None],
+            figures=_drawings(known, clean.scores),
+            notes=tables.notes(context, states, known, self.definition),
             provenance={
                 name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
             },
@@ -174,37 +161,25 @@ class Discrimination(Study):
         figures: Mapping[str, Mapping[str, Estimate]],
         change: Mapping[str, Estimate],
     ) -> dict[str, Value]:
-        panel = states["clean"].panel
-        summary: dict[str, Value] = {
-            "study": "discrimination",
-            "definition": self.definition,
-            "mechanism": context.mechanism.name,
-            "evaluation_lm": context.evaluation_lm.identity,
-            "dataset": str(panel.provenance.get("dataset", "")),
-            "agents": str(panel.provenance.get("agents", "")),
+        clean = states["clean"]
+        summary = about(context, clean.panel, "discrimination", definition=self.definition)
+        summary |= {
+            "agents": str(clean.panel.provenance.get("agents", "")),
             "attack": context.attack.name,
-            "items": len(panel.items),
-            "n_agents": len(panel.agents),
+            "items": len(clean.panel.items),
+            "n_agents": len(clean.panel.agents),
         }
-        if "critic" in states["clean"].measured.attrs:
-            summary["critic"] = str(states["clean"].measured.attrs["critic"])
-        if "reply" in states["clean"].measured.attrs:
-            summary["reply"] = str(states["clean"].measured.attrs["reply"])
+        attrs = clean.measured.attrs
+        summary |= {key: str(attrs[key]) for key in ("critic", "reply") if key in attrs}
+        known = groups(clean.panel, self.definition).known
         for state, group in figures.items():
-            if groups(panel, self.definition).known:
-                summary |= _flat(state, group)
+            for name, estimate in group.items() if known else ():
+                summary |= entries(f"{state}/{name}", estimate)
             summary[f"{state}/unscored_texts"] = int(states[state].scores.agent.isnull().sum())
             summary |= {f"{state}/{k}": v for k, v in states[state].scores.diagnostics.items()}
-        return summary | _flat("change", change)
-
-
-def _flat(prefix: str, group: Mapping[str, Estimate]) -> dict[str, Value]:
-    flat: dict[str, Value] = {}
-    for name, estimate in group.items():
-        flat[f"{prefix}/{name}"] = estimate.value
-        for part in ("low", "high", "p", "n", "unscored"):
-            flat[f"{prefix}/{name}_{part}"] = getattr(estimate, part)
-    return flat
+        for name, estimate in change.items():
+            summary |= entries(f"change/{name}", estimate)
+        return summary
 
 
 def _example_numbers(panel: Panel) -> list[int]:
@@ -212,20 +187,9 @@ def _example_numbers(panel: Panel) -> list[int]:
     return [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
 
 
-def _diagnostics(states: Mapping[str, State]) -> list[Table]:
-    rows: list[dict[str, Value]] = [
-        {"panel": name, "diagnostic": key, "value": value}
-        for name, state in states.items()
-        for key, value in state.scores.diagnostics.items()
-    ]
-    title = "What the mechanism reports beside its scores"
-    return [Table("diagnostics", title, rows)] if rows else []
-
-
-def _drawings(known: bool, attacked: bool, scores: Scores) -> tuple[str, ...]:
-    names = ["agent_scores"]
-    if known:
-        names = ["discrimination", *names]
+def _drawings(known: bool, scores: Scores) -> tuple[str, ...]:
+    names = ["discrimination"] if known else []
+    names.append("agent_scores")
     if "first_preferred" in scores.diagnostics:
         names.append("position_bias")
     return tuple(names)

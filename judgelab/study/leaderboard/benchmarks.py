@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from judgelab.core.errors import DataError
 from judgelab.core.resources import conf
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Table, Value
 from judgelab.stats.ranking.agreement import agreement
+from judgelab.study.common.tables import estimate_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,26 +48,29 @@ class Benchmarks:
 
         The paper prints Pearson under the name of Spearman (docs/definitions.md).
         """
-        rows: list[Row] = []
-        ours = [np.nan if (v := scores.get(str(name))) is None else v for name in self.table.index]
-        for column in self.table.columns:
-            for method in ("spearman", "pearson"):
-                found = agreement(np.asarray(ours, dtype=np.float64), self.table[column], method)
-                rows.append({"with": str(column), "correlation": method, **found.as_dict()})
+        known = [scores.get(str(name)) for name in self.table.index]
+        ours = np.array([np.nan if value is None else value for value in known], dtype=np.float64)
+        methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+        cells = [
+            (
+                {"with": str(column), "correlation": method},
+                agreement(ours, self.table[column], method),
+            )
+            for column in self.table.columns
+            for method in methods
+        ]
         note = "Over models; n counts those with both numbers. Intervals resample models."
         if self.left_out:
             listed = ", ".join(self.left_out)
             note += f" Left out, as they hold other things than numbers: {listed}."
-        return Table("benchmarks", "Correlation with other benchmarks", rows, note)
+        return estimate_table("benchmarks", "Correlation with other benchmarks", cells, note)
 
 
 def read_benchmarks(path: str) -> Benchmarks:
-    """Read a CSV that names a model a row: other benchmarks, or another run's leaderboard.
+    """Read a CSV with a row for each model: other benchmarks, or another run's leaderboard.
 
-    ``path`` is a file, or a name under conf/benchmarks.
-
-    The names stand in a column ``model``, or ``candidate`` as in ``tables/leaderboard.csv`` of a
-    run. Columns of numbers are kept; the names of the others are kept in ``left_out``.
+    ``path`` is a file, or a name under conf/benchmarks. The column ``model`` names the models, or
+    ``candidate`` as in ``tables/leaderboard.csv`` of a run.
 
     Raises:
         DataError: it cannot be read, has no such column or no numbers, a name is missing or there

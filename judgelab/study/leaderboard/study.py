@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Result, Row, Table, Value
@@ -16,13 +16,10 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of, sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
-from judgelab.study.common.long_tables import (
-    measurement_records,
-    pair_records,
-    score_records,
-    text_records,
-)
+from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.tables import about, read_by
 from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
 
 LEVEL = 0.90
@@ -45,26 +42,19 @@ class Leaderboard(Study):
         benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
             the plot, any others to correlate with.
         bootstrap: resamples of the items.
-
-    Raises:
-        ConfigError: no resamples.
     """
 
     definition: Definition = "corrected"
     references: Sequence[str] | None = None
     humans: Sequence[str] = ()
     benchmarks: str | None = None
-    bootstrap: int = 2000
-
-    def __post_init__(self) -> None:
-        if self.bootstrap < 1:
-            raise ConfigError("study.bootstrap must be at least 1.")
+    bootstrap: Count = 2000
 
     def run(self, context: Context) -> Result:
         """Measure, score and rank.
 
         Raises:
-            ConfigError: there is no candidate, or a human baseline that nobody knows.
+            ConfigError: there is no candidate, or no such human baseline.
             DataError: the CSV cannot be read.
         """
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
@@ -72,12 +62,7 @@ class Leaderboard(Study):
         candidates = self._candidates(panel)
         measured = context.measure(panel)
         scores = context.score(measured, self.definition)
-        write = context.run_dir.write_table
-        write("records/clean_scores.parquet", score_records(panel, scores))
-        write("records/clean_measurements.parquet", measurement_records(measured))
-        write("records/clean_texts.parquet", text_records(panel))
-        if scores.directed is not None:
-            write("records/clean_pairs.parquet", pair_records(scores.directed))
+        write_records(context, panel, measured, scores, pairs=True)
         values = scores.agent.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
@@ -87,16 +72,21 @@ class Leaderboard(Study):
         agents = [panel.agents[k] for k in candidates]
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
         against = values if scores.directed is None else scores.directed.values[:, candidates]
-        rows = self._rows(agents, ranking, values, against, others)
-        made = [_board(rows)]
+        rows = self._rows(agents, ranking, against, others)
+        note = (
+            "Mean score over items with its 90 % interval, rank with its 90 % interval, and in "
+            "what share of resamples of the items a candidate came first (no probability of being "
+            "best)."
+        )
+        made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
         return Result(
-            summary=_summary(context, self.definition, panel, values, rows),
+            summary=self._summary(context, panel, values, rows),
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=_notes(context, panel, self.humans),
+            notes=(*sources(context, panel), self._baseline),
             provenance={"clean": origin_of(panel, measured.attrs)},
             estimators=estimators(scores),
         )
@@ -126,14 +116,13 @@ class Leaderboard(Study):
         self,
         agents: Sequence[Agent],
         ranking: Ranking,
-        values: NDArray[np.float64],
-        pairs: NDArray[np.float64],
+        pairs: Floats,
         others: Benchmarks | None,
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
         rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
-        for k, agent in enumerate(agents):
-            known = values[~np.isnan(values[:, k]), k]
+        for k in np.argsort(-ranking.mean, kind="stable"):  # NaN last
+            agent = agents[k]
             row: dict[str, Value] = {
                 "candidate": agent.name,
                 "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
@@ -144,8 +133,8 @@ class Leaderboard(Study):
                 "rank_low": ranking.rank_low[k],
                 "rank_high": ranking.rank_high[k],
                 "p_best": ranking.p_best[k],
-                "n": len(known),
-                "unscored": len(values) - len(known),
+                "n": int(ranking.n[k]),
+                "unscored": int(ranking.unscored[k]),
             }
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:
@@ -153,56 +142,32 @@ class Leaderboard(Study):
             if self.definition != "corrected":
                 row["half_width_over_rows"] = _bar(rows_of_each[k])
             rows.append(row)
-        return sorted(rows, key=lambda row: -_number(row["value"]))
+        return rows
+
+    def _summary(
+        self, context: Context, panel: Panel, values: Floats, rows: Sequence[Row]
+    ) -> dict[str, Value]:
+        best = rows[0]
+        summary = about(context, panel, "leaderboard", definition=self.definition)
+        summary |= {
+            "preprocessor": read_by(context),
+            "items": len(panel.items),
+            "candidates": values.shape[1],
+            "best": best["candidate"],
+            "clean/best_score": best["value"],
+        }
+        summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
+        summary["clean/unscored_texts"] = int(np.isnan(values).sum())
+        return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
+
+    @property
+    def _baseline(self) -> str:
+        if not self.humans:
+            return "There is no human baseline."
+        return f"Human baseline: {', '.join(self.humans)}."
 
 
-def _bar(rows: NDArray[np.float64]) -> float:
+def _bar(rows: Floats) -> float:
     """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
     known = rows[~np.isnan(rows)]
     return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
-
-
-def _number(value: Value) -> float:
-    known = isinstance(value, int | float) and value == value
-    return float(value) if known and value is not None else -np.inf
-
-
-def _board(rows: Sequence[Row]) -> Table:
-    note = (
-        "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what "
-        "share of resamples of the items a candidate came first (no probability of being best)."
-    )
-    return Table("leaderboard", "Leaderboard", rows, note, LEVEL)
-
-
-def _summary(
-    context: Context,
-    definition: Definition,
-    panel: Panel,
-    values: NDArray[np.float64],
-    rows: Sequence[Row],
-) -> dict[str, Value]:
-    best = rows[0]
-    return {
-        "study": "leaderboard",
-        "definition": definition,
-        "mechanism": context.mechanism.name,
-        "evaluation_lm": context.evaluation_lm.identity,
-        "dataset": str(panel.provenance.get("dataset", "")),
-        "preprocessor": context.preprocessor.name
-        if context.mechanism.reads == "preprocessed"
-        else "none",
-        "items": len(panel.items),
-        "candidates": values.shape[1],
-        "best": best["candidate"],
-        "clean/best_score": best["value"],
-        "clean/best_score_low": best["low"],
-        "clean/best_score_high": best["high"],
-        "clean/best_score_n": best["n"],
-        "clean/unscored_texts": int(np.isnan(values).sum()),
-    } | {f"score/{row['candidate']}": row["value"] for row in rows}
-
-
-def _notes(context: Context, panel: Panel, humans: Sequence[str]) -> tuple[str, ...]:
-    baseline = f"Human baseline: {', '.join(humans)}." if humans else "There is no human baseline."
-    return (*sources(context, panel), baseline)

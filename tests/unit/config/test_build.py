@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 from omegaconf import OmegaConf
+from pydantic import Field
 
 from judgelab.config import AXES, build, frame, resolved
+from judgelab.core.bounds import Correlation, Count
 from judgelab.core.errors import ConfigError
 
 HERE = "tests.unit.config.test_build"
@@ -25,6 +28,8 @@ FRAME = {
 @dataclass(frozen=True)
 class Inner:
     size: int = 1
+    draws: Count = 2
+    shares: Annotated[list[Correlation], Field(min_length=1)] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,13 @@ def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:
         ({"label": 3}, "x.label=3 has the wrong type"),
         ({"rate": -1.0}, "x: rate must not be negative"),
         ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
+        ({"inner": {"_target_": f"{HERE}.Inner", "draws": 0}}, "draws=0 must be at least 1."),
+        ({"inner": {"_target_": f"{HERE}.Inner", "draws": ""}}, "(expected int)"),
+        (
+            {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
+            "x.inner.shares=[0.5, 2.0] must be at most 1 (at .1)",
+        ),
+        ({"inner": {"_target_": f"{HERE}.Inner", "shares": []}}, "shares=[] needs at least 1"),
         ({"inner": {"_target_": f"{HERE}.Inner", "sizes": 2}}, "x.inner.sizes is not a known key"),
         ({"_target_": f"{HERE}.Nothing"}, "cannot be imported"),
         ({"_target_": "no.such.module.X"}, "cannot be imported"),

@@ -14,7 +14,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
 from judgelab.engine.references import with_reference_texts_of, with_references
-from judgelab.study.validation.study import rows_of
+from judgelab.study.validation import rows_of
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
 PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])

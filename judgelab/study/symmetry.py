@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
-from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.discrimination.symmetry import joint_symmetry
-from judgelab.study.common.long_tables import measurement_records, text_records
+from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.tables import about, entries, estimate_table
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Symmetry(Study):
         bootstrap: resamples of the items.
     """
 
-    bootstrap: int = 2000
+    bootstrap: Count = 2000
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -42,37 +43,28 @@ class Symmetry(Study):
         Raises:
             ConfigError: the mechanism is not one of the GEM family, whose prompt is used.
         """
-        gem, panel, measured = self._measured(context)
-        context.run_dir.write_table(
-            "records/clean_measurements.parquet", measurement_records(measured)
-        )
-        context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
-        rows: list[Row] = []
-        summary: dict[str, Value] = {
-            "study": "symmetry",
-            "mechanism": gem.name,
-            "evaluation_lm": context.evaluation_lm.identity,
-            "dataset": str(panel.provenance.get("dataset", "")),
-            "items": len(panel.items),
-        }
+        panel, measured = self._measured(context)
+        write_records(context, panel, measured)
         arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
         found = joint_symmetry(*arrays, draws=self.bootstrap, seed=context.seed)
+        summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
         for (per, method), estimate in found.items():
-            rows.append({"per": per, "correlation": method, **estimate.as_dict()})
-            parts = ("low", "high", "n", "unscored")
-            summary[f"{per}/{method}"] = estimate.value
-            summary |= {f"{per}/{method}_{part}": getattr(estimate, part) for part in parts}
-        note = "Each unordered pair of texts once; intervals resample items; n counts items."
-        title = "log P(x) + log P(y | x) against log P(y) + log P(x | y)"
+            summary |= entries(f"{per}/{method}", estimate, "low", "high", "n", "unscored")
+        table = estimate_table(
+            "symmetry",
+            "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
+            [({"per": per, "correlation": how}, one) for (per, how), one in found.items()],
+            "Each unordered pair of texts once; intervals resample items; n counts items.",
+        )
         return Result(
             summary=summary,
             primary="text/spearman",
-            tables=[Table("symmetry", title, rows, note)],
+            tables=[table],
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
             estimators=[context.estimator(measured.attrs)],
         )
 
-    def _measured(self, context: Context) -> tuple[Mechanism, Panel, xr.Dataset]:
+    def _measured(self, context: Context) -> tuple[Panel, xr.Dataset]:
         gem = context.mechanism
         if not isinstance(gem, Conditional):
             raise ConfigError(
@@ -85,4 +77,4 @@ class Symmetry(Study):
         setting = gem.setting
         context.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
         context.tell(f"{gem.name}, both directions", 0)
-        return gem, panel, measure_conditional(panel, context.evaluation_lm, setting, everybody)
+        return panel, measure_conditional(panel, context.evaluation_lm, setting, everybody)

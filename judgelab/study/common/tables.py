@@ -1,0 +1,60 @@
+"""Tables and summary entries made of estimates: the one place where an estimate becomes columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from judgelab.core.panel import Panel
+from judgelab.core.result import Row, Table, Value
+from judgelab.core.scores import Scores
+from judgelab.engine.context import Context
+from judgelab.stats.intervals.estimate import Estimate
+
+PARTS = ("low", "high", "p", "n", "unscored")
+"""What stands beside the value of an estimate in a summary."""
+
+
+def columns(estimate: Estimate, *parts: str) -> dict[str, Value]:
+    """``value``, ``low``, ``high``, ``n``, ``unscored``, ``p`` (``clusters``); or these parts."""
+    found: dict[str, Value] = {**estimate.as_dict()}
+    return {part: found[part] for part in parts} if parts else found
+
+
+def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
+    """``name``, ``name_low``, ``name_high``, ... of a summary; the other parts as named."""
+    beside = {f"{name}_{part}": getattr(estimate, part) for part in parts or PARTS}
+    return {name: estimate.value} | beside
+
+
+def estimate_table(
+    name: str, title: str, cells: Iterable[tuple[Row, Estimate]], note: str = ""
+) -> Table:
+    """One row for each estimate: what it is of, then its columns."""
+    return Table(name, title, [{**head, **columns(found)} for head, found in cells], note)
+
+
+def diagnostics_tables(scores: Mapping[str, Scores]) -> list[Table]:
+    """What the mechanism reports beside its scores, by panel; no table where that is nothing."""
+    rows: list[Row] = [
+        {"panel": panel, "diagnostic": key, "value": value}
+        for panel, one in scores.items()
+        for key, value in one.diagnostics.items()
+    ]
+    title = "What the mechanism reports beside its scores"
+    return [Table("diagnostics", title, rows)] if rows else []
+
+
+def about(context: Context, panel: Panel, study: str, **settings: Value) -> dict[str, Value]:
+    """How every summary begins: study, its settings, mechanism, evaluation LM and dataset."""
+    return {
+        "study": study,
+        **settings,
+        "mechanism": context.mechanism.name,
+        "evaluation_lm": context.evaluation_lm.identity,
+        "dataset": str(panel.provenance.get("dataset", "")),
+    }
+
+
+def read_by(context: Context) -> str:
+    """The preprocessor of the texts that the mechanism reads; ``none`` where it reads them raw."""
+    return context.preprocessor.name if context.mechanism.reads == "preprocessed" else "none"

@@ -1,0 +1,293 @@
+"""Does a metric punish degradation and resist manipulation? (GEM paper, Algorithm 1, section 4)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.core.bounds import Count
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.scores import Scores
+from judgelab.engine.context import Context
+from judgelab.engine.estimating import estimators
+from judgelab.engine.provenance import origin_of, sources
+from judgelab.engine.study import Study
+from judgelab.mechanism.protocol import Definition
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.discrimination.standardized import standardized_mean_difference, verdict
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.tables import (
+    about,
+    columns,
+    diagnostics_tables,
+    entries,
+    estimate_table,
+    read_by,
+)
+
+INTERVALS: Mapping[Definition, str] = {
+    "corrected": "95 % interval over items",
+    "paper": "1.96 paired standard errors over rows",
+    "released": "1.645 paired standard errors over rows",
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the statistics run over.
+
+    Attributes:
+        score: [rows] s_i = f(w_i, x_i, y_i); a row is a candidate's text against one reference,
+            or the text alone where the mechanism does not look at references.
+        item: [rows] number of the item.
+    """
+
+    score: Floats
+    item: NDArray[np.int64]
+
+    @property
+    def mean(self) -> float:
+        """Of the scored rows; NaN without any."""
+        known = self.score[~np.isnan(self.score)]
+        return float(known.mean()) if len(known) else np.nan
+
+
+@dataclass(frozen=True)
+class ValidationState:
+    """The texts before or after the attack, and the mechanism's scores of them."""
+
+    panel: Panel
+    measured: xr.Dataset
+    scores: Scores
+    rows: Rows
+
+    @property
+    def candidates(self) -> list[int]:
+        """Columns of the agents that are not references."""
+        return [k for k, agent in enumerate(self.panel.agents) if not agent.reference]
+
+
+States = Mapping[str, ValidationState]
+
+
+@dataclass(frozen=True)
+class Validation(Study):
+    """Standardised mean difference before and after an attack on the candidates' texts.
+
+    d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows; the references' texts stay as they are.
+    The verdict holds d against what the attack expects of an honest metric. Where the data has
+    human grades, the clean scores are correlated with them (the paper's Table 1).
+
+    Args:
+        definition: whose interval (stats.standardized). corrected: t interval and sign flips over
+            items, whose rows belong together; paper: paired normal interval over rows, 1.96
+            standard errors; released: 1.645, which is what the printed intervals match.
+        references: agents to be held against; null: those the data marks.
+        bootstrap: sign flips behind the p value, and resamples of the items elsewhere.
+    """
+
+    definition: Definition = "corrected"
+    references: Sequence[str] | None = None
+    bootstrap: Count = 2000
+
+    def ask(self, context: Context) -> None:
+        """See Study."""
+        for panel in self._panels(context).values():
+            context.measure(panel)
+
+    def run(self, context: Context) -> Result:
+        """Measure and score the clean and the attacked candidates, and compare.
+
+        Raises:
+            ConfigError: under an attack, there is no candidate or no reference.
+        """
+        panels = self._panels(context)
+        states = {name: self._state(context, panel) for name, panel in panels.items()}
+        for name, one in states.items():
+            write_records(context, one.panel, one.measured, one.scores, name=name, pairs=True)
+        change = self._change(states, context.seed) if len(states) > 1 else None
+        word = "" if change is None else verdict(context.attack.expects, change)
+        human = _human_correlations(states["clean"], self.bootstrap, context.seed)
+        made = [
+            None if change is None else self._change_table(context, states, change, word),
+            _human_table(human) if human else None,
+            _agents_table(states, self.bootstrap, context.seed),
+            _coverage_table(states),
+            *diagnostics_tables({name: state.scores for name, state in states.items()}),
+        ]
+        return Result(
+            summary=self._summary(context, states, change, word, human),
+            primary="change/smd" if change is not None else "clean/human_spearman",
+            tables=[table for table in made if table is not None],
+            figures=["score_change"] if change is not None else [],
+            notes=tuple(self._notes(context, states, change, word)),
+            provenance={
+                name: origin_of(one.panel, one.measured.attrs) for name, one in states.items()
+            },
+            estimators=estimators(*(state.scores for state in states.values())),
+        )
+
+    def _panels(self, context: Context) -> dict[str, Panel]:
+        panels = context.panels(self.references, spare_references=True)
+        if len(panels) > 1:
+            _both_roles(panels["clean"])
+        return panels
+
+    def _state(self, context: Context, panel: Panel) -> ValidationState:
+        measured = context.measure(panel)
+        scores = context.score(measured, self.definition)
+        return ValidationState(panel, measured, scores, rows_of(panel, scores))
+
+    def _change(self, states: States, seed: int) -> Estimate:
+        clean, attacked = states["clean"].rows, states["attacked"].rows
+        return standardized_mean_difference(
+            clean.score, attacked.score, clean.item, self.definition, self.bootstrap, seed
+        )
+
+    def _change_table(self, context: Context, states: States, change: Estimate, word: str) -> Table:
+        """One row: d, its interval, and what it means for this attack."""
+        row: Row = {
+            "mechanism": context.mechanism.name,
+            "attack": context.attack.name,
+            "honest_metric": "falls" if context.attack.expects == "fall" else "does not rise",
+            "verdict": word,
+            **columns(change),
+            **{f"mean_{name}": state.rows.mean for name, state in states.items()},
+        }
+        note = (
+            "d: attacked minus clean, in pooled standard deviations of the rows (a candidate's "
+            "text against one reference). n counts rows; the interval: "
+            f"{INTERVALS[self.definition]}."
+        )
+        return Table("smd", "Change under the attack", [row], note)
+
+    def _summary(
+        self,
+        context: Context,
+        states: States,
+        change: Estimate | None,
+        word: str,
+        human: Mapping[str, Estimate],
+    ) -> dict[str, Value]:
+        clean = states["clean"]
+        summary = about(context, clean.panel, "validation", definition=self.definition)
+        summary |= {
+            "preprocessor": read_by(context),
+            "attack": context.attack.name,
+            "expects": context.attack.expects,
+            "items": len(clean.panel.items),
+            "candidates": len(clean.candidates),
+        }
+        if change is not None:
+            summary |= {"verdict": word, **entries("change/smd", change)}
+        for name, estimate in human.items():
+            summary |= entries(f"clean/human_{name}", estimate)
+        for name, state in states.items():
+            scored = state.scores.agent.values[:, state.candidates]
+            summary[f"{name}/mean_score"] = float(np.nanmean(scored)) if scored.size else np.nan
+            summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
+            summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
+        return summary
+
+    def _notes(
+        self, context: Context, states: States, change: Estimate | None, word: str
+    ) -> Iterator[str]:
+        clean = states["clean"].panel
+        yield from sources(context, clean, states.get("attacked", states["clean"]).panel)
+        if change is not None:
+            wanted = "fall" if context.attack.expects == "fall" else "not rise"
+            yield (
+                f"Under {context.attack.name} the score of an honest metric should {wanted}: "
+                f"{context.mechanism.name} {word} (d {change.value:.3f} [{change.low:.3f}, "
+                f"{change.high:.3f}], {INTERVALS[self.definition]})."
+            )
+
+
+def rows_of(panel: Panel, scores: Scores) -> Rows:
+    """Candidates' scores, one row for each reference where the mechanism looks at references."""
+    candidate = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_)
+    numbers = np.arange(len(panel.items))
+    if scores.directed is None:
+        values = scores.agent.values[:, candidate]
+    else:
+        known = scores.directed.values[:, candidate]
+        peers = ~candidate if not candidate.all() else candidate
+        values = known[:, :, peers].reshape(len(numbers), -1)
+        if candidate.all():  # the diagonal is no row
+            off = ~np.eye(len(candidate), dtype=np.bool_).reshape(-1)
+            values = values[:, off]
+    item = np.repeat(numbers, values.shape[1])
+    return Rows(values.reshape(-1).astype(np.float64), item.astype(np.int64))
+
+
+def _both_roles(panel: Panel) -> None:
+    references = sum(agent.reference for agent in panel.agents)
+    if 0 < references < len(panel.agents):
+        return
+    names = ", ".join(agent.name for agent in panel.agents[:6])
+    raise ConfigError(
+        f"study=validation attacks candidates and leaves references alone, but {references} of "
+        f"{len(panel.agents)} agents are references: set study.references=[NAMES] ({names}, ...)."
+    )
+
+
+def _human_correlations(clean: ValidationState, draws: int, seed: int) -> dict[str, Estimate]:
+    """Spearman and Pearson of clean scores with human grades; empty without grades."""
+    names = [agent.name for agent in clean.panel.agents]
+    human = [[item.human.get(name, np.nan) for name in names] for item in clean.panel.items]
+    grades = np.array(human, dtype=np.float64)
+    if np.isnan(grades).all():
+        return {}
+    scores = clean.scores.agent.values
+    return {
+        "spearman": clustered_correlation(scores, grades, "spearman", draws, seed),
+        "pearson": clustered_correlation(scores, grades, "pearson", draws, seed),
+    }
+
+
+def _human_table(human: Mapping[str, Estimate]) -> Table:
+    """Correlation with human grades (the paper's Table 1)."""
+    note = "Over texts; intervals resample items; n counts items, unscored texts."
+    cells = [({"correlation": name}, found) for name, found in human.items()]
+    return estimate_table("human", "Clean scores against human grades", cells, note)
+
+
+def _agents_table(states: States, draws: int, seed: int) -> Table:
+    """Mean score of each candidate."""
+    cells = [
+        (
+            {"panel": name, "agent": state.panel.agents[k].name},
+            bootstrap_mean(state.scores.agent.values[:, k], draws, seed),
+        )
+        for name, state in states.items()
+        for k in state.candidates
+    ]
+    return estimate_table("agents", "Mean score of each candidate", cells, "Intervals over items.")
+
+
+def _coverage_table(states: States) -> Table:
+    """How many rows there were, and how many got a score."""
+    rows: list[Row] = [
+        {
+            "panel": name,
+            "items": len(state.panel.items),
+            "candidates": len(state.candidates),
+            "references": len(state.panel.agents) - len(state.candidates),
+            "absent_texts": sum(
+                row[k] is None for row in state.panel.texts for k in state.candidates
+            ),
+            "rows": len(state.rows.score),
+            "unscored_rows": int(np.isnan(state.rows.score).sum()),
+        }
+        for name, state in states.items()
+    ]
+    return Table("coverage", "What was scored", rows, "Unscored is left out, never counted as 0.")
