@@ -6,7 +6,12 @@ setup(
     packages=[*find_packages(include=["judgelab*"]), "judgelab.conf"],
     package_dir={"judgelab.conf": "conf"},
     package_data={
-        "judgelab": ["py.typed", "dataset/samples/*.jsonl", "agents/strategies/**/*"],
+        "judgelab": [
+            "py.typed",
+            "dataset/samples/*.jsonl",
+            "agents/strategies/**/*",
+            "*/words/*.yaml",
+        ],
         "judgelab.conf": ["**/*"],
     },
     exclude_package_data={"judgelab.conf": ["local/*", "local/**/*"]},  # the builder's own

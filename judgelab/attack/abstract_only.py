@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation
-from judgelab.attack.words.generic_review import generic_review
-from judgelab.core.capability import Capability
+import numpy as np
+
+from judgelab.attack.protocol import Expectation, WritingAttack
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel, rng_for
-from judgelab.core.prompt import Prompt
-from judgelab.core.rewrite import Asking, By, Cell, account, needs, present, with_texts, written
+from judgelab.core.panel import Panel
+from judgelab.core.resources import words
+from judgelab.core.sections import sentences
+from judgelab.core.step import Cell, Place, Written, present, written
 
 NO_SYNOPSIS = "the item has no synopsis"
+REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
+"""What can be said of a paper by a reader of its synopsis alone."""
+
+LONGEST = 160
+"""Characters of a quotation."""
 
 
 @dataclass(frozen=True)
-class AbstractOnly:
-    """Puts a review by somebody who saw only the item's synopsis in the place of every text.
+class AbstractOnly(WritingAttack):
+    """Puts a review by a reader of the item's synopsis alone in the place of every text.
 
     With ``by: lm`` the LM writes one review per item, and every agent gets it: it knows nothing
     of the agents. (The study gives references their own texts back; without references all texts
@@ -28,60 +36,70 @@ class AbstractOnly:
 
     Args:
         prompt: field synopsis.
-        by: who writes.
-        temperature, max_tokens: of the reply.
-
-    Raises:
-        ConfigError: a negative temperature, or max_tokens below 1.
     """
 
-    prompt: Prompt
-    by: By = "rules"
-    temperature: float = 0.0
-    max_tokens: int = 4000
     name: ClassVar[str] = "abstract_only"
     expects: ClassVar[Expectation] = "fall"
 
-    def __post_init__(self) -> None:
-        Asking(self.prompt, self.temperature, self.max_tokens)
+    def rule(self, text: str, at: Place) -> str:
+        """A review drawn for this item and agent."""
+        return generic_review((at.item.synopsis or "").strip(), at.rng)
 
-    @property
-    def requires(self) -> frozenset[Capability]:
-        """Chat, where the LM writes."""
-        return needs(self.by)
+    def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
+        """A review for each text of an item with a synopsis."""
+        return {**super().by_rules(panel, seed), **dict(_without_synopsis(panel))}
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Replace every text, by one batch with one call per item where the LM writes."""
-        synopses = {
-            i: item.synopsis.strip()
-            for i, item in enumerate(panel.items)
-            if item.synopsis and item.synopsis.strip()
-        }
-        cells = list(present(panel))
-        unwritten = [NO_SYNOPSIS for i, _ in cells if i not in synopses]
-        cells = [(i, j) for i, j in cells if i in synopses]
-        if self.by == "rules":
-            reviews = {
-                (i, j): generic_review(
-                    synopses[i],
-                    rng_for(seed, self.name, panel.items[i].id, panel.agents[j].name),
-                )
-                for i, j in cells
-            }
-        else:
-            reviews, failed = self._by_lm(panel, lm, synopses, cells)
-            unwritten += failed
-        facts = account("attack", self, self.name, by=self.by, lm=lm, unwritten=unwritten)
-        return with_texts(panel, reviews, **facts)
-
-    def _by_lm(
-        self, panel: Panel, lm: EvaluationLM, synopses: dict[int, str], cells: list[Cell]
-    ) -> tuple[dict[Cell, str], list[str]]:
-        """The reviews by cell, and why the others are missing."""
-        asking = Asking(self.prompt, self.temperature, self.max_tokens)
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
+        """One call per item."""
+        missing = dict(_without_synopsis(panel))
+        cells = [cell for cell in present(panel) if cell not in missing]
+        items = {i: panel.items[i] for i, _ in cells}
         requests = {
-            i: asking.request(self.name, panel.items[i].id, synopsis=synopses[i]) for i, _ in cells
+            i: self.request(item.id, synopsis=(item.synopsis or "").strip())
+            for i, item in items.items()
         }
-        replies, reasons = written(lm, requests)
-        reviews = {(i, j): replies[i] for i, j in cells if i in replies}
-        return reviews, [reasons[i] for i, _ in cells if i in reasons]
+        reviews = written(lm, requests)
+        return {cell: reviews[cell[0]] for cell in cells} | missing
+
+
+def _without_synopsis(panel: Panel) -> Iterator[tuple[Cell, Written]]:
+    for cell in present(panel):
+        if not (panel.items[cell[0]].synopsis or "").strip():
+            yield cell, Written(None, NO_SYNOPSIS)
+
+
+def generic_review(synopsis: str, rng: np.random.Generator) -> str:
+    """A review in the four sections of ICLR 2023: four reasons for and four against."""
+
+    def drawn(kind: str, count: int = 1) -> list[str]:
+        options = REMARKS[kind]
+        return [options[k] for k in rng.choice(len(options), size=count, replace=False)]
+
+    said = [piece for line in synopsis.splitlines() for piece in sentences(line)]
+    said = said or [" ".join(synopsis.split())]
+    points = [
+        f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
+        + _quoted(said[k % len(said)])
+        for k, reason in enumerate([*drawn("for", 4), *drawn("against", 4)])
+    ]
+    strengths_and_weaknesses = "\n".join(
+        ["Strengths:", *points[:4], "", "Weaknesses:", *points[4:], "", "Questions:"]
+        + [f"- {question}" for question in drawn("questions", 3)]
+    )
+    return "\n\n".join(
+        f"{header}:\n\n{body}"
+        for header, body in (
+            ("Summary Of The Paper", " ".join([*drawn("opening"), *said[:4]])),
+            ("Strength And Weaknesses", strengths_and_weaknesses),
+            ("Clarity, Quality, Novelty And Reproducibility", *drawn("remarks")),
+            ("Summary Of The Review", *drawn("verdict")),
+        )
+    )
+
+
+def _quoted(line: str) -> str:
+    """A sentence in quotation marks, cut after a word where it is long."""
+    if len(line) <= LONGEST:
+        return f'"{line}"'
+    cut = re.sub(r"\s+\S*$", "", line[:LONGEST])
+    return f'"{cut} ..."'

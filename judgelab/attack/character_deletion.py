@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.core.step import Place, at_least
 
 
 def delete_characters(text: str, k: int, rng: np.random.Generator) -> str:
@@ -22,7 +19,7 @@ def delete_characters(text: str, k: int, rng: np.random.Generator) -> str:
 
 
 @dataclass(frozen=True)
-class CharacterDeletion:
+class CharacterDeletion(RuleAttack):
     """Deletes ``k`` alphanumeric characters at random.
 
     Args:
@@ -35,18 +32,10 @@ class CharacterDeletion:
     k: int = 10
     name: ClassVar[str] = "character_deletion"
     expects: ClassVar[Expectation] = "fall"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ConfigError(f"attack.k={self.k} must be at least 1.")
+        at_least(1, "attack.k", self.k)
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Delete from every text."""
-        return panel.map(
-            lambda text, item, agent, rng: delete_characters(text, self.k, rng),
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+    def rule(self, text: str, at: Place) -> str:
+        """Delete from the text."""
+        return delete_characters(text, self.k, at.rng)

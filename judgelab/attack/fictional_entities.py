@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.perturbation import Perturbation
-from judgelab.attack.words.names import coined
+from judgelab.core.resources import words
+from judgelab.core.step import Place
 
 _NAME = re.compile(r"[A-Z][\w’'-]*[\w](?:[ ](?:of |de |van |von |al-)?[A-Z][\w’'-]*\w)*|[A-Z]{2,}")
 _AROUND_NUMBER = (r"(?<![\w.,])", r"(?!\w|[.,]\d)")
@@ -19,6 +20,7 @@ _TITLES = ("Dr", "Mr", "Mrs", "Ms", "Prof", "St")
 _AFTER_TITLE = "".join(rf"(?<!\b{title})" for title in _TITLES)
 _START = re.compile(rf"(?:^|{_AFTER_TITLE}[.!?:]['\"”’)]*\s+|\n\s*|[\"“‘(])$")
 _WORD = re.compile(r"[^\W\d_]{7,}")
+SYLLABLES: dict[str, list[str]] = words("attack/words/names.yaml")
 _PLAIN_WORDS = """
     A After All Although An And Another As At Because Before But By During Each Even Every For
     From He Her Here His However I If In It Its Later Many More Most My No Not Now Of On Once One
@@ -67,6 +69,11 @@ def fictional(entity: str, rng: np.random.Generator) -> str:
     )
 
 
+def coined(rng: np.random.Generator) -> str:
+    """A made-up name, some 3,000 of them: Jorelwick, Ithandor."""
+    return "".join(part[int(rng.integers(len(part)))] for part in SYLLABLES.values())
+
+
 def _exchanged(text: str, made: Mapping[str, str]) -> str:
     longest = sorted(made, key=len, reverse=True)
     return re.sub("|".join(map(_alone, longest)), lambda match: made[match[0]], text)
@@ -104,8 +111,9 @@ class FictionalEntities(Perturbation):
 
     name: ClassVar[str] = "fictional_entities"
 
-    def rule(self, text: str, rng: np.random.Generator) -> str:
+    def rule(self, text: str, at: Place) -> str:
         """Replace names and numbers; long words where a text has neither."""
         known = entities(text)
-        made = {known[i]: fictional(known[i], rng) for i in self.chosen(len(known), rng)}
+        chosen = self.chosen(len(known), at.rng)
+        made = {known[i]: fictional(known[i], at.rng) for i in chosen}
         return _exchanged(text, made) if made else text

@@ -6,10 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from judgelab.attack.perturbation import Perturbation
-from judgelab.attack.words.grammar import IRREGULAR_S, WRONG
+from judgelab.core.resources import words
+from judgelab.core.step import Place
+
+_TABLES = words("attack/words/grammar.yaml")
+IRREGULAR_S = frozenset(_TABLES["irregular_s"])
+"""Words in -s that would not lose it."""
+
+KINDS = ("agreement", "pronouns", "tense", "prepositions", "articles")
+WRONG: dict[str, str] = {word: other for kind in KINDS for word, other in _TABLES[kind].items()}
+"""Words that are wrong in each other's place."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
@@ -40,14 +47,14 @@ class GrammaticalErrors(Perturbation):
 
     name: ClassVar[str] = "grammatical_errors"
 
-    def rule(self, text: str, rng: np.random.Generator) -> str:
+    def rule(self, text: str, at: Place) -> str:
         """Wrong forms at places drawn alike."""
-        words = list(_WORD.finditer(text))
-        places = [match for match in words if error_at(match[0]) is not None]
-        for place in reversed(self.chosen(len(places), rng)):
+        found = list(_WORD.finditer(text))
+        places = [match for match in found if error_at(match[0]) is not None]
+        for place in reversed(self.chosen(len(places), at.rng)):
             match = places[place]
             text = text[: match.start()] + str(error_at(match[0])) + text[match.end() :]
-        if words and not places:
-            match = words[int(rng.integers(len(words)))]
+        if found and not places:
+            match = found[int(at.rng.integers(len(found)))]
             text = f"{text[: match.end()]} {match[0]}{text[match.end() :]}"
         return text

@@ -7,21 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation
-from judgelab.core.capability import Capability
+from judgelab.attack.protocol import Expectation, WritingAttack
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
-from judgelab.core.rewrite import Asking, By, account, needs, present, with_texts, written
 from judgelab.core.sections import sections
+from judgelab.core.step import Cell, Place, Written, present, written
 
 SLOT = "{summary}"
 SIDES = ("strengths", "weaknesses")
 
 
-@dataclass(frozen=True)
-class MeaninglessElongation:
+@dataclass(frozen=True, kw_only=True)
+class MeaninglessElongation(WritingAttack):
     """Begins every section of a review with a statement that fits any review.
 
     A statement stands before the first word of its section; one that ends with a line break
@@ -31,12 +29,10 @@ class MeaninglessElongation:
     gets one opening statement; a blank one stays blank.
 
     Args:
+        prompt: fields text and side.
         statements: header -> statement.
         summary: the sentence for the slot; fields {strengths} and {weaknesses}.
         opening: the statement for texts without headers.
-        prompt: fields text and side.
-        by: who writes the summary.
-        temperature, max_tokens: of its parts.
 
     Raises:
         ConfigError: the summary lacks a field, a negative temperature, or max_tokens below 1.
@@ -45,23 +41,18 @@ class MeaninglessElongation:
     statements: Mapping[str, str]
     summary: str
     opening: str
-    prompt: Prompt
-    by: By = "rules"
-    temperature: float = 0.0
-    max_tokens: int = 4000
     name: ClassVar[str] = "meaningless_elongation"
     expects: ClassVar[Expectation] = "no_rise"
 
     def __post_init__(self) -> None:
-        Asking(self.prompt, self.temperature, self.max_tokens)
+        super().__post_init__()
         for side in SIDES:
             if f"{{{side}}}" not in self.summary:
                 raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")
 
-    @property
-    def requires(self) -> frozenset[Capability]:
-        """Chat, where the LM writes."""
-        return needs(self.by)
+    def rule(self, text: str, at: Place) -> str:
+        """Elongate, with an empty slot."""
+        return self.elongate(text)
 
     def elongate(self, text: str, summary: str = "") -> str:
         """The text with a statement before each of its sections."""
@@ -80,41 +71,23 @@ class MeaninglessElongation:
             for part in parts
         )
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Elongate every text, by one batch where the LM writes."""
-        texts = present(panel)
-        if self.by == "lm":
-            return self._by_lm(panel, lm)
-        facts = account("attack", self, self.name, by=self.by, lm=lm)
-        return with_texts(panel, {c: self.elongate(t) for c, t in texts.items()}, **facts)
-
-    def _by_lm(self, panel: Panel, lm: EvaluationLM) -> Panel:
-        asking = Asking(self.prompt, self.temperature, self.max_tokens)
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
+        """Ask for both sides of every text that has a slot."""
         texts = present(panel)
         requests = {
-            (cell, side): asking.request(
-                self.name,
-                panel.items[cell[0]].id,
-                panel.agents[cell[1]].name,
-                side,
-                text=text,
-                side=side,
-            )
+            (cell, side): self.request_on(panel, cell, side, text=text, side=side)
             for cell, text in texts.items()
             if self._has_slot(text)
             for side in SIDES
         }
-        replies, reasons = written(lm, requests)
-        why = {cell: reason for (cell, _), reason in reasons.items()}
-        new = {}
+        replies = written(lm, requests)
+        made = {}
         for cell, text in texts.items():
-            if cell in why:
-                continue
-            found = {side: _one_line(replies.get((cell, side), "")) for side in SIDES}
-            new[cell] = self.elongate(text, self._filled(found))
-        lost = why.values()
-        facts = account("attack", self, self.name, by=self.by, lm=lm, unwritten=lost)
-        return with_texts(panel, new, **facts)
+            found = {side: replies.get((cell, side), Written("")) for side in SIDES}
+            lost = [one for one in found.values() if one.text is None]
+            said = {side: _one_line(one.text or "") for side, one in found.items()}
+            made[cell] = lost[-1] if lost else Written(self.elongate(text, self._filled(said)))
+        return made
 
     def _has_slot(self, text: str) -> bool:
         names = {part.name for part in sections(text, list(self.statements))}

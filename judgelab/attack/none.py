@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation
+from judgelab.core.step import Unchanged
 
 
-@dataclass(frozen=True)
-class NoAttack:
+class NoAttack(Unchanged):
     """Leaves the panel as it is; a run then has no attacked half."""
 
+    axis: ClassVar[str] = "attack"
     name: ClassVar[str] = "none"
     expects: ClassVar[Expectation] = "no_rise"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
-
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The same panel."""
-        return panel

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import NO_LM, Expectation, Tag, marker
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation, RuleAttack, Tag, marker
+from judgelab.core.step import Place
 
-
-def inject(text: str, tag: str, start: int = 3, step: int = 5) -> str:
-    """Put a marker after the words with index start, start + step, ...
-
-    Words are split at any white space and joined by one space, so line breaks collapse; the
-    marker carries its own spaces, so two spaces follow it (as released).
-    """
-    words = text.split()
-    for index in range(start, len(words), step):
-        words[index] += f" <pattern-{tag}> "
-    return " ".join(words)
+START, EVERY = 3, 5
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(RuleAttack):
     """Adds artificial uniformity by a 3-digit marker in every fifth place.
 
     The release derives the marker from the source (``tag="source"``), which hands a critic the
@@ -34,14 +22,14 @@ class Pattern:
     tag: Tag = "constant"
     name: ClassVar[str] = "pattern"
     expects: ClassVar[Expectation] = "no_rise"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Inject the marker into every text."""
-        return panel.map(
-            lambda text, item, agent, rng: inject(text, marker(self.tag, item, agent, 3)),
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+    def rule(self, text: str, at: Place) -> str:
+        """Put the marker after the words with index 3, 8, 13, ...
+
+        Words are split at any white space and joined by one space, so line breaks collapse; the
+        marker carries its own spaces, so two spaces follow it (as released).
+        """
+        words = text.split()
+        for index in range(START, len(words), EVERY):
+            words[index] += f" <pattern-{marker(self.tag, at.item, at.agent, 3)}> "
+        return " ".join(words)

@@ -1,13 +1,12 @@
-"""The seam of the attack axis."""
+"""The interface of the attack axis, and what its rules share."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.panel import Agent, Item
+from judgelab.core.step import RuleStep, Step, TextWritingStep
 
 Tag = Literal["constant", "agent", "source"]
 """What a marker is derived from. ``source`` is the released definition: every text of an item
@@ -20,36 +19,33 @@ Expectation = Literal["fall", "no_rise"]
 """What an honest metric does: ``fall`` where information was taken away (a degradation),
 ``no_rise`` where none was added (a manipulation). GEM paper, sections 4.2 and 4.3."""
 
-NO_LM: frozenset[Capability] = frozenset()
-"""``requires`` of a step that asks no LM."""
-
 
 @runtime_checkable
-class Attack(Protocol):
+class Attack(Step, Protocol):
     """A change of every text of a panel, the human reference included (as released).
 
-    Attributes:
-        name: as on the command line.
-        expects: what an honest metric should do.
-        requires: what the LM that writes must be able to do.
-    """
+    Items, agents and absent texts stay as they are.
 
-    @property
-    def name(self) -> str: ...
+    Attributes:
+        expects: what an honest metric should do.
+    """
 
     @property
     def expects(self) -> Expectation: ...
 
-    @property
-    def requires(self) -> frozenset[Capability]: ...
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The attacked panel; items, agents and absent texts stay as they are.
+class RuleAttack(RuleStep):
+    """An attack that follows a rule."""
 
-        Args:
-            lm: whoever writes; rule-based attacks do not ask it.
-        """
-        ...
+    axis: ClassVar[str] = "attack"
+    expects: ClassVar[Expectation]
+
+
+class WritingAttack(TextWritingStep):
+    """An attack whose texts an LM or a rule writes."""
+
+    axis: ClassVar[str] = "attack"
+    expects: ClassVar[Expectation]
 
 
 def marker(tag: Tag, item: Item, agent: Agent, length: int) -> str:

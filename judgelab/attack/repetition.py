@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.core.step import Place
 
 
 @dataclass(frozen=True)
-class Repetition:
+class Repetition(RuleAttack):
     """Says everything twice, joined by a phrase."""
 
     joint: str = " To reiterate: "
     name: ClassVar[str] = "repetition"
     expects: ClassVar[Expectation] = "no_rise"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Repeat every text."""
-        return panel.map(
-            lambda text, item, agent, rng: text + self.joint + text,
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+    def rule(self, text: str, at: Place) -> str:
+        """Repeat the text."""
+        return text + self.joint + text

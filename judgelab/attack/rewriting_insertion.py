@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from judgelab.attack.perturbation import Perturbation
 from judgelab.attack.rephrase import rephrase
 from judgelab.core.sentences import sentences
+from judgelab.core.step import Place
 
 LEADS = (
     "In other words: ",
@@ -18,12 +17,6 @@ LEADS = (
     "Put another way: ",
     "What this means is this: ",
 )
-
-
-def said_again(sentence: str, rng: np.random.Generator) -> str:
-    """The sentence in slightly other words, behind a phrase that announces them."""
-    lead = LEADS[int(rng.integers(len(LEADS)))]
-    return lead + rephrase(sentence)
 
 
 @dataclass(frozen=True)
@@ -36,9 +29,10 @@ class RewritingInsertion(Perturbation):
 
     name: ClassVar[str] = "rewriting_insertion"
 
-    def rule(self, text: str, rng: np.random.Generator) -> str:
+    def rule(self, text: str, at: Place) -> str:
         """Say sentences drawn alike again."""
         parts = sentences(text)
-        for place in reversed(self.chosen(len(parts), rng)):
-            parts.insert(place + 1, said_again(parts[place], rng))
+        for place in reversed(self.chosen(len(parts), at.rng)):
+            lead = LEADS[int(at.rng.integers(len(LEADS)))]
+            parts.insert(place + 1, lead + rephrase(parts[place]))
         return " ".join(parts) if parts else text

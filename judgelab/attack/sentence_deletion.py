@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation, RuleAttack
 from judgelab.core.sections import HEADERS, sections, sentences
+from judgelab.core.step import Place
 
 Gap = Callable[[], str]
 """What stands where a sentence was."""
@@ -85,7 +83,7 @@ def thin_as_released(
 
 
 @dataclass(frozen=True)
-class SentenceDeletion:
+class SentenceDeletion(RuleAttack):
     """Deletes every other sentence of every section: half the information is gone.
 
     Definitions:
@@ -102,15 +100,8 @@ class SentenceDeletion:
     definition: Deletion = "corrected"
     name: ClassVar[str] = "sentence_deletion"
     expects: ClassVar[Expectation] = "fall"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Thin out every text."""
-        rule = thin if self.definition == "corrected" else thin_as_released
-        return panel.map(
-            lambda text, item, agent, rng: rule(text, self.headers),
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+    def rule(self, text: str, at: Place) -> str:
+        """Thin the text out."""
+        thinned = thin if self.definition == "corrected" else thin_as_released
+        return thinned(text, self.headers)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
+from judgelab.attack.protocol import Expectation, RuleAttack
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
 from judgelab.core.sentences import sentences
+from judgelab.core.step import Place
 
 
 def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
@@ -38,7 +36,7 @@ def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
 
 
 @dataclass(frozen=True)
-class SentenceReordering:
+class SentenceReordering(RuleAttack):
     """Shuffles ``k`` sentences: nothing is lost but the order.
 
     Args:
@@ -51,18 +49,11 @@ class SentenceReordering:
     k: int | None = None
     name: ClassVar[str] = "sentence_reordering"
     expects: ClassVar[Expectation] = "fall"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 2:
             raise ConfigError(f"attack.k={self.k} must be at least 2, or null for all sentences.")
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Reorder every text."""
-        return panel.map(
-            lambda text, item, agent, rng: reorder(text, self.k, rng),
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+    def rule(self, text: str, at: Place) -> str:
+        """Reorder the text."""
+        return reorder(text, self.k, at.rng)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError, MissingExtraError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.core.errors import MissingExtraError
+from judgelab.core.step import Place, at_least
 
 Engine = Literal["own", "typo"]
 """Whose errors: ours, or those of the package ``typo``, as in the paper."""
@@ -130,7 +128,7 @@ ENGINES: dict[str, Callable[[str, int, np.random.Generator], str]] = {
 
 
 @dataclass(frozen=True)
-class Typos:
+class Typos(RuleAttack):
     """Makes ``k`` typing errors.
 
     The paper uses the package ``typo`` and does not say which of its errors. That package draws
@@ -150,23 +148,14 @@ class Typos:
     engine: Engine = "own"
     name: ClassVar[str] = "typos"
     expects: ClassVar[Expectation] = "fall"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ConfigError(f"attack.k={self.k} must be at least 1.")
+        at_least(1, "attack.k", self.k)
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Mistype every text.
+    def rule(self, text: str, at: Place) -> str:
+        """Mistype the text.
 
         Raises:
             MissingExtraError: engine typo without the package.
         """
-        rule = ENGINES[self.engine]
-        return panel.map(
-            lambda text, item, agent, rng: rule(text, self.k, rng),
-            seed=seed,
-            salt=self.name,
-            attack=self.name,
-            attack_settings=asdict(self),
-        )
+        return ENGINES[self.engine](text, self.k, at.rng)

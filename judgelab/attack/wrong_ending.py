@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import NO_LM, Expectation
-from judgelab.core.capability import Capability
+from judgelab.attack.protocol import Expectation
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.rewrite import present, with_texts
+from judgelab.core.step import PanelStep, Written, present, with_texts
 
 
 @dataclass(frozen=True)
-class WrongEnding:
+class WrongEnding(PanelStep):
     """Puts what the dataset calls the wrong answer of an item in the place of every text.
 
     Items without one, or with an empty one, get None: unscored, counted (``attack_unwritten``).
@@ -25,9 +23,9 @@ class WrongEnding:
     """
 
     key: str = "wrong"
+    axis: ClassVar[str] = "attack"
     name: ClassVar[str] = "wrong_ending"
     expects: ClassVar[Expectation] = "fall"
-    requires: ClassVar[frozenset[Capability]] = NO_LM
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange every text.
@@ -42,13 +40,7 @@ class WrongEnding:
                 f"{self.key!r}): use dataset=story_cloze, or a dataset whose fields.references "
                 "names two columns and whose fields.right numbers the right one."
             )
-        cells = present(panel)
-        texts = {(i, j): wrong[i] for i, j in cells if wrong[i]}
-        why = Counter("no wrong answer recorded" for cell in cells if cell not in texts)
-        return with_texts(
-            panel,
-            texts,
-            attack=self.name,
-            attack_settings=asdict(self),
-            attack_unwritten=dict(why),
-        )
+        made = {
+            (i, j): Written(wrong[i] or None, "no wrong answer recorded") for i, j in present(panel)
+        }
+        return with_texts(panel, made, **self.facts(made.values()))

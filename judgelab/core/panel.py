@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -61,7 +61,6 @@ class Agent:
 
 
 Texts = tuple[tuple[str | None, ...], ...]
-TextMap = Callable[[str, Item, Agent, np.random.Generator], str | None]
 
 
 @dataclass(frozen=True)
@@ -113,23 +112,6 @@ class Panel:
             texts=texts,
             provenance={**self.provenance, **provenance},
         )
-
-    def map(self, fn: TextMap, *, seed: int, salt: str, **provenance: object) -> Panel:
-        """Rewrite every present text.
-
-        ``fn(text, item, agent, rng)`` gets a generator seeded by (seed, salt, item id, agent
-        name) alone, so neither order nor batching can change a result. Absent texts stay absent.
-        """
-        texts = tuple(
-            tuple(
-                None
-                if text is None
-                else fn(text, item, agent, rng_for(seed, salt, item.id, agent.name))
-                for text, agent in zip(row, self.agents, strict=True)
-            )
-            for item, row in zip(self.items, self.texts, strict=True)
-        )
-        return replace(self, texts=texts, provenance={**self.provenance, **provenance})
 
     def head(self, limit: int | None) -> Panel:
         """The first ``limit`` items (all where limit is None)."""

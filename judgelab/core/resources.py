@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(str(files("judgelab")))
 """The folder of the package."""
@@ -26,3 +27,10 @@ def conf() -> Path:
 def samples() -> Path:
     """The folder of shipped sample items."""
     return PACKAGE / "dataset" / "samples"
+
+
+def words(file: str) -> Any:
+    """A word table in YAML, by its path in the package."""
+    import yaml
+
+    return yaml.safe_load((PACKAGE / file).read_text(encoding="utf-8"))

@@ -18,6 +18,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import conf
 from judgelab.core.scores import Scores
+from judgelab.core.step import Step
 from judgelab.dataset.protocol import Dataset
 from judgelab.engine.estimating import estimator_of
 from judgelab.engine.references import (
@@ -27,10 +28,8 @@ from judgelab.engine.references import (
 )
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.protocol import BaseMechanism, Definition, Mechanism
-from judgelab.preprocessor.protocol import Preprocessor
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
-from judgelab.synopsis.protocol import Synopsis
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,9 +62,9 @@ class Context:
 
     dataset: Dataset
     agents: Agents
-    synopsis: Synopsis
+    synopsis: Step
     evaluation_lm: EvaluationLM
-    preprocessor: Preprocessor
+    preprocessor: Step
     attack: Attack
     mechanism: Mechanism
     run_dir: RunDir
@@ -151,7 +150,7 @@ class Context:
             self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
         )
 
-    def _written(self, step: Attack | Preprocessor | Synopsis, panel: Panel) -> Panel:
+    def _written(self, step: Step, panel: Panel) -> Panel:
         return self._write(step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
 
     def _write(

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.step import Unchanged
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Unchanged):
     """The texts as they are."""
 
+    axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "identity"
-    requires: ClassVar[frozenset[Capability]] = frozenset()
-
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The same panel."""
-        return panel

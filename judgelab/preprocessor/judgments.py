@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
-from judgelab.core.rewrite import Asking, account, needs, present, with_texts, written
+from judgelab.core.step import AskingStep, Written, present, with_texts, written
 
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""
@@ -39,7 +36,7 @@ def judgment_lines(reply: str, subject: str) -> tuple[list[str], int]:
 
 
 @dataclass(frozen=True)
-class Judgments:
+class Judgments(AskingStep):
     """Rewrites every text as short judgments without style, length or particulars of the work.
 
     Only lines of the prescribed form are kept; ``preprocessor_lines_dropped`` in the provenance
@@ -49,47 +46,36 @@ class Judgments:
     Args:
         prompt: fields text and subject.
         subject: how every line begins.
-        temperature, max_tokens: of the reply.
 
     Raises:
         ConfigError: a blank subject, a negative temperature, or max_tokens below 1.
     """
 
-    prompt: Prompt
     subject: str = "The reviewer"
-    temperature: float = 0.0
-    max_tokens: int = 4000
+    axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "judgments"
-    requires: ClassVar[frozenset[Capability]] = needs("lm")
 
     def __post_init__(self) -> None:
-        Asking(self.prompt, self.temperature, self.max_tokens)
+        super().__post_init__()
         check_subject(self.subject)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text, by one batch."""
-        asking = Asking(self.prompt, self.temperature, self.max_tokens)
         texts = present(panel)
         requests = {
-            (i, j): asking.request(
-                self.name,
-                panel.items[i].id,
-                panel.agents[j].name,
-                text=text,
-                subject=self.subject,
-            )
-            for (i, j), text in texts.items()
+            cell: self.request_on(panel, cell, text=text, subject=self.subject)
+            for cell, text in texts.items()
             if text.strip()
         }
-        replies, reasons = written(lm, requests)
-        read = {cell: judgment_lines(reply, self.subject) for cell, reply in replies.items()}
-        new = {cell: "\n".join(good) for cell, (good, _) in read.items() if good}
-        why = Counter(reasons.values())
-        why[NO_JUDGMENT] += len(read) - len(new)
-        why[BLANK] += len(texts) - len(requests)
-        facts = account("preprocessor", self, self.name, by="lm", lm=lm, unwritten=why.elements())
-        dropped = sum(others for _, others in read.values())
-        return with_texts(panel, new, **facts, preprocessor_lines_dropped=dropped)
+        made = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests)
+        dropped = 0
+        for cell, one in made.items():
+            if one.text is not None:
+                lines, others = judgment_lines(one.text, self.subject)
+                dropped += others
+                made[cell] = Written("\n".join(lines) or None, NO_JUDGMENT)
+        facts = self.facts(made.values()) | self.writer("lm", lm)
+        return with_texts(panel, made, **facts, preprocessor_lines_dropped=dropped)
 
 
 def check_subject(subject: str) -> None:

@@ -10,25 +10,28 @@ from typing import ClassVar
 
 import sentencex
 
-from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.rewrite import account, needs, present, with_texts
+from judgelab.core.resources import words
 from judgelab.core.sections import HEADERS, sections
+from judgelab.core.step import PanelStep, Written, present, with_texts
 from judgelab.preprocessor.judgments import BLANK, check_subject
-from judgelab.preprocessor.words.cues import (
-    ABOUT_REVIEW,
-    APPRECIATES,
-    CRITICIZES,
-    FINITE,
-    IMPERATIVES,
-    LEADS,
-    NEGATION,
-    QUESTIONS,
-    SUGGESTS,
-    TOPICS,
-)
 
+
+def _cue(phrases: str) -> re.Pattern[str]:
+    """Any of the phrases (one between bars), as whole words; ``*`` stands for any ending."""
+    known = [" ".join(phrase.split()) for phrase in phrases.split("|")]
+    joined = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in known)
+    return re.compile(rf"(?<!\w)(?:{joined})(?!\w)", re.IGNORECASE)
+
+
+_TABLES = words("preprocessor/words/cues.yaml")
+CUES = {verb: _cue(phrases) for verb, phrases in _TABLES["cues"].items()}
+PATTERNS = {
+    name: re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+    for name, pattern in _TABLES["patterns"].items()
+}
+IMPERATIVES = frozenset(_TABLES["imperatives"].split())
 NO_JUDGMENT = "no sentence with a judgment"
 
 NO_CUE = "no cue of a judgment, or a lone word"
@@ -45,7 +48,7 @@ _POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" f
 _TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
 _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
 _OPEN = re.compile(r"\bwhether\b.*", re.IGNORECASE | re.DOTALL)  # what is asked is not said
-_BY_TOPIC = {word: verb for verb, words in TOPICS.items() for word in words.split()}
+_BY_TOPIC = {word: verb for verb, known in _TABLES["topics"].items() for word in known.split()}
 _JOINED = ("that ", "to ", "the authors to ")
 _LEAST = 2
 """Words in a judgment: a lone word judges nothing."""
@@ -54,7 +57,7 @@ _NEAR = 80
 
 
 @dataclass(frozen=True)
-class RuleJudgments:
+class RuleJudgments(PanelStep):
     """Sorts the sentences of a text into what a reviewer appreciates, criticizes, ... by cues.
 
     Sentences are cut at their turns ("but", ";"), lose what leads up to the judgment, and become
@@ -72,28 +75,23 @@ class RuleJudgments:
     """
 
     subject: str = "The reviewer"
+    axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "rules"
-    requires: ClassVar[frozenset[Capability]] = needs("rules")
 
     def __post_init__(self) -> None:
         check_subject(self.subject)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text."""
-        texts = present(panel)
-        read = {cell: judged(text, self.subject) for cell, text in texts.items()}
-        new = {cell: "\n".join(lines) for cell, (lines, _) in read.items() if lines}
-        lost = [
-            NO_JUDGMENT if text.strip() else BLANK
-            for cell, text in texts.items()
-            if cell not in new
-        ]
         dropped: Counter[str] = Counter()
-        for _, reasons in read.values():
+        made = {}
+        for cell, text in present(panel).items():
+            lines, reasons = judged(text, self.subject)
             dropped.update(reasons)
-        facts = account("preprocessor", self, self.name, by="rules", lm=lm, unwritten=lost)
+            made[cell] = Written("\n".join(lines) or None, NO_JUDGMENT if text.strip() else BLANK)
+        facts = self.facts(made.values()) | self.writer("rules", lm)
         facts["preprocessor_sentences_dropped"] = dict(sorted(dropped.items()))
-        return with_texts(panel, new, **facts)
+        return with_texts(panel, made, **facts)
 
 
 def judged(text: str, subject: str) -> tuple[list[str], Counter[str]]:
@@ -115,7 +113,7 @@ def judged(text: str, subject: str) -> tuple[list[str], Counter[str]]:
         ]
         lines += said
         if not said:
-            dropped[REVIEW if ABOUT_REVIEW.search(_flat(sentence)) else NO_CUE] += 1
+            dropped[REVIEW if PATTERNS["about_review"].search(_flat(sentence)) else NO_CUE] += 1
     return list(dict.fromkeys(lines)), dropped
 
 
@@ -126,16 +124,17 @@ def verb_of(clause: str, topic: str = "") -> str:
         topic: the verb of the heading above, which decides where the cues are in balance.
     """
     plain = clause.replace("’", "'").replace("n't", " not")
-    if plain.rstrip(" \"')*_").endswith("?") or QUESTIONS.search(plain):
+    if plain.rstrip(" \"')*_").endswith("?") or CUES["questions"].search(plain):
         return "questions"
-    if SUGGESTS.search(plain):
+    if CUES["suggests"].search(plain):
         return "suggests"
     said = _OPEN.sub("", plain)
-    praise = [match.start() for match in APPRECIATES.finditer(said)]
+    praise = [match.start() for match in CUES["appreciates"].finditer(said)]
     turned = sum(
-        NEGATION.search(said[max(0, start - _NEAR) : start]) is not None for start in praise
+        PATTERNS["negation"].search(said[max(0, start - _NEAR) : start]) is not None
+        for start in praise
     )
-    blame = len(CRITICIZES.findall(said)) + turned
+    blame = len(CUES["criticizes"].findall(said)) + turned
     balance = len(praise) - turned - blame
     if balance == 0:
         return (topic or "criticizes") if blame else ""
@@ -163,8 +162,8 @@ def _sentences(text: str) -> Iterator[tuple[str | None, str]]:
 def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
     """The clauses that judge, less their leads, and their verbs."""
     for clause in _TURN.split(_flat(sentence)):
-        verb = "" if ABOUT_REVIEW.search(clause) else verb_of(clause, topic)
-        bare = LEADS.sub("", _MARKS.sub("", clause.strip()).strip())
+        verb = "" if PATTERNS["about_review"].search(clause) else verb_of(clause, topic)
+        bare = PATTERNS["leads"].sub("", _MARKS.sub("", clause.strip()).strip())
         bare = _flat(bare).strip(" .,;:!?*_\"'")
         if verb and len(re.findall(r"[^\W\d_]+", bare)) >= _LEAST:
             yield bare, verb
@@ -183,6 +182,6 @@ def _said(verb: str, clause: str) -> str:
     clause = " ".join([first, *rest])
     if verb == "suggests" and first in IMPERATIVES:
         return f"that the authors {clause}"
-    if verb == "questions" or not FINITE.search(clause) or clause.startswith(_JOINED):
+    if verb == "questions" or not PATTERNS["finite"].search(clause) or clause.startswith(_JOINED):
         return clause
     return f"that {clause}"

@@ -6,14 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Item, Panel
-from judgelab.core.prompt import Prompt
-from judgelab.core.rewrite import Asking, By, needs
-from judgelab.synopsis.outline import outline
-from judgelab.synopsis.writing import NO_SOURCE, Written, ask, with_synopses
+from judgelab.core.panel import Item
+from judgelab.core.step import Written, at_least
+from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
@@ -33,7 +28,7 @@ CLAIMED = re.compile(
 
 
 @dataclass(frozen=True)
-class Assw:
+class Assw(SynopsisStep):
     """The recorded synopsis (the abstract) and two lists of what the authors say themselves.
 
     ``by=lm`` is the paper's: an LM reads the source and lists claims between tags; a reply
@@ -46,47 +41,33 @@ class Assw:
     them.
 
     Args:
-        by: lm or rules.
-        most: rules: claims in either list, the first ones found.
         prompt: field source.
-        temperature: of the LM.
-        max_tokens: upper bound on its reply.
+        most: rules: claims in either list, the first ones found.
 
     Raises:
         ConfigError: most or max_tokens below 1, or a negative temperature.
     """
 
-    prompt: Prompt
-    by: By = "rules"
     most: int = 8
-    temperature: float = 0.0
-    max_tokens: int = 4000
     name: ClassVar[str] = "assw"
 
     def __post_init__(self) -> None:
-        Asking(self.prompt, self.temperature, self.max_tokens)
-        if self.most < 1:
-            raise ConfigError(f"synopsis.most={self.most} must be at least 1.")
+        super().__post_init__()
+        at_least(1, "synopsis.most", self.most)
 
-    @property
-    def requires(self) -> frozenset[Capability]:
-        """Chat, where an LM lists the claims."""
-        return needs(self.by)
-
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The panel with abstract and lists as synopses."""
-        if self.by == "lm":
-            asking = Asking(self.prompt, self.temperature, self.max_tokens)
-            made = ask(panel, lm, self.name, asking, _read)
-        else:
-            made = [self._found(item) for item in panel.items]
-        return with_synopses(panel, made, self, self.name, by=self.by, lm=lm)
-
-    def _found(self, item: Item) -> Written:
+    def rule(self, item: Item) -> Written:
+        """Sentences that claim or concede."""
         if not item.source.strip():
             return NO_SOURCE
         claimed, conceded = claims(item.source)
         return _compose(item, claimed[: self.most], conceded[: self.most])
+
+    def read(self, item: Item, reply: str) -> Written:
+        """Both lists, from between their tags."""
+        lists = [_between(tag, reply) for tag in TAGS]
+        if None in lists:
+            return Written(None, "the reply does not hold both lists in their tags")
+        return _compose(item, *(found for found in lists if found is not None))
 
 
 def claims(source: str) -> tuple[list[str], list[str]]:
@@ -98,13 +79,6 @@ def claims(source: str) -> tuple[list[str], list[str]]:
         elif CLAIMED.search(sentence):
             claimed.append(sentence)
     return claimed, conceded
-
-
-def _read(item: Item, reply: str) -> Written:
-    lists = [_between(tag, reply) for tag in TAGS]
-    if None in lists:
-        return Written(None, "the reply does not hold both lists in their tags")
-    return _compose(item, *(found for found in lists if found is not None))
 
 
 def _between(tag: str, reply: str) -> list[str] | None:

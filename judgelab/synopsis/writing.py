@@ -1,68 +1,74 @@
-"""What synopses that are written have in common: one text an item, and what came of it."""
+"""Synopses that are written: one text an item, from the sentences of its source."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import sentencex
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
-from judgelab.core.rewrite import Asking, By, account, written
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-
-@dataclass(frozen=True)
-class Written:
-    """A synopsis, or the reason why there is none."""
-
-    text: str | None
-    reason: str | None = None
-
+from judgelab.core.step import WritingStep, Written, written
 
 NO_SOURCE = Written(None, "the item has no source text")
 
+_MARKED = re.compile(r"#{1,6}\s+(.+)")
+_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*|[IVX]+)\.?\s+(\S[^.!?]{0,80})")
 
-def ask(
-    panel: Panel,
-    lm: EvaluationLM,
-    name: str,
-    asking: Asking,
-    read: Callable[[Item, str], Written],
-) -> list[Written]:
-    """[items] what an LM wrote about every item that has a source, all in one batch.
 
-    Args:
-        name: of the synopsis, for the keys of the calls.
-        asking: field source.
-        read: makes the synopsis of an item from a reply's text.
+class SynopsisStep(WritingStep[int]):
+    """Every item gets a new synopsis; the LM is asked about items that have a source."""
+
+    axis: ClassVar[str] = "synopsis"
+
+    @abstractmethod
+    def rule(self, item: Item) -> Written:
+        """The offline variant."""
+
+    @abstractmethod
+    def read(self, item: Item, reply: str) -> Written:
+        """The synopsis in an LM's reply."""
+
+    def by_rules(self, panel: Panel, seed: int) -> dict[int, Written]:
+        """Every synopsis by the rule."""
+        return {i: self.rule(item) for i, item in enumerate(panel.items)}
+
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[int, Written]:
+        """One question an item."""
+        requests = {
+            i: self.request(item.id, source=item.source)
+            for i, item in enumerate(panel.items)
+            if item.source.strip()
+        }
+        made = dict.fromkeys(range(len(panel.items)), NO_SOURCE)
+        for i, one in written(lm, requests).items():
+            made[i] = one if one.text is None else self.read(panel.items[i], one.text)
+        return made
+
+    def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
+        """The panel with these synopses."""
+        items = tuple(replace(item, synopsis=made[i].text) for i, item in enumerate(panel.items))
+        return replace(panel, items=items, provenance={**panel.provenance, **facts})
+
+
+def outline(text: str) -> Iterator[tuple[str, str]]:
+    """(heading, sentence) in order; the heading is empty before the first one.
+
+    A line is a heading where it opens with ``#``, or is short, numbered and without a full stop.
     """
-    requests = {
-        i: asking.request(name, item.id, source=item.source)
-        for i, item in enumerate(panel.items)
-        if item.source.strip()
-    }
-    replies, reasons = written(lm, requests)
-    found = {i: read(panel.items[i], reply) for i, reply in replies.items()}
-    found |= {i: Written(None, reason) for i, reason in reasons.items()}
-    return [found.get(i, NO_SOURCE) for i in range(len(panel.items))]
-
-
-def with_synopses(
-    panel: Panel,
-    synopses: Sequence[Written],
-    step: DataclassInstance,
-    name: str,
-    *,
-    by: By,
-    lm: EvaluationLM,
-) -> Panel:
-    """The panel with these synopses; its provenance counts, by reason, those not written."""
-    items = tuple(
-        replace(item, synopsis=one.text) for item, one in zip(panel.items, synopses, strict=True)
-    )
-    missing = [str(one.reason) for one in synopses if one.text is None]
-    facts = account("synopsis", step, name, by=by, lm=lm, unwritten=missing)
-    return replace(panel, items=items, provenance={**panel.provenance, **facts})
+    heading = ""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if not stripped:
+            continue
+        found = _MARKED.fullmatch(stripped) or _NUMBERED.fullmatch(stripped)
+        if found is not None:
+            heading = found.group(1).strip()
+            continue
+        for sentence in sentencex.segment("en", stripped):
+            if any(letter.isalpha() for letter in sentence):
+                yield heading, " ".join(sentence.split())

@@ -15,7 +15,7 @@ from judgelab.attack.protocol import Attack
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
-from judgelab.core.rewrite import By
+from judgelab.core.step import By
 
 FOLDER = conf() / "perturbation"
 LEVELS = ("character", "word", "sentence")

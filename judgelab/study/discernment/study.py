@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
-from judgelab.core.rewrite import By
 from judgelab.core.scores import Scores, mean_over
+from judgelab.core.step import By
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of

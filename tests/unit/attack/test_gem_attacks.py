@@ -11,18 +11,17 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgelab.attack.deletion_completion import MARKER
+from judgelab.attack.deletion_completion import FILLERS, MARKER
 from judgelab.attack.random_replacement import ALONE
 from judgelab.attack.rephrase import rephrase
 from judgelab.attack.sentence_deletion import thin, thin_as_released
-from judgelab.attack.words.fillers import FILLERS
 from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Panel
-from judgelab.core.rewrite import OFFLINE
 from judgelab.core.sections import HEADERS, sections, sentences
+from judgelab.core.step import OFFLINE
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "attack"

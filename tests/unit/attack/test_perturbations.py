@@ -25,6 +25,7 @@ from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.sentences import sentences
+from judgelab.core.step import Place
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 TEXT = (
@@ -46,6 +47,10 @@ RULES: list[Attack] = [
     *(kind(Prompt(file), count=2, or_more=True) for kind, file in KINDS),
 ]
 rng = np.random.default_rng
+
+
+def at(seed: int) -> Place:
+    return Place(Item("i", "source"), Agent("a"), rng(seed))
 
 
 @pytest.mark.parametrize("attack", RULES, ids=lambda a: f"{a.name}-{getattr(a, 'or_more', '')}")
@@ -133,10 +138,10 @@ def test_entities_are_names_and_numbers_but_no_first_words() -> None:
     assert entities("several techniques of quantification")[0] == "quantification"
     attack = FictionalEntities(Prompt("perturb_entities.txt"))
     twice = "We met Ada Lund. Then Ada Lund left."
-    made = attack.rule(twice, rng(0))
+    made = attack.rule(twice, at(0))
     assert "Ada Lund" not in made
     assert len(set(made.split()) - set(twice.split())) <= 4, "one name, wherever it stands"
-    one = attack.rule(TEXT, rng(3))
+    one = attack.rule(TEXT, at(3))
     assert sum(e not in one for e in entities(TEXT)) == 1
 
 
@@ -145,7 +150,7 @@ def test_a_number_is_not_replaced_within_another(text: str) -> None:
     attack = FictionalEntities(Prompt("perturb_entities.txt"))
     known = entities(text)
     for seed in range(20):
-        left = Counter(known) - Counter(entities(attack.rule(text, rng(seed))))
+        left = Counter(known) - Counter(entities(attack.rule(text, at(seed))))
         assert sum(left.values()) == 1, "one number changed, and no part of another"
 
 
@@ -153,7 +158,7 @@ def test_grammatical_errors_change_as_many_words_as_asked_for() -> None:
     attack = GrammaticalErrors(Prompt("perturb_grammar.txt"), count=3)
     before = TEXT.split()
     for seed in range(10):
-        after = attack.rule(TEXT, rng(seed)).split()
+        after = attack.rule(TEXT, at(seed)).split()
         assert sum(a != b for a, b in zip(before, after, strict=True)) == 3
     assert [error_at(w) for w in ("was", "They", "visitors", "bus", "bridge", "Lee's")] == [
         "were",
@@ -163,12 +168,12 @@ def test_grammatical_errors_change_as_many_words_as_asked_for() -> None:
         None,
         None,
     ]
-    assert attack.rule("bridge river", rng(0)).split() != ["bridge", "river"]
+    assert attack.rule("bridge river", at(0)).split() != ["bridge", "river"]
 
 
 def test_insertions_follow_their_sentences_which_stay() -> None:
     attack = RewritingInsertion(Prompt("perturb_insertion.txt"))
-    made = attack.rule(TEXT, rng(0))
+    made = attack.rule(TEXT, at(0))
     lead = next(lead for lead in LEADS if lead in made)
     again = made.split(lead)[1]
     assert made.index(again[:20]) < made.index(lead), "it stands after what it repeats"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.step import Place, RuleStep
+from tests.scripted import NOBODY
 
 
 def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
@@ -17,10 +21,17 @@ def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
     )
 
 
+class Draw(RuleStep):
+    axis, name = "attack", "draw"
+
+    def rule(self, text: str, at: Place) -> str:
+        return str(at.rng.random())
+
+
 def test_order_of_items_does_not_change_what_an_item_gets() -> None:
     def draw(panel: Panel) -> dict[str, tuple[str | None, ...]]:
-        mapped = panel.map(lambda t, i, a, rng: str(rng.random()), seed=3, salt="test")
-        return {item.id: row for item, row in zip(mapped.items, mapped.texts, strict=True)}
+        drawn = Draw().apply(panel, NOBODY, seed=3)
+        return {item.id: row for item, row in zip(drawn.items, drawn.texts, strict=True)}
 
     assert draw(make()) == draw(make((2, 0, 1)))
 
@@ -46,10 +57,8 @@ def test_repeated_ids_names_and_wrong_shapes_are_refused() -> None:
 
 def test_digest_sees_texts_names_and_absence() -> None:
     base = make()
-    changed = base.map(lambda t, i, a, rng: "other", seed=0, salt="")
-    absent = base.map(lambda t, i, a, rng: None, seed=0, salt="")
-    empty = base.map(lambda t, i, a, rng: "", seed=0, salt="")
-    assert len({base.digest, changed.digest, absent.digest, empty.digest}) == 4
+    others = [replace(base, texts=((text, text),) * 3) for text in ("other", None, "")]
+    assert len({base.digest, *(other.digest for other in others)}) == 4
     assert make().digest == base.digest
 
 

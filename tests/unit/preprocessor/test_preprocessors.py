@@ -14,7 +14,7 @@ from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.rewrite import OFFLINE
+from judgelab.core.step import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
 from judgelab.preprocessor.rules import NO_CUE, RETELLING, REVIEW, judged, verb_of
 from tests.scripted import NOBODY, ScriptedChat, panel_of

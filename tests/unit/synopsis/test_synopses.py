@@ -13,7 +13,7 @@ from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.synopsis.abstract import Abstract
 from judgelab.synopsis.assw import HEADINGS, Assw, claims
-from judgelab.synopsis.outline import outline
+from judgelab.synopsis.writing import outline
 from tests.scripted import NOBODY, ScriptedChat
 
 PAPER = """# A Title

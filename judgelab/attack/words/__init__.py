@@ -1,1 +1,0 @@
-"""Sentences and phrases of our own that rule-based attacks put in."""

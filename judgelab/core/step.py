@@ -1,0 +1,279 @@
+"""Steps that rewrite a panel, by rules or by an LM: what attacks, preprocessors, synopses share.
+
+Each is Panel -> Panel. What is random is seeded per item and agent, so that neither order nor
+batching changes a result; an LM is asked in one batch; every gap is counted with its reason.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.prompt import Prompt
+
+By = Literal["lm", "rules"]
+"""Who writes: the LM, as in the paper, or rules that run anywhere."""
+
+OFFLINE = "rules (offline variant, not the paper's)"
+
+Cell = tuple[int, int]
+"""(item index, agent index)."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Step(Protocol):
+    """A rewriting of a panel.
+
+    Attributes:
+        name: as on the command line.
+        requires: what the LM that writes must be able to do.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def requires(self) -> frozenset[Capability]: ...  # noqa: D102
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The rewritten panel; what could not be written is None, and counted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text, or the reason why there is none."""
+
+    text: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a text stands, and the randomness of its own."""
+
+    item: Item
+    agent: Agent
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class PanelStep(ABC):
+    """A step that notes in the panel's provenance what it was.
+
+    Attributes:
+        axis: attack, preprocessor or synopsis.
+        name: as on the command line.
+    """
+
+    axis: ClassVar[str]
+    name: ClassVar[str]
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Nothing, unless an LM writes."""
+        return frozenset()
+
+    @abstractmethod
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The rewritten panel."""
+
+    def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
+        """Name and settings; with ``made`` also how many are missing, by reason."""
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {k: v.identity if isinstance(v, Prompt) else v for k, v in settings.items()}
+        facts: dict[str, Any] = {self.axis: self.name, f"{self.axis}_settings": plain}
+        if made is not None:
+            missing = Counter(one.reason for one in made if one.text is None)
+            facts[f"{self.axis}_unwritten"] = dict(sorted(missing.items()))
+        return facts
+
+    def writer(self, by: By, lm: EvaluationLM) -> dict[str, str]:
+        """Who wrote, for the provenance."""
+        return {f"{self.axis}_written_by": f"lm ({lm.identity})" if by == "lm" else OFFLINE}
+
+    def place(self, panel: Panel, cell: Cell, seed: int) -> Place:
+        """Where a text stands, with a generator of (seed, step, item id, agent name) alone."""
+        item, agent = panel.items[cell[0]], panel.agents[cell[1]]
+        return Place(item, agent, rng_for(seed, self.name, item.id, agent.name))
+
+
+class Unchanged(PanelStep):
+    """Leaves the panel as it is, its provenance too."""
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The same panel."""
+        return panel
+
+
+class RuleStep(PanelStep):
+    """Rewrites every present text by a rule; no LM is asked."""
+
+    @abstractmethod
+    def rule(self, text: str, at: Place) -> str:
+        """The rewritten text."""
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Rewrite every text; absent texts stay absent."""
+        made = {
+            cell: Written(self.rule(text, self.place(panel, cell, seed)))
+            for cell, text in present(panel).items()
+        }
+        return with_texts(panel, made, **self.facts())
+
+
+@dataclass(frozen=True)
+class AskingStep(PanelStep):
+    """A step that asks a chat LM.
+
+    Args:
+        prompt: what is asked.
+        temperature: of sampling; the GEM paper uses 0.
+        max_tokens: upper bound on a reply; the GEM paper uses 4000.
+
+    Raises:
+        ConfigError: a negative temperature, or max_tokens below 1.
+    """
+
+    prompt: Prompt
+    temperature: float = 0.0
+    max_tokens: int = 4000
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise ConfigError(f"temperature={self.temperature} must be 0 or more.")
+        at_least(1, "max_tokens", self.max_tokens)
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Chat."""
+        return frozenset({Capability.CHAT})
+
+    def request(self, *key: str, **values: str) -> ChatRequest:
+        """One question; ``key`` says what it is about, ``values`` fill the prompt."""
+        messages = self.prompt.messages(**values)
+        return ChatRequest(messages, self.temperature, self.max_tokens, key=(self.name, *key))
+
+    def request_on(self, panel: Panel, cell: Cell, *key: str, **values: str) -> ChatRequest:
+        """One question on a text of the panel."""
+        i, j = cell
+        return self.request(panel.items[i].id, panel.agents[j].name, *key, **values)
+
+
+@dataclass(frozen=True)
+class WritingStep(AskingStep, Generic[Key]):
+    """An LM writes (``by: lm``), as in the papers, or rules that run anywhere do (``by: rules``).
+
+    Who wrote is told in the provenance. Choose an LM that writes but does not judge with
+    ``evaluation_lm@writer_lm``.
+
+    Args:
+        by: who writes.
+    """
+
+    by: By = "rules"
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """Chat, where the LM writes."""
+        return frozenset({Capability.CHAT} if self.by == "lm" else ())
+
+    @abstractmethod
+    def by_rules(self, panel: Panel, seed: int) -> dict[Key, Written]:
+        """What rules write."""
+
+    @abstractmethod
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Key, Written]:
+        """What the LM writes; one batch."""
+
+    @abstractmethod
+    def placed(self, panel: Panel, made: Mapping[Key, Written], **facts: object) -> Panel:
+        """The panel with what was written."""
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Write everything, and put it in its place."""
+        made = self.by_lm(panel, lm) if self.by == "lm" else self.by_rules(panel, seed)
+        return self.placed(panel, made, **self.facts(made.values()), **self.writer(self.by, lm))
+
+
+class TextWritingStep(WritingStep[Cell]):
+    """Every present text is written anew: one question a text, or a rule."""
+
+    @abstractmethod
+    def rule(self, text: str, at: Place) -> str:
+        """The offline variant; a text without a place to change stays as it is."""
+
+    def values(self, text: str, panel: Panel) -> dict[str, str]:
+        """What fills the prompt."""
+        return {"text": text}
+
+    def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
+        """Every text by the rule."""
+        return {
+            cell: Written(self.rule(text, self.place(panel, cell, seed)))
+            for cell, text in present(panel).items()
+        }
+
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
+        """Every text by the LM; blank ones stay as they are."""
+        texts = present(panel)
+        requests = {
+            cell: self.request_on(panel, cell, **self.values(text, panel))
+            for cell, text in texts.items()
+            if text.strip()
+        }
+        blank = {cell: Written(text) for cell, text in texts.items() if cell not in requests}
+        return blank | written(lm, requests)
+
+    def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
+        """The panel with these texts."""
+        return with_texts(panel, made, **facts)
+
+
+def at_least(least: int, setting: str, value: int) -> None:
+    """Check a setting.
+
+    Raises:
+        ConfigError: the value is below ``least``.
+    """
+    if value < least:
+        raise ConfigError(f"{setting}={value} must be at least {least}.")
+
+
+def present(panel: Panel) -> dict[Cell, str]:
+    """The texts there are, by cell."""
+    return {
+        (i, j): text
+        for i, row in enumerate(panel.texts)
+        for j, text in enumerate(row)
+        if text is not None
+    }
+
+
+def written(lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> dict[Key, Written]:
+    """One batch: what the LM replied, stripped, or why it did not."""
+    replies = lm.chat(list(requests.values())) if requests else []
+    found: dict[Key, Written] = {}
+    for key, reply in zip(requests, replies, strict=True):
+        text = (reply.text or "").strip()
+        found[key] = Written(text) if text else Written(None, reply.reason or "empty reply")
+    return found
+
+
+def with_texts(panel: Panel, made: Mapping[Cell, Written], **provenance: object) -> Panel:
+    """The same items and agents with these texts, and None in every other cell."""
+    texts = {cell: one.text for cell, one in made.items()}
+    rows = tuple(
+        tuple(texts.get((i, j)) for j in range(len(panel.agents))) for i in range(len(panel.items))
+    )
+    return replace(panel, texts=rows, provenance={**panel.provenance, **provenance})

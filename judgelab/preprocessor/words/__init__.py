@@ -1,1 +1,0 @@
-"""Words by which a rule tells what a sentence of a review is for."""
