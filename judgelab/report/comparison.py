@@ -28,7 +28,7 @@ UNBROKEN = 1000  # columns: such a line is left to the terminal to break
 FIGURES = {
     "effect_sizes_by_mechanism": "points",
     "auc_under_attack": "points",
-    "metrics_by_attacks": "crossed",
+    "metrics_by_attacks": "attack_table",
     "discernment_judges": "judges",
 }
 """Figure -> the table it draws."""
@@ -171,7 +171,7 @@ def _body(found: Sequence[SweepJob], into: RunDir) -> Iterator[str]:
         yield html.tag("p", judges.NOTE, "note")
         yield html.tag("h2", judges.CELLS_TITLE)
         yield html.table(judges.cells(board))
-    drawn = {"points": points(found), "crossed": cells, "judges": board}
+    drawn = {"points": points(found), "attack_table": cells, "judges": board}
     yield from _figures(drawn, into)
     yield html.tag("h2", "The runs")
     yield "<ul>" + "".join(f"<li>{_link(job, into.path)}</li>" for job in settled) + "</ul>"

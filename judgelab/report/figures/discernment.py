@@ -1,4 +1,4 @@
-"""Discernment: a radar over perturbations, bars of averages, and how ratings are distributed."""
+"""Discernment of one judge (a radar, bars, response style) and of the judges of a sweep."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawing, Mark, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
 RED = style.HUES[1]
 LEVELS = {"character": style.HUES[5], "word": style.HUES[2], "sentence": style.HUES[4]}
-ACROSS = 3  # histograms side by side
-AXIS = "D (log.05 of p)"
+CHANCE = Mark(RED, "|", size=10)
+JUDGE = Mark(style.HUES[0])
+BY_CHANCE = "what chance reaches in 5 %"
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,15 @@ BARS = {
 }
 
 
-def radar(tables: dict[str, DataFrame]) -> Figure:
+def radar(tables: Tables) -> Figure:
     """One spoke for each perturbation; a curve and thresholds for D with and without weights."""
     rows = style.records(tables["discernment"])
-    drawn, axes = style.new_figure(6.0, subplot_kw={"projection": "polar"})
-    side = axes[0, 0]
+    drawn, side = style.single(6.0, subplot_kw={"projection": "polar"})
     angles = [2 * math.pi * k / len(rows) for k in range(len(rows))]
     side.set_theta_offset(math.pi / 2)
     side.set_theta_direction(-1)
     around = [k * math.pi / 90 for k in range(181)]
-    side.plot(around, [1.0] * len(around), color=RED, lw=1.2, ls=(0, (4, 3)), zorder=2)
+    side.plot(around, [1.0] * len(around), **style.DASHED | {"color": RED, "lw": 1.2}, zorder=2)
     keys = _curve(side, angles, rows, WEIGHTED if _weighted(rows) else UNIFORM)
     if _weighted(rows):
         keys += _curve(side, angles, rows, PLAIN)
@@ -71,95 +71,83 @@ def radar(tables: dict[str, DataFrame]) -> Figure:
             mark = {"marker": "o", "ms": 9, "mfc": "none", "mec": RED}
             side.plot([angle], [max(row["value"], 0.0)], **mark, zorder=4)
     _spokes(side, angles, rows)
-    style.legend(drawn, [*keys, style.key(style.Mark(RED, hollow=True), "not seen")])
+    style.legend(drawn, [*keys, style.key(Mark(RED, hollow=True), "not seen")])
     return drawn
 
 
-def radar_caption(tables: dict[str, DataFrame]) -> str:
-    """How to read it."""
+def radar_caption(tables: Tables) -> str:
+    """Which crosses belong to which curve."""
     frame = tables["discernment"]
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; "
     if _weighted(style.records(frame)):
-        said += "crosses are the calibrated thresholds of the curve of their colour."
-    else:
-        said += "crosses are the calibrated thresholds."
-    return f"{said} {style.counted(frame)}."
+        return f"{said}crosses are the calibrated thresholds of the curve of their colour."
+    return f"{said}crosses are the calibrated thresholds."
 
 
-def bars(tables: dict[str, DataFrame]) -> Figure:
+def bars(tables: Tables) -> Figure:
     """Average and minimum at the top, then every perturbation by level."""
     rows = style.records(tables["discernment"])
     over = {row["statistic"]: row for row in style.records(tables["averages"])}
     entries = [(label, over[name], style.HUES[0]) for name, label in BARS.items() if name in over]
     entries += [(format.words(r["perturbation"]), r, LEVELS[r["level"]]) for r in rows]
-    drawn, axes = style.new_figure(1.2 + 0.26 * len(entries))
-    side: Axes = axes[0, 0]
-    places = list(range(len(entries)))[::-1]
-    for y, (_, row, hue) in zip(places, entries, strict=True):
+    drawn, side = style.single(1.2 + 0.26 * len(entries))
+    heights = style.name_rows(side, [label for label, _, _ in entries], margin=0.7)
+    for y, (_, row, hue) in zip(heights, entries, strict=True):
         if row["value"] != row["value"]:
             style.unscored(side, y)
             continue
         side.barh(y, row["value"], height=0.66, color=hue, zorder=2)
-        _whisker(side, y, row)
-        if row["threshold"] == row["threshold"]:
-            side.plot([row["threshold"]], [y], marker="|", ms=11, mew=2, color=RED, zorder=4)
+        if row["low"] == row["low"] and row["high"] == row["high"]:
+            side.plot([row["low"], row["high"]], [y, y], color=style.INK, lw=1, alpha=0.7, zorder=3)
+        _chance(side, y, row["threshold"])
     style.reference_line(side, 1)
-    side.set_yticks(places, [label for label, _, _ in entries])
-    side.set_ylim(-0.7, len(entries) - 0.3)
     side.set_xlim(left=0)
-    side.set_xlabel(AXIS)
-    side.grid(axis="x")
+    side.set_xlabel("D (log.05 of p)")
     hues = {"all": style.HUES[0], **LEVELS}
     shown = {"all", *(row["level"] for row in rows)}
-    keys = [style.key(style.Mark(h, "s"), name) for name, h in hues.items() if name in shown]
-    keys.append(style.key(style.Mark(RED, "|", size=10), "what chance reaches in 5 %"))
-    style.legend(drawn, keys)
+    keys = [style.key(Mark(hue, "s"), name) for name, hue in hues.items() if name in shown]
+    style.legend(drawn, [*keys, style.key(CHANCE, BY_CHANCE)])
     return drawn
 
 
-def bars_caption(tables: dict[str, DataFrame]) -> str:
-    """How to read it."""
-    return (
-        "Bars are D with expert weights where nothing else is said; lines are 95 % intervals over "
-        "items, the dashed line is p = .05. A bar that ends left of its red mark is no more than "
-        f"chance reaches. {style.counted(tables['discernment'])}."
-    )
-
-
-def styles(tables: dict[str, DataFrame]) -> Figure:
+def styles(tables: Tables) -> Figure:
     """One histogram for each perturbation, the originals' behind it."""
     frame = tables["response_style"]
-    names = list(dict.fromkeys(frame["variant"]))
-    original, variants = names[0], names[1:]
-    across = min(ACROSS, len(variants))
-    down = -(-len(variants) // across)
-    drawn, axes = style.new_figure(0.7 + 1.35 * down, across, down, sharex=True, sharey=True)
-    behind = frame[frame["variant"] == original]
-    for place, side in enumerate(axes.flat):
-        if place >= len(variants):
-            side.set_axis_off()
-            continue
-        part = frame[frame["variant"] == variants[place]]
-        _histogram(side, behind, style.MUTED, 0.35)
-        _histogram(side, part, style.HUES[0], 0.6)
-        side.set_title(format.words(variants[place]), fontsize=8.5)
+    original, *variants = dict.fromkeys(frame["variant"])
+    drawn, axes = style.multiples(variants, 0.7, 1.35, sharex=True, sharey=True)
+    for side, variant in zip(axes.flat, variants, strict=False):
+        _histogram(side, frame[frame["variant"] == original], style.MUTED, 0.35)
+        _histogram(side, frame[frame["variant"] == variant], style.HUES[0], 0.6)
+        side.set_title(format.words(variant), fontsize=8.5)
     for side in axes[-1]:
         side.set_xlabel("mean rating")
-    keys = [
-        style.key(style.Mark(style.MUTED, "s"), "original"),
-        style.key(style.Mark(style.HUES[0], "s"), "perturbed"),
-    ]
-    style.legend(drawn, keys)
+    both = {"original": style.MUTED, "perturbed": style.HUES[0]}
+    style.legend(drawn, [style.key(Mark(hue, "s"), name) for name, hue in both.items()])
     return drawn
 
 
-def styles_caption(tables: dict[str, DataFrame]) -> str:
-    """How to read it."""
-    return (
-        "Items by their rating, averaged over metrics. Where a judge puts its ratings is its "
-        "response style; only the shift between the two histograms is discernment."
-    )
+def judges(tables: Tables) -> Figure:
+    """One panel for each dataset, one row per judge, the best on top."""
+    parts = dict(list(tables["judges"].groupby("dataset", sort=False)))
+    counts = [len(part) for part in parts.values()]
+    height = 0.9 + 0.5 * len(parts) + 0.32 * sum(counts)
+    drawn, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
+    for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
+        for y, row in zip(style.name_rows(side, part["judge"]), style.records(part), strict=True):
+            names = {"value": "average_ew", "low": "average_ew_low", "high": "average_ew_high"}
+            drawable = {part: row[name] for part, name in names.items()}
+            if drawable["value"] != drawable["value"]:
+                style.unscored(side, y)
+                continue
+            style.interval(side, y, drawable, JUDGE)
+            _chance(side, y, row["average_ew_threshold"])
+        style.reference_line(side, 1)
+        if len(parts) > 1:
+            side.set_title(format.text(dataset))
+    axes[-1, 0].set_xlabel("Average D, expert weights")
+    style.legend(drawn, [style.key(JUDGE, "judge"), style.key(CHANCE, BY_CHANCE)])
+    return drawn
 
 
 def _weighted(rows: list[dict[str, Any]]) -> bool:
@@ -178,8 +166,8 @@ def _curve(side: Any, angles: list[float], rows: list[dict[str, Any]], kind: Cur
     known = [(angle, bar) for angle, bar in zip(angles, bars, strict=True) if bar == bar]
     for angle, bar in known:
         side.plot([angle], [bar], marker="x", ms=5, color=kind.bar, zorder=3)
-    reached = style.key(style.Mark(kind.bar, "x"), f"what chance reaches in 5 %{kind.whose}")
-    return [style.key(style.Mark(kind.hue), kind.label), *([reached] if known else [])]
+    reached = style.key(Mark(kind.bar, "x"), f"{BY_CHANCE}{kind.whose}")
+    return [style.key(Mark(kind.hue), kind.label), *([reached] if known else [])]
 
 
 def _spokes(side: Any, angles: list[float], rows: list[dict[str, Any]]) -> None:
@@ -193,11 +181,33 @@ def _spokes(side: Any, angles: list[float], rows: list[dict[str, Any]]) -> None:
     side.set_rlabel_position(180 / max(len(rows), 1))
 
 
-def _whisker(side: Axes, y: float, row: dict[str, Any]) -> None:
-    if row["low"] == row["low"] and row["high"] == row["high"]:
-        side.plot([row["low"], row["high"]], [y, y], color=style.INK, lw=1, alpha=0.7, zorder=3)
+def _chance(side: Any, y: float, threshold: float) -> None:
+    if threshold == threshold:
+        side.plot([threshold], [y], marker="|", ms=11, mew=2, color=RED, zorder=4)
 
 
-def _histogram(side: Axes, part: DataFrame, hue: str, alpha: float) -> None:
+def _histogram(side: Any, part: DataFrame, hue: str, alpha: float) -> None:
     width = part["to"] - part["from"]
     side.bar(part["from"], part["items"], width=width, align="edge", color=hue, alpha=alpha)
+
+
+_BARS = (
+    "Bars are D with expert weights where nothing else is said; lines are 95 % intervals over "
+    "items, the dashed line is p = .05. A bar that ends left of its red mark is no more than "
+    "chance reaches."
+)
+_STYLES = (
+    "Items by their rating, averaged over metrics. Where a judge puts its ratings is its "
+    "response style; only the shift between the two histograms is discernment."
+)
+_JUDGES = (
+    "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point is "
+    "not right of its red mark does no better than chance."
+)
+
+DRAWINGS = {
+    "discernment_radar": Drawing("What the judge discerns", radar, radar_caption, "discernment"),
+    "discernment_bars": Drawing("Discernment", bars, _BARS, "discernment"),
+    "discernment_judges": Drawing("Judges by discernment", judges, _JUDGES, "judges"),
+    "response_styles": Drawing("Response style", styles, _STYLES),
+}

@@ -1,4 +1,4 @@
-"""How well a mechanism tells good faith from problematic: effect size and AUC with intervals."""
+"""Good faith against problematic agents: effect sizes, every agent's score, position bias."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawing, Mark, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
@@ -17,64 +17,178 @@ SIDES = (
     ("AUC", ("auc", "pair_auc"), 0.5),
 )
 UNITS = {"auc": "agents", "pair_auc": "pairs"}
+MOST = 60  # agents in one drawing
+SHAPES = {"problematic": "s", "reference": "D"}
+SHARES = {
+    "first_preferred": "Wins of the text\nshown first",
+    "ties": "Ties",
+    "orders_agree": "Same verdict\nin both orders",
+}
+UNCATEGORISED = "no category"
 
 
-def figure(tables: dict[str, DataFrame]) -> Figure:
+def effects(tables: Tables) -> Figure:
     """Two panels: d against 0, AUC against .5; clean filled, attacked hollow."""
     frame = tables["discrimination"]
-    panels = list(dict.fromkeys(frame["panel"]))
-    drawn, axes = style.new_figure(
-        1.3 + 0.55 * len(panels), columns=2, gridspec_kw={"width_ratios": [1, 1.5]}
-    )
+    height = 1.3 + 0.55 * frame["panel"].nunique()
+    drawn, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
-        part = frame[frame["statistic"].isin(statistics)]
-        rows = [
-            row for name in statistics for row in style.records(part[part["statistic"] == name])
-        ]
-        _side(side, rows, null)
+        rows = [row for s in statistics for row in style.records(frame[frame["statistic"] == s])]
+        for y, row in zip(style.name_rows(side, _units(rows)), rows, strict=True):
+            style.interval(side, y, row, Mark(style.INK, hollow=_attacked(row), size=7))
+            shown = format.estimate(row["value"], row.get("low"), row.get("high"))
+            style.aside(side, y, shown if shown != format.NOTHING else "unscored")
+        style.reference_line(side, null)
+        side.margins(x=0.12)
         side.set_title(title)
-        side.set_xlabel(f"{title}  ({null:g} = tells nothing)")
+        side.set_xlabel(f"{title}  ({null:g} = uninformative)")
     return drawn
 
 
-def caption(tables: dict[str, DataFrame]) -> str:
-    """What the marks mean, and how many items there were."""
-    frame = tables["discrimination"]
-    attacked = (
-        " Filled: clean texts; hollow: attacked." if "attacked" in set(frame["panel"]) else ""
-    )
+def effects_caption(tables: Tables) -> str:
+    """What the marks mean."""
     return (
         "Good faith against problematic agents; lines are 95 % intervals over items."
-        f"{attacked} The dashed line is what an uninformative score gives. "
-        f"{style.counted(frame)}."
+        f"{_filled(tables['discrimination'])} The dashed line is what an uninformative score gives."
     )
 
 
-def _side(axes: Axes, rows: list[dict[str, Any]], null: float) -> None:
-    heights = range(len(rows))[::-1]
-    for y, row in zip(heights, rows, strict=True):
-        mark = style.Mark(style.INK, hollow=row["panel"] == "attacked", size=7)
-        style.interval(axes, y, row, mark)
-        shown = format.estimate(row["value"], row.get("low"), row.get("high"))
-        axes.annotate(
-            shown if shown != format.NOTHING else "unscored",
-            (1.0, y),
-            xycoords=("axes fraction", "data"),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8.5,
-            color=style.MUTED,
-        )
-    style.reference_line(axes, null)
-    axes.set_yticks(list(heights), [_label(row, rows) for row in rows])
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.margins(x=0.12)
-    axes.grid(axis="x")
+def agents(tables: Tables) -> Figure:
+    """A dot with interval for each agent, best first; clean filled, attacked hollow and below."""
+    frame = tables["agents"]
+    names, panels = _shown(frame), list(dict.fromkeys(frame["panel"]))
+    drawn, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(names), 3))
+    hues = _hues(frame)
+    rows = {(row["panel"], row["agent"]): row for row in style.records(frame)}
+    for y, name in zip(style.name_rows(side, names, margin=0.7), names, strict=True):
+        for place, panel in enumerate(panels):
+            row = rows.get((panel, name))
+            if row is not None:
+                shift = 0.17 - 0.34 * place if len(panels) > 1 else 0.0
+                style.interval(side, y + shift, row, _mark(row, hues))
+        missing = [p for p in panels if not _scored(rows.get((p, name)))]
+        if missing:
+            everywhere = len(missing) == len(panels)
+            style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
+    unit = f" ({frame['unit'].iloc[0]})" if "unit" in frame else ""
+    side.set_xlabel(f"Mean score{unit}, 95 % interval over items")
+    side.grid(axis="y", lw=0.4, alpha=0.6)
+    style.legend(drawn, _entries(frame, hues, panels))
+    return drawn
 
 
-def _label(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """What sets the row apart: agents or pairs, clean or attacked."""
-    unit = [UNITS[row["statistic"]]] if row["statistic"] in UNITS else []
-    several = len({other["panel"] for other in rows}) > 1 or not unit
-    return ", ".join([*unit, row["panel"]] if several else unit)
+def agents_caption(tables: Tables) -> str:
+    """What colours, shapes and fillings mean."""
+    frame = tables["agents"]
+    said = "Agents by their mean score on the clean texts; lines are 95 % intervals over items."
+    said += _filled(frame)
+    if "reference" in set(frame["group"]):
+        said += " The diamond is the human reference, which is not tested."
+    if left_out := frame["agent"].nunique() - len(_shown(frame)):
+        said += f" {left_out} agents in the middle are left out; the table has them."
+    return said
+
+
+def position(tables: Tables) -> Figure:
+    """Three shares between 0 and 1, clean filled and attacked hollow."""
+    frame = tables["diagnostics"]
+    panels = list(dict.fromkeys(frame["panel"]))
+    drawn, side = style.single(2.3)
+    values = {(r["panel"], r["diagnostic"]): float(r["value"]) for r in style.records(frame)}
+    for y, name in zip((2, 1, 0), SHARES, strict=True):
+        for place, panel in enumerate(panels):
+            value = values.get((panel, name), float("nan"))
+            height = y + (0.2 - 0.4 * place if len(panels) > 1 else 0.0)
+            mark = Mark(style.INK, hollow=panel == "attacked", size=7)
+            style.interval(side, height, {"value": value}, mark)
+            shown = format.number(value) if value == value else "unscored"
+            style.aside(side, height, f"{shown} {panel}" if len(panels) > 1 else shown)
+    side.plot([0.5, 0.5], [1.6, 2.4], **style.DASHED, zorder=1)
+    side.set_yticks((2, 1, 0), list(SHARES.values()))
+    side.set_xlim(-0.02, 1.02)
+    side.set_ylim(-0.5, 2.5)
+    side.set_xlabel("Share of judged pairs")
+    side.grid(axis="x")
+    return drawn
+
+
+def position_caption(tables: Tables) -> str:
+    """How to read the three shares."""
+    return (
+        "Every pair is judged in both orders. Without position bias the text shown first wins "
+        f"half of the time (dashed); a tie counts as half a win.{_filled(tables['diagnostics'])}"
+    )
+
+
+def _units(rows: list[dict[str, Any]]) -> list[str]:
+    """What sets each row apart: agents or pairs, clean or attacked."""
+    several = len({row["panel"] for row in rows}) > 1
+    made = []
+    for row in rows:
+        unit = [UNITS[row["statistic"]]] if row["statistic"] in UNITS else []
+        made.append(", ".join([*unit, row["panel"]] if several or not unit else unit))
+    return made
+
+
+def _attacked(row: dict[str, Any]) -> bool:
+    return bool(row["panel"] == "attacked")
+
+
+def _filled(frame: DataFrame) -> str:
+    attacked = "attacked" in set(frame["panel"])
+    return " Filled: clean texts; hollow: attacked." if attacked else ""
+
+
+def _shown(frame: DataFrame) -> list[str]:
+    names = list(dict.fromkeys(frame["agent"]))
+    return names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
+
+
+def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
+    colour = style.INK if row["group"] == "reference" else hues[_category(row)]
+    return Mark(colour, SHAPES.get(row["group"], "o"), hollow=_attacked(row), size=5.5)
+
+
+def _scored(row: dict[str, Any] | None) -> bool:
+    return row is not None and row["value"] == row["value"]
+
+
+def _category(row: dict[str, Any]) -> str:
+    name = row.get("category")
+    return name if isinstance(name, str) else UNCATEGORISED
+
+
+def _hues(frame: DataFrame) -> dict[str, str]:
+    """A colour for each category: the paper's five are fixed, others take what is left."""
+    fixed = {**style.CATEGORIES, UNCATEGORISED: style.CATEGORIES["Other"]}
+    names = dict.fromkeys(_category(row) for row in style.records(frame))
+    spare = [hue for hue in style.HUES if hue not in style.CATEGORIES.values()]
+    others = [name for name in names if name not in fixed]
+    extra = {name: spare[i % len(spare)] for i, name in enumerate(others)}
+    return {name: hue for name, hue in fixed.items() if name in names} | extra
+
+
+def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
+    """Of the legend: categories, the reference, and both panels."""
+    rows = style.records(frame)
+    shapes = {_category(r): SHAPES.get(r["group"], "o") for r in rows if r["group"] != "reference"}
+    entries = [
+        style.key(Mark(hue, shapes[name]), format.shorten(format.text(name), 24))
+        for name, hue in hues.items()
+        if name in shapes
+    ]
+    if any(row["group"] == "reference" for row in rows):
+        entries.append(style.key(Mark(style.INK, "D"), "human reference"))
+    if len(panels) > 1:
+        entries.append(style.key(Mark(style.MUTED), "clean"))
+        entries.append(style.key(Mark(style.MUTED, hollow=True), "attacked"))
+    return entries
+
+
+DRAWINGS = {
+    "discrimination": Drawing(
+        "Good faith against problematic agents", effects, effects_caption, "discrimination"
+    ),
+    "agent_scores": Drawing("Score of each agent", agents, agents_caption, "agents"),
+    "position_bias": Drawing("Position bias of the judge", position, position_caption),
+}

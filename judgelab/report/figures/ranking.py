@@ -1,22 +1,23 @@
-"""Confidence of rankings: the paper's figures 1 and 5, and a calibration plot."""
+"""Candidates in their order: a leaderboard, the confidence of a ranking, its calibration."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgelab.report import format
+import numpy as np
+
 from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawing, Mark, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-Tables = dict[str, "DataFrame"]
-
+PEOPLE = Mark(style.HUES[1], "D")
+MACHINE = Mark(style.HUES[0])
 OBSERVED = {
-    "unpaired": (style.Mark(style.HUES[0]), "observed, each system on its own items"),
-    "paired": (style.Mark(style.HUES[1], "D", hollow=True), "observed, both on the same items"),
+    "unpaired": (MACHINE, "observed, each system on its own items"),
+    "paired": (Mark(style.HUES[1], "D", hollow=True), "observed, both on the same items"),
 }
 MODELS = {
     "algorithm_1": ("Algorithm 1", style.HUES[7], "-"),
@@ -25,43 +26,75 @@ MODELS = {
 }
 
 
+def leaderboard(tables: Tables) -> Figure:
+    """One row per candidate, best on top; a dashed line at the human baseline."""
+    frame = tables["leaderboard"]
+    drawn, side = style.single(0.9 + 0.3 * len(frame))
+    heights = style.name_rows(side, frame["candidate"])
+    for y, row in zip(heights, style.records(frame), strict=True):
+        person = row["kind"] == "human"
+        style.interval(side, y, row, PEOPLE if person else MACHINE)
+        if person and row["value"] == row["value"]:
+            style.reference_line(side, row["value"])
+        style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
+    side.set_xlabel("Mean score, 90 % interval")
+    return drawn
+
+
+def leaderboard_caption(tables: Tables) -> str:
+    """What the marks mean."""
+    people = " Diamonds and the dashed line are people."
+    said = "Lines and ranks are 90 % intervals over items."
+    return said + people * ("human" in set(tables["leaderboard"]["kind"]))
+
+
+def size(tables: Tables) -> Figure:
+    """Score against the number of parameters."""
+    frame = tables["leaderboard"].dropna(subset=["parameters", "value"])
+    drawn, side = style.single(3.6)
+    for row in style.records(frame):
+        x, y = row["parameters"], row["value"]
+        spread = [[y - row["low"]], [row["high"] - y]]
+        if not np.isnan(spread).any():
+            side.errorbar([x], [y], yerr=spread, color=MACHINE.colour, lw=1.2, alpha=0.6)
+        side.plot([x], [y], "o", color=MACHINE.colour)
+        style.beside(side, x, y, row["candidate"], 24)
+    side.set_xscale("log")
+    side.xaxis.set_major_formatter(style.whole)
+    side.set_xlabel("Parameters, billions")
+    side.set_ylabel("Mean score")
+    side.grid(axis="y")
+    side.margins(x=0.15)
+    return drawn
+
+
+def size_caption(tables: Tables) -> str:
+    """Of how many the size is known."""
+    known = int(tables["leaderboard"]["parameters"].notna().sum())
+    return f"Score against size for the {known} candidates whose size is known."
+
+
 def systems(tables: Tables) -> Figure:
     """Mean score of each system, best on top, and how sure it is above the next (figure 1)."""
     frame = tables["systems"]
-    drawn, axes = style.new_figure(0.9 + 0.3 * len(frame))
-    side = axes[0, 0]
-    heights = range(len(frame))[::-1]
-    for y, row in zip(heights, style.records(frame), strict=True):
-        style.interval(side, y, row, style.Mark(style.HUES[0]))
+    drawn, side = style.single(0.9 + 0.3 * len(frame))
+    for y, row in zip(style.name_rows(side, frame["system"]), style.records(frame), strict=True):
+        style.interval(side, y, row, MACHINE)
         if row["value"] != row["value"]:
             style.unscored(side, y)
         sure = row.get(_sure(frame), float("nan"))
         if sure == sure:
-            side.annotate(
-                f"{sure:.2f}",
-                (1.0, y - 0.5),
-                xycoords=("axes fraction", "data"),
-                xytext=(6, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8.5,
-                color=style.MUTED,
-            )
-    names = [format.shorten(format.text(name), 40) for name in frame["system"]]
-    side.set_yticks(list(heights), names)
-    side.set_ylim(-0.6, len(frame) - 0.4)
+            style.aside(side, y - 0.5, f"{sure:.2f}")
     side.set_xlabel("Mean metric score; right: confidence in the order of neighbours")
-    side.grid(axis="x")
     return drawn
 
 
 def systems_caption(tables: Tables) -> str:
-    """How to read it."""
-    frame = tables["systems"]
-    whose = "people have" if _sure(frame) == "above_next_people" else "the metric keeps"
+    """Whose order the confidence is in."""
+    whose = "people have" if _sure(tables["systems"]) == "above_next_people" else "the metric keeps"
     return (
         f"Lines are 95 % intervals over items. Between two neighbours: the confidence that {whose} "
-        f"them in this order. {style.counted(frame)}."
+        "them in this order."
     )
 
 
@@ -74,17 +107,17 @@ def _sure(frame: DataFrame) -> str:
 def observed(tables: Tables) -> Figure:
     """Bootstrap shares in buckets of the true difference, and what was predicted (figure 5)."""
     frame = tables["observed"]
-    drawn, axes = style.new_figure(3.8)
-    side, entries = axes[0, 0], []
+    drawn, side = style.single(3.8)
+    entries = []
     unpaired = frame[frame["items"] == "unpaired"]
     for model, (name, colour, dashes) in MODELS.items():
         side.plot(unpaired["delta"], unpaired[model], color=colour, ls=dashes, lw=1.5)
         entries.append(style.line(colour, dashes, name))
     for items, (mark, name) in OBSERVED.items():
         for row in style.records(frame[frame["items"] == items]):
-            _upright(side, row["delta"], row, mark)
+            style.interval(side, row["delta"], row, mark, upright=True)
         entries.append(style.key(mark, name))
-    side.axhline(0.5, color=style.MUTED, lw=1, ls=(0, (4, 3)))
+    side.axhline(0.5, **style.DASHED)
     side.set_xlabel("Difference of the systems' human means")
     side.set_ylabel("Ranked right")
     side.grid(axis="y")
@@ -93,7 +126,7 @@ def observed(tables: Tables) -> Figure:
 
 
 def observed_caption(tables: Tables) -> str:
-    """How to read it."""
+    """How to read it, and how many pairs there were."""
     pairs = int(tables["observed"].query("items == 'unpaired'")["n"].sum())
     return (
         "Points: share of resamples in which the metric ranks a pair as people do, averaged over "
@@ -104,13 +137,12 @@ def observed_caption(tables: Tables) -> str:
 
 def calibration(tables: Tables) -> Figure:
     """Observed against predicted confidence, one panel for each model."""
-    frame = tables["calibration"]
-    models = list(dict.fromkeys(frame["model"]))
-    drawn, axes = style.new_figure(3.2, columns=len(models), sharey=True)
-    for side, model in zip(axes[0], models, strict=True):
-        side.plot([0.5, 1], [0.5, 1], color=style.MUTED, lw=1, ls=(0, (4, 3)))
-        for row in style.records(frame[frame["model"] == model]):
-            _upright(side, row["predicted"], row, style.Mark(style.HUES[0]))
+    models = tables["calibration"].groupby("model", sort=False)
+    drawn, axes = style.new_figure(3.2, columns=models.ngroups, sharey=True)
+    for side, (model, part) in zip(axes[0], models, strict=True):
+        side.plot([0.5, 1], [0.5, 1], **style.DASHED)
+        for row in style.records(part):
+            style.interval(side, row["predicted"], row, MACHINE, upright=True)
         side.set_title(model, fontsize=9)
         side.set_xlabel("Predicted")
         side.grid()
@@ -119,7 +151,7 @@ def calibration(tables: Tables) -> Figure:
 
 
 def calibration_caption(tables: Tables) -> str:
-    """How to read it."""
+    """How to read it, and how many pairs there were."""
     frame = tables["calibration"]
     pairs = int(frame[frame["model"] == frame["model"].iloc[0]]["n"].sum())
     return (
@@ -128,9 +160,12 @@ def calibration_caption(tables: Tables) -> str:
     )
 
 
-def _upright(axes: Axes, x: float, row: dict[str, float], mark: style.Mark) -> None:
-    low, high = row["low"], row["high"]
-    if low == low and high == high:
-        axes.plot([x, x], [low, high], color=mark.colour, lw=1.3, alpha=0.7, zorder=2)
-    face = style.PAPER if mark.hollow else mark.colour
-    axes.plot([x], [row["value"]], mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
+DRAWINGS = {
+    "leaderboard": Drawing("Leaderboard", leaderboard, leaderboard_caption, "leaderboard"),
+    "size": Drawing("Score against size", size, size_caption),
+    "ranking_systems": Drawing("Ranking and its confidence", systems, systems_caption, "systems"),
+    "ranking_observed": Drawing("Simulated and observed", observed, observed_caption),
+    "ranking_calibration": Drawing(
+        "Calibration on held-out pairs", calibration, calibration_caption
+    ),
+}

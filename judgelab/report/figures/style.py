@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from judgelab.report import format
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+Tables = dict[str, "DataFrame"]
 
 INK, MUTED, RULE, PAPER = "#1f2328", "#656d76", "#d0d7de", "#ffffff"
 """The neutral colours; a page may replace them to suit a dark background."""
@@ -64,8 +68,28 @@ _SETTINGS: Any = {
     "svg.fonttype": "path",
 }
 
-
 _ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
+_ROW: Any = ("axes fraction", "data")
+DASHED: Any = {"color": MUTED, "lw": 1, "ls": (0, (4, 3))}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure by its name.
+
+    Attributes:
+        title: its heading.
+        figure: draws it from the tables of a result.
+        caption: one or two sentences on how to read it, or what says them.
+        counted: the table whose n ends the caption; "" where none does.
+        unit: what n counts.
+    """
+
+    title: str
+    figure: Callable[[Tables], Figure]
+    caption: str | Callable[[Tables], str]
+    counted: str = ""
+    unit: str = "items"
 
 
 @dataclass(frozen=True)
@@ -114,29 +138,83 @@ def saved(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def interval(axes: Axes, y: float, row: Mapping[str, Any], mark: Mark) -> None:
-    """A point with its interval at height ``y``; nothing where there is no value.
+def single(height: float, **grid: Any) -> tuple[Figure, Any]:
+    """A figure with one pair of axes."""
+    figure, axes = new_figure(height, **grid)
+    return figure, axes[0, 0]
+
+
+def multiples(names: Sequence[str], first: float, each: float, **grid: Any) -> tuple[Figure, Any]:
+    """A figure with axes for each name, three beside each other, and all axes of the figure.
+
+    Args:
+        names: one for each pair of axes.
+        first, each: height in inches: of the rest, and of a row of axes.
+        grid: shared axes and the like.
+    """
+    across = min(3, len(names))
+    down = -(-len(names) // across)
+    figure, axes = new_figure(first + each * down, across, down, **grid)
+    for side in axes.flat[len(names) :]:
+        side.set_axis_off()
+    return figure, axes
+
+
+def interval(
+    axes: Axes, place: float, row: Mapping[str, Any], mark: Mark, *, upright: bool = False
+) -> None:
+    """A point with its interval; nothing where there is no value.
 
     Args:
         axes: where to draw.
-        y: the height.
+        place: its height; of an upright one, where it stands.
         row: value, low, high; NaN for not known.
         mark: how it looks.
+        upright: whether values are heights.
     """
     value, low, high = (float(row.get(part, float("nan"))) for part in ("value", "low", "high"))
     if value != value:
         return
+    ends, across = [low, high], [place, place]
     if low == low and high == high:
-        axes.plot([low, high], [y, y], color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
+        line = (across, ends) if upright else (ends, across)
+        axes.plot(*line, color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
+    point = ([place], [value]) if upright else ([value], [place])
     face = PAPER if mark.hollow else mark.colour
-    axes.plot([value], [y], marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
+    axes.plot(*point, marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
 
 
 def unscored(axes: Axes, y: float, label: str = "unscored") -> None:
     """Words in the place of a point that is not known."""
-    axes.annotate(
-        label, (0.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=MUTED
-    )
+    axes.annotate(label, (0.01, y), xycoords=_ROW, va="center", fontsize=8, color=MUTED)
+
+
+def aside(axes: Axes, y: float, words: str) -> None:
+    """Words right of the axes at height ``y``."""
+    offset: Any = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+    axes.annotate(words, (1.0, y), xycoords=_ROW, **offset, fontsize=8.5, color=MUTED)
+
+
+def beside(
+    axes: Axes, x: float, y: float, name: object, longest: int, *, left: bool = False
+) -> None:
+    """The name of a point."""
+    offset: Any = {"textcoords": "offset points", "xytext": (-6, 6) if left else (6, 0)}
+    side = "right" if left else "left"
+    words = format.shorten(format.text(name), longest)
+    axes.annotate(words, (x, y), **offset, ha=side, fontsize=8, color=MUTED)
+
+
+def name_rows(
+    axes: Axes, names: Iterable[object], longest: int = 40, margin: float = 0.6
+) -> Sequence[int]:
+    """A row for each name, the first on top, over vertical rules; returns their heights."""
+    labels = [format.shorten(format.text(name), longest) for name in names]
+    heights = range(len(labels))[::-1]
+    axes.set_yticks(heights, labels)
+    axes.set_ylim(-margin, len(labels) - 1 + margin)
+    axes.grid(axis="x")
+    return heights
 
 
 def records(frame: DataFrame) -> list[dict[str, Any]]:
@@ -146,7 +224,12 @@ def records(frame: DataFrame) -> list[dict[str, Any]]:
 
 def reference_line(axes: Axes, x: float) -> None:
     """A dashed line at the value that means nothing was found."""
-    axes.axvline(x, color=MUTED, lw=1, ls=(0, (4, 3)), zorder=1)
+    axes.axvline(x, **DASHED, zorder=1)
+
+
+def whole(value: float, place: int | None = None) -> str:
+    """A tick of a logarithmic axis."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def key(mark: Mark, label: str) -> Any:

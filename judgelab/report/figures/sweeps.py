@@ -1,11 +1,13 @@
-"""Mechanisms side by side, clean and under every attack of a sweep."""
+"""Mechanisms under attacks: effect sizes and AUC, and the change that an attack makes."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawing, Mark, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,29 +17,13 @@ if TYPE_CHECKING:
 CLEAN = "none"
 SHAPES = ("s", "^", "D", "v", "P", "X", "<", ">")
 STEP = 0.17  # inches between two points of one mechanism
+HONEST = {"falls", "does not rise"}
+AXIS = "d, attacked minus clean"
+AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
 
 
-def effect_sizes(tables: dict[str, DataFrame]) -> Figure:
-    """Effect size of every mechanism, one point for each attack."""
-    return _figure(tables, "effect_size", "Effect size d", null=0.0)
-
-
-def auc(tables: dict[str, DataFrame]) -> Figure:
-    """AUC of every mechanism, one point for each attack."""
-    return _figure(tables, "auc", "AUC", null=0.5)
-
-
-def caption(tables: dict[str, DataFrame]) -> str:
-    """What the marks and lines mean, and how many items there were."""
-    return (
-        "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
-        "over items, the dotted line continues a clean value, the dashed one is what an "
-        f"uninformative score gives. {style.counted(tables['points'])}."
-    )
-
-
-def _figure(tables: dict[str, DataFrame], statistic: str, label: str, null: float) -> Figure:
-    """Rows of points.
+def points(tables: Tables, statistic: str, label: str, null: float) -> Figure:
+    """A row of points for each mechanism, one for each attack.
 
     Args:
         tables: "points" with facet, group, attack ("none" is clean), statistic, value, low, high.
@@ -45,64 +31,90 @@ def _figure(tables: dict[str, DataFrame], statistic: str, label: str, null: floa
         label: of the x axis.
         null: value of an uninformative score.
     """
-    points = tables["points"]
-    points = points[points["statistic"] == statistic]
-    facets = list(dict.fromkeys(points["facet"]))
+    frame = tables["points"]
+    frame = frame[frame["statistic"] == statistic]
+    parts = dict(list(frame.groupby("facet", sort=False)))
     marks = _marks(list(dict.fromkeys(tables["points"]["attack"])))
-    heights = [_slots(points[points["facet"] == facet]) for facet in facets]
-    drawn, axes = style.new_figure(
-        1.0 + sum(0.55 + STEP * slots for slots in heights),
-        rows=len(facets),
-        sharex=True,
-        gridspec_kw={"height_ratios": heights},
-    )
-    for side, facet in zip(axes[:, 0], facets, strict=True):
-        _side(side, points[points["facet"] == facet], marks, null)
+    slots = [len(part) + part["group"].nunique() for part in parts.values()]  # and one after each
+    height = 1.0 + sum(0.55 + STEP * each for each in slots)
+    drawn, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
+    for side, (facet, part) in zip(axes[:, 0], parts.items(), strict=True):
+        _groups(side, part, marks)
+        style.reference_line(side, null)
+        side.grid(axis="x")
         side.set_title(format.shorten(format.text(facet), 60) if facet else "")
-    axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = tells nothing)")
+    axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = uninformative)")
     entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
     style.legend(drawn, entries)
     return drawn
 
 
-def _marks(attacks: list[str]) -> dict[str, style.Mark]:
+def change(tables: Tables) -> Figure:
+    """One point: d of the run, with its interval."""
+    frame = tables["smd"]
+    drawn, side = style.single(1.2)
+    for row in style.records(frame):
+        style.interval(side, 0, row, _honest(row))
+    style.reference_line(side, 0)
+    side.set_yticks([0], [f"{frame['mechanism'][0]}, {frame['attack'][0]}"])
+    side.set_xlabel(AXIS)
+    side.margins(x=0.3)
+    return drawn
+
+
+def change_caption(tables: Tables) -> str:
+    """What an honest metric does, and this one."""
+    row = tables["smd"].iloc[0]
+    return (
+        f"An honest metric {row['honest_metric']}; this one {row['verdict']}. "
+        "The line is a 95 % interval."
+    )
+
+
+def attacks(tables: Tables) -> Figure:
+    """One panel for each attack, one row for each metric."""
+    cells = tables["attack_table"]
+    names, metrics = (list(dict.fromkeys(cells[key])) for key in ("attack", "metric"))
+    drawn, axes = style.multiples(names, 0.3, 0.9 + 0.26 * len(metrics), sharey=True)
+    for side, (attack, part) in zip(axes.flat, cells.groupby("attack", sort=False), strict=False):
+        heights = dict(zip(metrics, style.name_rows(side, metrics, 34), strict=True))
+        for row in style.records(part):
+            style.interval(side, heights[row["metric"]], row, _honest(row))
+        style.reference_line(side, 0)
+        wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
+        side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
+        side.set_xlabel(AXIS)
+    keys = [style.key(AS_HONEST, "as an honest metric does"), style.key(OTHERWISE, "not")]
+    style.legend(drawn, keys)
+    return drawn
+
+
+def _marks(attacks: list[str]) -> dict[str, Mark]:
     """Clean is filled ink; each attack has a colour and a shape of its own."""
-    marks = {CLEAN: style.Mark(style.INK)} if CLEAN in attacks else {}
+    marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
     for place, name in enumerate(name for name in attacks if name != CLEAN):
         shape, hue = SHAPES[place % len(SHAPES)], style.HUES[place % len(style.HUES)]
-        marks[name] = style.Mark(hue, shape, hollow=True, size=5.5)
+        marks[name] = Mark(hue, shape, hollow=True, size=5.5)
     return marks
 
 
-def _slots(points: DataFrame) -> int:
-    """Points on top of each other, and an empty one after every group."""
-    return len(points) + points["group"].nunique()
-
-
-def _side(axes: Axes, points: DataFrame, marks: dict[str, style.Mark], null: float) -> None:
-    ticks: list[float] = []
+def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
+    """The points of every mechanism below each other, a rule between mechanisms."""
+    ticks: dict[str, float] = {}
     y = 0.0
-    groups = list(dict.fromkeys(points["group"]))
-    for group in groups:
-        rows = style.records(points[points["group"] == group])
-        rows.sort(key=lambda row: list(marks).index(row["attack"]))
-        for place, row in enumerate(rows):
-            _point(axes, y - place, row, marks[row["attack"]])
-        _baseline(axes, y, rows)
-        ticks.append(y - (len(rows) - 1) / 2)
-        y -= len(rows) + 1
-        if group != groups[-1]:
+    for group, part in frame.groupby("group", sort=False):
+        if ticks:
             axes.axhline(y + 1, color=style.RULE, lw=0.6, zorder=0)
-    style.reference_line(axes, null)
-    axes.set_yticks(ticks, [format.shorten(format.text(group), 40) for group in groups])
+        rows = sorted(style.records(part), key=lambda row: list(marks).index(row["attack"]))
+        for place, row in enumerate(rows):
+            style.interval(axes, y - place, row, marks[row["attack"]])
+            if row["value"] != row["value"]:
+                style.unscored(axes, y - place, f"{row['attack']}: unscored")
+        _baseline(axes, y, rows)
+        ticks[format.shorten(format.text(group), 40)] = y - (len(rows) - 1) / 2
+        y -= len(rows) + 1
+    axes.set_yticks(list(ticks.values()), list(ticks))
     axes.set_ylim(y + 1, 1)
-    axes.grid(axis="x")
-
-
-def _point(axes: Axes, y: float, row: dict[str, Any], mark: style.Mark) -> None:
-    style.interval(axes, y, row, mark)
-    if row["value"] != row["value"]:
-        style.unscored(axes, y, f"{row['attack']}: unscored")
 
 
 def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
@@ -111,3 +123,31 @@ def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
         value = rows[0]["value"]
         ends = [top, top - len(rows) + 0.6]
         axes.plot([value, value], ends, color=style.INK, lw=0.9, ls=":", zorder=1)
+
+
+def _honest(row: dict[str, Any]) -> Mark:
+    return AS_HONEST if row.get("verdict") in HONEST else OTHERWISE
+
+
+_POINTS = (
+    "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
+    "over items, the dotted line continues a clean value, the dashed one is what an "
+    "uninformative score gives."
+)
+_ATTACKS = (
+    "Filled: the metric did what an honest one does under this attack (its interval lies below "
+    "0, or not wholly above it); hollow: it did not. Lines are 95 % intervals."
+)
+effect_sizes = partial(points, statistic="effect_size", label="Effect size d", null=0.0)
+auc = partial(points, statistic="auc", label="AUC", null=0.5)
+
+DRAWINGS = {
+    "effect_sizes_by_mechanism": Drawing(
+        "Effect sizes, clean and attacked", effect_sizes, _POINTS, "points"
+    ),
+    "auc_under_attack": Drawing("AUC, clean and attacked", auc, _POINTS, "points"),
+    "score_change": Drawing(
+        "Change of the score under the attack", change, change_caption, "smd", "rows"
+    ),
+    "metrics_by_attacks": Drawing("Metrics by attacks", attacks, _ATTACKS, "attack_table", "rows"),
+}

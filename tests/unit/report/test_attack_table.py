@@ -69,6 +69,6 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_figure_is_drawn(kind: str) -> None:
-    tables = {"crossed": crossed(JOBS)}
+    tables = {"attack_table": crossed(JOBS)}
     assert len(saved(draw("metrics_by_attacks", tables), kind)) > 2_000
     assert "24" in caption("metrics_by_attacks", tables)

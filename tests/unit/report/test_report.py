@@ -231,7 +231,7 @@ def others() -> dict[str, DataFrame]:
         "parameters": 8.0,
     }
     return {
-        "crossed": DataFrame([{"metric": "gem", **what, **estimate}]),
+        "attack_table": DataFrame([{"metric": "gem", **what, **estimate}]),
         "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
         "leaderboard": DataFrame([{**board, **estimate}]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
