@@ -6,8 +6,11 @@ import importlib
 import inspect
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any, get_type_hints
 
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -52,6 +55,8 @@ BOUNDS = {
     "too_short": "needs at least {min_length}",
 }
 """What a broken bound of a setting (``core.bounds``) is called, by pydantic's name for it."""
+
+_HYDRA = ("_target_", "_partial_", "_convert_", "_recursive_", "_args_")
 
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 
@@ -110,34 +115,65 @@ def _group(name: str, given: Mapping[str, Any], cls: type[Any]) -> Any:
 
 
 def build(node: Mapping[str, Any], path: str) -> Any:
-    """Instantiate ``_target_`` with the other keys, innermost first.
+    """Check every key of a node, then hand ``_target_`` over to Hydra, innermost first.
+
+    ``_partial_``, ``_args_`` and ``_recursive_`` mean what they mean to Hydra, whose block list
+    holds; containers are plain (as by ``_convert_: all``).
 
     Args:
-        node: a mapping with ``_target_``.
+        node: a mapping with ``_target_``; nodes may stand within it at any depth.
         path: where it stands in the config, for messages.
 
     Raises:
-        ConfigError: unknown or missing keys, or a value of the wrong type.
+        ConfigError: unknown or missing keys, a value of the wrong type, or a target that Hydra
+            blocks.
         JudgelabError: whatever the class itself refuses.
     """
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
     cls = _locate(node["_target_"], path)
-    signature = _signature(cls, node["_target_"], path)
-    given = {str(k): v for k, v in node.items() if k != "_target_"}
-    _unknown_keys(path, given, list(signature.parameters))
-    for name, parameter in signature.parameters.items():
-        if parameter.default is inspect.Parameter.empty and name not in given:
-            raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
-    values = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
-    plain = {k: v for k, v in values.items() if not _is_node(given[k]) and not _nodes(given[k])}
+    given = {str(key): value for key, value in node.items() if key not in _HYDRA}
+    if node.get("_convert_", "all") == "none":
+        raise ConfigError(f"{path}._convert_=none: containers are plain here: leave _convert_ out.")
+    later, args = bool(node.get("_partial_")), list(node.get("_args_") or ())
+    _check_keys(path, given, _signature(cls, node["_target_"], path), complete=not (later or args))
+    plain = {k: v for k, v in given.items() if not _holds_node(v)}
     _check_types(path, plain, cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
+    if node.get("_recursive_", True):
+        given = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
+        args = _built(args, f"{path}._args_")
     try:
-        return cls(**values)
+        # a partial, as Hydra takes a dataclass among keyword arguments for another config
+        target = instantiate(
+            {"_target_": f"{cls.__module__}.{cls.__qualname__}", "_partial_": True}
+        )
+        return partial(target, *args, **given) if later else target(*args, **given)
+    except InstantiationException as blocked:
+        raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:
         raise ConfigError(f"{path}: {cause}") from cause
+
+
+def _check_keys(
+    path: str, given: Mapping[str, Any], signature: inspect.Signature, complete: bool
+) -> None:
+    _unknown_keys(path, given, list(signature.parameters))
+    for name, parameter in signature.parameters.items():
+        if complete and parameter.default is inspect.Parameter.empty and name not in given:
+            raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
+
+
+def _built(value: Any, path: str) -> Any:
+    """The value with every node in it instantiated."""
+    if _is_node(value):
+        return build(value, path)
+    if isinstance(value, Mapping):
+        return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
+    if isinstance(value, list):
+        return [_built(one, f"{path}.{place}") for place, one in enumerate(value)]
+    return value
 
 
 def _renamed(value: Any) -> Any:
@@ -148,12 +184,15 @@ def _renamed(value: Any) -> Any:
         return value
     found = {key: _renamed(one) for key, one in value.items()}
     target = found.get("_target_")
-    return found | {"_target_": MOVED[target]} if target in MOVED else found
+    return found | {"_target_": _now(target)} if isinstance(target, str) else found
+
+
+def _now(target: str) -> str:
+    return MOVED.get(target, target)
 
 
 def _locate(target: str, path: str) -> Any:
-    target = MOVED.get(target, target)
-    module, _, name = target.rpartition(".")
+    module, _, name = _now(target).rpartition(".")
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as cause:
@@ -167,15 +206,11 @@ def _signature(cls: Any, target: str, path: str) -> inspect.Signature:
         raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.") from cause
 
 
-def _built(value: Any, path: str) -> Any:
-    """A node, or a mapping of nodes, instantiated; anything else as it is."""
-    if _nodes(value):
-        return {str(name): build(node, f"{path}.{name}") for name, node in value.items()}
-    return build(value, path) if _is_node(value) else value
-
-
-def _nodes(value: object) -> bool:
-    return isinstance(value, Mapping) and bool(value) and all(map(_is_node, value.values()))
+def _holds_node(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_node, value))
+    held = isinstance(value, Mapping) and any(map(_holds_node, value.values()))
+    return held or _is_node(value)
 
 
 def _is_node(value: object) -> bool:

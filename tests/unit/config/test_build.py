@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from omegaconf import OmegaConf
@@ -43,6 +43,15 @@ class Outer:
             raise ValueError("rate must not be negative")
 
 
+@dataclass(frozen=True)
+class Held:
+    values: Any
+
+
+def broken() -> None:
+    raise KeyError("neither")
+
+
 def node(**values: object) -> dict[str, object]:
     return {
         "_target_": f"{HERE}.Outer",
@@ -55,12 +64,33 @@ def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:
     assert build(node(rate=2), "x") == Outer(Inner(1), 2)
 
 
+def test_what_a_hydra_user_expects() -> None:
+    later = build(node(_partial_=True), "x")
+    assert later(label="a") == Outer(Inner(1), 1.0, "a")
+    assert build({"_target_": f"{HERE}.Inner", "_args_": [3]}, "x") == Inner(3)
+    held = build({"_target_": f"{HERE}.Held", "values": {"a": [node()], "b": "${x}"}}, "x")
+    assert type(held.values) is dict  # plain containers, unless a node says otherwise
+    assert held.values == {"a": [Outer(Inner(1), 1.0)], "b": "${x}"}  # text stays text
+    raw = build({"_target_": f"{HERE}.Held", "values": {"a": node()}, "_recursive_": False}, "x")
+    assert raw.values["a"]["rate"] == 1.0
+    with pytest.raises(ConfigError, match=r"^x\.values: .*remove.*block"):
+        build({"_target_": f"{HERE}.Held", "values": {"_target_": "os.remove", "path": "f"}}, "x")
+
+
+def test_what_the_class_raises_names_the_inner_node() -> None:
+    with pytest.raises(ConfigError, match=r"^x\.values\.a: rate must not be negative"):
+        build({"_target_": f"{HERE}.Held", "values": {"a": node(rate=-1.0)}}, "x")
+    with pytest.raises(KeyError, match="neither"):  # not a mistake in the config: as it is
+        build({"_target_": f"{HERE}.broken"}, "x")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
         ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
         ({"rate": "fast"}, "x.rate='fast' has the wrong type"),
+        ({"_convert_": "none"}, "x._convert_=none: containers are plain"),
         ({"label": 3}, "x.label=3 has the wrong type"),
         ({"rate": -1.0}, "x: rate must not be negative"),
         ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
