@@ -1,22 +1,18 @@
-"""The parts of one run, built and checked, and the way data flows through them."""
+"""How data flow through the parts of one run: panels, measurements, scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import yaml
+from typing import TYPE_CHECKING
 
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
-from judgelab.config import AXES, WRITER, build
 from judgelab.core.capability import Capability
-from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
+from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Estimator
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.resources import conf
 from judgelab.core.scores import Scores
 from judgelab.core.step import Step
 from judgelab.dataset.protocol import Dataset
@@ -27,23 +23,20 @@ from judgelab.engine.references import (
     without_reference_texts,
 )
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Mechanism
+from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.scale.protocol import Spread, alone
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
     import xarray as xr
 
-OUTSIDE = ("tracker", "scale")  # axes that are no part of what is measured
-LMS = conf() / "evaluation_lm"
-
 
 def _untold(stage: str, calls: int) -> None:
-    """Nobody follows the run."""
+    """No progress is shown."""
 
 
 def _undrawn(curve: str, row: Mapping[str, float]) -> None:
-    """Nobody draws a curve while the run goes on."""
+    """No curve is drawn while the run goes on."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +46,9 @@ class Context:
     Attributes:
         writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
             for; None where the evaluation LM does that too.
-        tell: is told when a stage begins and how many calls it will make (0: not known).
-        draw: is given points of a curve while it grows: the name of its table, and a row.
-        spread: has workers answer what a stage would ask the evaluation LM, before it asks.
+        tell: called when a stage begins, with the number of its calls (0: not known).
+        draw: called with a point of a curve while it grows: the name of its table, and a row.
+        spread: lets workers answer what a stage would ask the evaluation LM, before it asks.
         spread_writing: the same for ``writer_lm``.
         force: a finished run is repeated: nothing but cached calls is taken over from it.
     """
@@ -79,7 +72,7 @@ class Context:
 
     @property
     def writer(self) -> EvaluationLM:
-        """Whoever writes texts."""
+        """The LM that writes texts."""
         return self.evaluation_lm if self.writer_lm is None else self.writer_lm
 
     def panels(
@@ -160,74 +153,3 @@ class Context:
         if requires:
             (self.spread if self.writer_lm is None else self.spread_writing)(step)
         return step(self.writer)
-
-
-def build_parts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
-
-    Raises:
-        ConfigError: a key is unknown, missing or of the wrong type.
-        CapabilityError: the LM cannot do what the agents or the mechanism need.
-    """
-    parts = {axis: build(config[axis], axis) for axis in AXES if axis not in OUTSIDE}
-    node = config.get(WRITER)
-    parts[WRITER] = None if node is None else build(node, WRITER)
-    _derived(parts)
-    lm, mechanism = parts["evaluation_lm"], parts["mechanism"]
-    if Capability.RECORDED not in lm.capabilities:
-        judges = parts["study"].judges or {}
-        asked = {f"study.judges.{name}": judge for name, judge in judges.items()}
-        for key, judge in (asked or {"evaluation_lm": lm}).items():
-            _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
-    writer = lm if node is None else parts[WRITER]
-    _check("agents", (parts["agents"].requires,), writer, WRITER)
-    for axis in ("synopsis", "preprocessor", "attack"):
-        _check(f"{axis}={parts[axis].name}", (parts[axis].requires,), writer, WRITER)
-    return parts
-
-
-def _derived(parts: Mapping[str, Any]) -> None:
-    """Refuse a class of the user's own that lacks what its base has a default for."""
-    bases = {"evaluation_lm": EvaluationLM, WRITER: EvaluationLM, "agents": Agents}
-    for axis, base in {**bases, "mechanism": BaseMechanism}.items():
-        part = parts[axis]
-        if part is not None and base not in type(part).__mro__:
-            raise ConfigError(
-                f"{axis}._target_: {type(part).__name__} must derive from "
-                f"{base.__module__}.{base.__name__}."
-            )
-
-
-def _check(
-    who: str,
-    requires: Iterable[frozenset[Capability]],
-    lm: EvaluationLM,
-    axis: str = "evaluation_lm",
-) -> None:
-    options = list(requires)
-    if any(needed <= lm.capabilities for needed in options):
-        return
-    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
-    able = [
-        name for name, caps in _available().items() if any(needed <= caps for needed in options)
-    ]
-    recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
-    key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
-    advice = f"choose {key}={'|'.join(able)}" if able else recorded
-    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
-    raise CapabilityError(
-        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
-        f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
-    )
-
-
-def _available() -> dict[str, frozenset[Capability]]:
-    """Name -> capabilities of every LM in conf/evaluation_lm that can be built as it stands."""
-    found = {}
-    for path in sorted(LMS.glob("*.yaml")):
-        node = yaml.safe_load(path.read_text(encoding="utf-8"))
-        try:
-            found[path.stem] = build(node, path.stem).capabilities
-        except JudgelabError:
-            continue  # needs something of the user's (a path, a key): cannot be recommended
-    return found

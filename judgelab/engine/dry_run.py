@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgelab.agents.protocol import Agents
-from judgelab.config import WRITER, Frame
+from judgelab.config import Frame
 from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import EvaluationLM
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
-from judgelab.engine.context import Context
-from judgelab.engine.study import Study
+from judgelab.engine.parts import Parts
 from judgelab.engine.throughput import Throughput, pace
 from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, StageTally
 from judgelab.report import terminal
@@ -25,18 +22,18 @@ from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
 
 
-def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
+def dry_run(parts: Parts, settings: Frame) -> None:
     """Print calls, tokens, cache hits, time and cost of every stage; nothing paid is asked.
 
     An LM that runs here is tried on a few calls, for the time; nothing is kept.
     """
-    if Capability.RECORDED in parts["evaluation_lm"].capabilities:
+    if Capability.RECORDED in parts.evaluation_lm.capabilities:
         terminal.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
         return
     file = Path(settings.paths.cache)
     counting: list[Counted] = []
 
-    def count(lm: EvaluationLM) -> Counted:
+    def count(role: str, lm: EvaluationLM) -> Counted:
         cache = CallCache(file, read_only=True) if file.is_file() else None
         counting.append(Counted(lm, cache))
         return counting[-1]
@@ -45,25 +42,13 @@ def dry_run(parts: Mapping[str, Any], settings: Frame) -> None:
         for one in counting:
             one.begin(stage)
 
-    counted = count(parts["evaluation_lm"])
-    writer = counted if parts[WRITER] is None else count(parts[WRITER])
-    agents: Agents = parts["agents"].with_lms(lambda name, lm: count(lm))
-    study: Study = parts["study"].with_lms(lambda name, lm: count(lm))
-    taken = ("evaluation_lm", WRITER, "study", "agents")
-    parts = {k: v for k, v in parts.items() if k not in taken}
+    parts = parts.with_lms(count)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            context = Context(
-                **parts,
-                agents=agents,
-                evaluation_lm=counted,
-                writer_lm=writer if writer is not counted else None,
-                run_dir=RunDir(Path(folder)),
-                seed=settings.seed,
-                limit=settings.limit,
-                tell=begin,
+            run_dir = RunDir(Path(folder))
+            parts.study.ask(
+                parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin)
             )
-            study.ask(context)
         for one in counting:
             terminal.page(_screen(one, settings))
         texts = [one.stages["texts"] for one in counting if "texts" in one.stages]

@@ -73,6 +73,10 @@ class Models:
         cached = self._in_use[role].cached
         return alone if cached is None else scale.over(node, cached)
 
+    def paid(self, role: str) -> bool:
+        """Whether calls of a role's LM go to an endpoint."""
+        return self._in_use[role].meter is not None
+
     def accounts(self) -> dict[str, Any]:
         """The evaluation LM's account, and the others' under their roles."""
         rest = {role: one.account() for role, one in self._in_use.items() if role != FIRST}

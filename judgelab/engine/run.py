@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,15 @@ from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
-from judgelab.core.result import Result
-from judgelab.endpoint.remote import Remote
-from judgelab.engine.context import Context, build_parts
+from judgelab.engine.context import Context
 from judgelab.engine.models import Models
-from judgelab.engine.study import Study
+from judgelab.engine.parts import Parts, build_parts
 from judgelab.report import console, page
 from judgelab.scale.protocol import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.careful import Careful
-from judgelab.tracker.protocol import FinishedRun, StartedRun
+from judgelab.tracker.protocol import FinishedRun, StartedRun, Tracker
 
 log = logging.getLogger("judgelab")
 
@@ -61,6 +59,20 @@ def run(cfg: DictConfig) -> float:
             raise SystemExit(1) from cause
         _note(job, status="failed", error=message)
         return math.nan
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run: its config, and where it is written.
+
+    Attributes:
+        sweep: the job's folder within a multirun, or None.
+    """
+
+    config: Mapping[str, Any]
+    settings: Frame
+    run_dir: RunDir
+    sweep: Path | None
 
 
 def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
@@ -93,7 +105,8 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
             if not run_dir.done:  # interrupted: the same command continues it, forced or not
                 settings = replace(settings, force=False)
             run_dir.reopen()
-            _execute(config, settings, parts or build_parts(config), tracker, scale, run_dir, sweep)
+            job = _Job(config, settings, run_dir, sweep)
+            _execute(job, parts or build_parts(config), tracker, scale)
             run_dir.finish()
         written = run_dir.read_json("result.json")
     if sweep is not None:
@@ -102,25 +115,17 @@ def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _execute(
-    config: Mapping[str, Any],
-    settings: Frame,
-    parts: dict[str, Any],
-    tracker: Any,
-    scale: Scale,
-    run_dir: RunDir,
-    sweep: Path | None,
-) -> None:
+def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     started = time.time()
-    models = Models(settings, run_dir.path)
-    study: Study = parts.pop("study")
-    study = study.with_lms(lambda name, lm: models.use(f"study.judges.{name}", lm))
-    group = None if sweep is None else sweep.parent.name
-    mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, config, group))
-    context = replace(_context(config, settings, parts, models, scale, run_dir), draw=mirror.point)
-    run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
+    run_dir = job.run_dir
+    models = Models(job.settings, run_dir.path)
+    parts = parts.with_lms(models.use)
+    group = None if job.sweep is None else job.sweep.parent.name
+    mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, job.config, group))
+    context = replace(_context(job, parts, models, scale), draw=mirror.point)
+    run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:
-        result: Result = study.run(context)
+        result = parts.study.run(context)
         accounts = models.accounts()
     except BaseException:
         mirror.close()
@@ -138,39 +143,25 @@ def _execute(
     except BaseException:
         mirror.close()
         raise
-    finished = FinishedRun(run_dir.path.name, run_dir.path, config, result, group)
+    finished = FinishedRun(run_dir.path.name, run_dir.path, job.config, result, group)
     manifest["tracker"] = mirror.publish(finished)
     run_dir.write_json("manifest.json", manifest)
 
 
-def _context(
-    config: Mapping[str, Any],
-    settings: Frame,
-    parts: dict[str, Any],
-    models: Models,
-    scale: Scale,
-    run_dir: RunDir,
-) -> Context:
-    """The context with every LM at work."""
-    writer, agents = parts.pop(WRITER), parts.pop("agents")
-    asked = models.use("evaluation_lm", parts.pop("evaluation_lm"))
-    writing = None if writer is None else models.use(WRITER, writer)
-    agents = agents.with_lms(lambda name, lm: models.use(f"agents.models.{name}", lm))
-    return Context(
-        **parts,
-        agents=agents,
-        evaluation_lm=asked,
-        writer_lm=writing,
-        run_dir=run_dir,
-        seed=settings.seed,
-        limit=settings.limit,
-        force=settings.force,
+def _context(job: _Job, parts: Parts, models: Models, scale: Scale) -> Context:
+    """The context, with LMs that are in use."""
+    writer = job.config.get(WRITER)
+    return parts.context(
+        run_dir=job.run_dir,
+        seed=job.settings.seed,
+        limit=job.settings.limit,
+        force=job.settings.force,
         tell=models.progress.stage,
-        spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
+        spread=models.spread(scale, "evaluation_lm", job.config["evaluation_lm"]),
         # an endpoint that writes asks many calls at once by itself, whatever the scale
         spread_writing=alone
-        if writer is None or isinstance(writer, Remote)
-        else models.spread(scale, WRITER, config[WRITER]),
+        if writer is None or models.paid(WRITER)
+        else models.spread(scale, WRITER, writer),
     )
 
 

@@ -1,4 +1,4 @@
-"""The seam of the study axis."""
+"""The interface for studies."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hydra import compose, initialize_config_dir
 
 from experiments import catalogue
 from judgelab.config import frame, resolved
-from judgelab.engine.context import build_parts
+from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.store.cache import CallCache

@@ -11,7 +11,7 @@ from hydra.types import RunMode
 
 from experiments.catalogue import CONF
 from judgelab.config import frame, resolved
-from judgelab.engine.context import build_parts
+from judgelab.engine.parts import build_parts
 from tests import sweeps
 
 FIGURES = {  # those that show data: the others are drawings, examples, or a survey's

@@ -15,8 +15,8 @@ from pytest import CaptureFixture
 
 from experiments.ranking_confidence.rows import paper
 from experiments.ranking_confidence.tables import main
-from judgelab.config import WRITER, resolved
-from judgelab.engine.context import Context, build_parts
+from judgelab.config import resolved
+from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -285,9 +285,8 @@ def test_the_study_on_summeval_is_the_tables(annotations: Path, rows: Rows, tmp_
     ]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         parts = build_parts(resolved(compose("config", overrides=overrides)))
-    study, lm, _ = (parts.pop(key) for key in ("study", "evaluation_lm", WRITER))
-    lab = Context(**parts, evaluation_lm=lm, run_dir=RunDir(tmp_path), seed=0, limit=None)
-    summary = study.run(lab).summary
+    context = parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None)
+    summary = parts.study.run(context).summary
     (row,) = of(rows, "judges", data="SummEval fluency", judge="gpt-4-0314/rts")
     assert summary["judge/r"] == pytest.approx(row["r"])
     assert summary["judge/system_bias_sd"] / summary["judge/sd"] == pytest.approx(

@@ -14,7 +14,8 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.resources import conf
-from judgelab.engine.context import Context, build_parts
+from judgelab.engine.context import Context
+from judgelab.engine.parts import build_parts
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.transformers import Transformers
@@ -87,4 +88,12 @@ def test_a_class_without_the_base_is_refused_by_name() -> None:
         config = resolved(compose("config"))
     config["evaluation_lm"] = {"_target_": f"{__name__}.Bare"}
     with pytest.raises(ConfigError, match="Bare must derive from judgelab.core.lm.EvaluationLM"):
+        build_parts(config)
+
+
+def test_a_study_without_the_base_is_refused_by_name() -> None:
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        config = resolved(compose("config"))
+    config["study"] = {"_target_": f"{__name__}.Bare"}
+    with pytest.raises(ConfigError, match=r"Bare must derive from judgelab\.engine\.study\.Study"):
         build_parts(config)

@@ -22,7 +22,7 @@ from judgelab.config import build, frame, resolved  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
-from judgelab.engine.context import Context, build_parts  # noqa: E402
+from judgelab.engine.parts import build_parts  # noqa: E402
 from judgelab.finetune import watch  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
 from judgelab.finetune.card import card  # noqa: E402
@@ -211,8 +211,7 @@ def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path:
     config = resolved(compose("config", overrides=["study=finetune", "dataset=iclr2023", *given]))
     if "preprocessor.subject=null" in given:
         config["preprocessor"]["subject"] = spoken
-    parts = {k: part for k, part in build_parts(config).items() if k != "study"}
-    lab = Context(**parts, run_dir=RunDir(tmp_path), seed=0, limit=None)
+    lab = build_parts(config).context(run_dir=RunDir(tmp_path), seed=0, limit=None)
     lab.run_dir.write_text("config.yaml", yaml.safe_dump(config))
     said = shlex.split(usage(told(), as_trained(lab)))[2:]
     again = resolved(compose("config", overrides=["dataset=iclr2023", *said]))

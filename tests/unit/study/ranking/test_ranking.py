@@ -16,11 +16,12 @@ import pytest
 from hydra import compose, initialize_config_dir
 from scipy.stats import ttest_rel
 
-from judgelab.config import WRITER, build, resolved
+from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
-from judgelab.engine.context import Context, build_parts
+from judgelab.engine.context import Context
+from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
 from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
@@ -56,19 +57,13 @@ def _composer() -> Iterator[None]:
 def outcome(folder: Path, *overrides: str) -> Result:
     """What the study of these overrides finds, without a page."""
     parts = build_parts(resolved(compose("config", overrides=[*overrides, "tracker=none"])))
-    study = parts.pop("study")
-    lm, _ = parts.pop("evaluation_lm"), parts.pop(WRITER)
-    result: Result = study.run(
-        Context(**parts, evaluation_lm=lm, run_dir=RunDir(folder / "run"), seed=0, limit=None)
-    )
-    return result
+    return parts.study.run(parts.context(run_dir=RunDir(folder / "run"), seed=0, limit=None))
 
 
-def lab_of(folder: Path, limit: int | None = None) -> Context:
-    """A lab of the default parts, for studies that measure nothing."""
+def context_of(folder: Path, limit: int | None = None) -> Context:
+    """The context of the default parts, for studies that measure nothing."""
     parts = build_parts(resolved(compose("config", overrides=["study=plan"])))
-    _, lm, _ = (parts.pop(key) for key in ("study", "evaluation_lm", WRITER))
-    return Context(**parts, evaluation_lm=lm, run_dir=RunDir(folder), seed=0, limit=limit)
+    return parts.context(run_dir=RunDir(folder), seed=0, limit=limit)
 
 
 def tables(result: Result) -> dict[str, pd.DataFrame]:
@@ -264,7 +259,7 @@ def test_a_run_that_exists_is_ranked(
     assert any("finished run (recorded_scores on scores)" in note for note in result.notes)
     assert not (tmp_path / "b" / "run" / "records").exists(), "nothing was measured"
     few = RankingConfidence(run=str(run.path), bootstrap=50, pairs=5, evaluations=5)
-    assert few.run(lab_of(tmp_path / "c", limit=20)).summary["items"] == 20
+    assert few.run(context_of(tmp_path / "c", limit=20)).summary["items"] == 20
 
 
 def test_runs_that_cannot_be_ranked(tmp_path: Path) -> None:
@@ -377,7 +372,7 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
     mechanism = resolved(compose("config", overrides=["mechanism=acu_rating"]))["mechanism"]
     texts = [["one text", "another"], ["a third", None]]
     asking = replace(
-        lab_of(tmp_path),
+        context_of(tmp_path),
         dataset=Loaded(panel_of(texts)),
         agents=build({"_target_": "judgelab.agents.recorded.Recorded"}, "agents"),
         mechanism=build(mechanism, "mechanism"),
@@ -421,7 +416,7 @@ def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return lab_of(tmp_path_factory.mktemp("plan"))
+        return context_of(tmp_path_factory.mktemp("plan"))
 
 
 def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:

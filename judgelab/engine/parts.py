@@ -1,0 +1,137 @@
+"""The parts of one run: built from a config, and matched with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import yaml
+
+from judgelab.agents.protocol import Agents
+from judgelab.attack.protocol import Attack
+from judgelab.config import WRITER, build
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.resources import conf
+from judgelab.core.step import Step
+from judgelab.dataset.protocol import Dataset
+from judgelab.engine.context import Context
+from judgelab.engine.study import Study
+from judgelab.mechanism.protocol import Mechanism
+
+LMS = conf() / "evaluation_lm"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What takes part in measuring, one object for each axis.
+
+    Attributes:
+        writer_lm: writes texts; None where the evaluation LM does that too.
+    """
+
+    dataset: Dataset
+    agents: Agents
+    evaluation_lm: EvaluationLM
+    synopsis: Step
+    preprocessor: Step
+    attack: Attack
+    mechanism: Mechanism
+    study: Study
+    writer_lm: EvaluationLM | None = None
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Parts:
+        """The same with every LM, by its role, as ``use`` returns it: cached, counted."""
+        return replace(
+            self,
+            evaluation_lm=use("evaluation_lm", self.evaluation_lm),
+            writer_lm=None if self.writer_lm is None else use(WRITER, self.writer_lm),
+            agents=self.agents.with_lms(lambda name, lm: use(f"agents.models.{name}", lm)),
+            study=self.study.with_lms(lambda name, lm: use(f"study.judges.{name}", lm)),
+        )
+
+    def context(self, **rest: Any) -> Context:
+        """The context in which the study runs; ``rest`` are the other fields of Context."""
+        mine = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
+        return Context(**(mine | rest))
+
+
+def build_parts(config: Mapping[str, Any]) -> Parts:
+    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
+
+    Raises:
+        ConfigError: a key is unknown, missing or of the wrong type.
+        CapabilityError: the LM cannot do what the agents or the mechanism need.
+    """
+    nodes = {f.name: config.get(f.name) for f in fields(Parts)}
+    parts = Parts(**{name: build(node, name) for name, node in nodes.items() if node is not None})
+    for axis, base in DERIVED:
+        part = getattr(parts, axis)
+        if part is not None and base not in type(part).__mro__:
+            raise ConfigError(
+                f"{axis}._target_: {type(part).__name__} must derive from "
+                f"{base.__module__}.{base.__name__}."
+            )
+    _match(parts)
+    return parts
+
+
+DERIVED: tuple[tuple[str, type], ...] = (
+    *(("evaluation_lm", EvaluationLM), (WRITER, EvaluationLM)),
+    *(("agents", Agents), ("study", Study)),
+)
+"""Parts that a user's own class has to derive from a base, as the base has defaults."""
+
+
+def _match(parts: Parts) -> None:
+    """Refuse LMs that cannot do what the other parts need."""
+    lm, mechanism = parts.evaluation_lm, parts.mechanism
+    if Capability.RECORDED not in lm.capabilities:
+        judges = {f"study.judges.{name}": one for name, one in (parts.study.judges or {}).items()}
+        for key, judge in (judges or {"evaluation_lm": lm}).items():
+            _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
+    writer = lm if parts.writer_lm is None else parts.writer_lm
+    _check("agents", (parts.agents.requires,), writer, WRITER)
+    for axis, step in (
+        ("synopsis", parts.synopsis),
+        ("preprocessor", parts.preprocessor),
+        ("attack", parts.attack),
+    ):
+        _check(f"{axis}={step.name}", (step.requires,), writer, WRITER)
+
+
+def _check(
+    who: str,
+    requires: Iterable[frozenset[Capability]],
+    lm: EvaluationLM,
+    axis: str = "evaluation_lm",
+) -> None:
+    options = list(requires)
+    if any(needed <= lm.capabilities for needed in options):
+        return
+    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
+    able = [
+        name for name, caps in _available().items() if any(needed <= caps for needed in options)
+    ]
+    recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
+    key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
+    advice = f"choose {key}={'|'.join(able)}" if able else recorded
+    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
+    raise CapabilityError(
+        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
+        f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
+    )
+
+
+def _available() -> dict[str, frozenset[Capability]]:
+    """Name -> capabilities of every LM in conf/evaluation_lm that can be built as it stands."""
+    found = {}
+    for path in sorted(LMS.glob("*.yaml")):
+        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        try:
+            found[path.stem] = build(node, path.stem).capabilities
+        except JudgelabError:
+            continue  # needs something of the user's (a path, a key): cannot be recommended
+    return found
