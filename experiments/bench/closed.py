@@ -38,7 +38,7 @@ JOBS = ("tvd_mi", "judge", "pairwise", "pointwise5", "pointwise100")
 GOAL = 20.0  # times as fast as generation, of questions whose replies are reasons and a label
 
 
-class Heard(WrappedLM):
+class Requested(WrappedLM):
     """Notes the questions of a mechanism, and answers none."""
 
     def __init__(self, lm: Transformers) -> None:
@@ -55,9 +55,9 @@ def questions(lm: Transformers, panel: Panel, name: str, reply: str) -> list[Cha
     """What a mechanism asks about the panel, as configured."""
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         node = resolved(compose("config", overrides=[f"mechanism={name}"]))["mechanism"]
-    heard = Heard(lm)
-    replace(build(node, "mechanism"), reply=reply).measure(panel, heard, seed=0)
-    return heard.requests
+    recording = Requested(lm)
+    replace(build(node, "mechanism"), reply=reply).measure(panel, recording, seed=0)
+    return recording.requests
 
 
 def dialogues(items: int, agents: int) -> Panel:

@@ -64,8 +64,8 @@ class Job:
             return [words[choice.randrange(len(words))] for _ in range(n)]
 
         prefix, responses = draw(self.prefix), [draw(self.target) for _ in range(self.targets)]
-        heard = [[], *responses[: self.contexts]] if self.response else [[]]
-        contexts = [" ".join([*prefix, *words]) for words in heard]
+        contexts_of = [[], *responses[: self.contexts]] if self.response else [[]]
+        contexts = [" ".join([*prefix, *words]) for words in contexts_of]
         targets = [" " + " ".join(words) for words in responses]
         pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets)) if c != t + 1]
         return contexts, targets, pairs

@@ -127,7 +127,7 @@ def trained(root: Path, told: Sequence[str]) -> dict[str, Any]:
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     done = [file.parent for file in root.glob("runs/*/DONE")]
     if code or len(done) != 1:
-        return {"error": f"exit code {code}; its message stands above"}
+        return {"error": f"exit code {code}; its message is printed above"}
     (folder,) = done
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))["training"]
     summary = json.loads((folder / "result.json").read_text(encoding="utf-8"))["summary"]

@@ -26,7 +26,7 @@ PLACE = ("item", "system", "human")
 FEWEST = 3  # systems; two are predicted from the others
 NO_METRICS = ("normalized_acu", "src_rouge2_p")
 """Columns of RoSE that are left out: another form of the human score, and a share of copied
-bigrams, which nobody takes for a measure of quality."""
+bigrams, which is no measure of quality."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ The same items and agents of the released panels for everybody: the first items,
 good-faith as problematic agents, evenly spaced. TVD-MI, MI and GPPM read texts as they are, as the
 authors' Llama-3.3-70B did; GEM of SmolLM2 goes through its chat template and counts the end token.
 TVD-MI of the two small LMs is by the likelihood critic; as released it is GPT-4o-mini's. The 70B
-model's log-probabilities are read from the release; nobody released a GEM of these texts.
+model's log-probabilities are read from the release; a GEM of these texts was not released.
 
 Every answer is kept in a call cache: an interrupted run goes on where it was.
 

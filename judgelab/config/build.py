@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from judgelab.config.settings import Budget, Frame, Paths
+from judgelab.config.settings import Budget, Debug, Frame, Paths
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
@@ -58,7 +58,7 @@ BOUNDS = {
 
 _HYDRA = ("_target_", "_partial_", "_convert_", "_recursive_", "_args_")
 
-GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
+GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget, "debug": Debug}
 
 
 def resolved(cfg: DictConfig) -> dict[str, Any]:

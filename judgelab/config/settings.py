@@ -21,6 +21,19 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Debug:
+    """What helps to find a fault; it changes no number.
+
+    Attributes:
+        traceback: show where a fault arose, instead of one sentence.
+        profile: write ``profile.txt`` into the run directory.
+    """
+
+    traceback: bool = False
+    profile: bool = False
+
+
+@dataclass(frozen=True)
 class Paths:
     """Where a run keeps things.
 
@@ -41,7 +54,7 @@ class Frame:
         seed: every random choice derives from it.
         limit: use the first so many items; None for all.
         force: run again although a finished run of this config exists.
-        debug: show tracebacks.
+        debug: what helps to find a fault.
         on_error: in a sweep, whether later jobs run after one failed.
         dry_run: only say what would be asked and spent.
         budget: what a run may spend on paid calls.
@@ -51,7 +64,7 @@ class Frame:
     seed: int
     limit: int | None
     force: bool
-    debug: bool
+    debug: Debug
     on_error: str
     paths: Paths
     dry_run: bool = False

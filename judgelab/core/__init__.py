@@ -1,1 +1,1 @@
-"""Values that cross every seam and the protocols at them: panels, scores, results, LMs, prompts."""
+"""Values that packages share, and their interfaces: panels, scores, results, LMs, prompts."""

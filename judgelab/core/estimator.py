@@ -44,7 +44,7 @@ class Estimator:
         template: none or chat; empty where no LM is asked.
         end_token: whether log P(text) counts the token that ends it; empty where no
             log-probabilities of texts are summed.
-        instructions: where the mechanism's prompt stands; ``none`` where it has none.
+        instructions: the place of the mechanism's prompt; ``none`` where it has none.
         reply: how replies come about (generated, labels); empty where no LM replies.
         preprocessor: what made the texts that are scored; ``none`` for texts as written.
         precision: of the LM; empty where it is not known or has no meaning.
@@ -117,7 +117,7 @@ def differences(
 ) -> dict[str, tuple[str, ...]]:
     """Mechanism -> in what its estimators differ; mechanisms with one estimator are absent.
 
-    A precision that nobody knows differs from none. Where the template differs, so does the place
+    An unknown precision differs from none. Where the template differs, so does the place
     of the instructions, which then goes without saying.
 
     Args:

@@ -1,4 +1,4 @@
-"""The seam of the evaluation-LM axis: two verbs, in batches, and the values they carry."""
+"""The interface for evaluation LMs: two verbs, in batches, and the values they carry."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Reply:
 
 
 class EvaluationLM(Protocol):
-    """Whoever measures or judges. Derive from it: what an LM has nothing to say of has a default.
+    """An LM that measures or judges. Derive from it: what does not concern an LM has a default.
 
     ``identity`` holds everything that can change an answer (model, revision, adapter, dtype,
     quantisation, template) and nothing that cannot (batch size, workers, retries): it is the

@@ -48,7 +48,7 @@ class Agent:
 
     Attributes:
         name: unique within the panel.
-        category: Faithful, Style, Strategic, Low Effort, Other, or None where nobody labelled it.
+        category: Faithful, Style, Strategic, Low Effort, Other, or None where it has no label.
         reference: True for the human reference text when it takes part as an agent: it is a
             peer of the others, but not itself an agent being tested.
         meta: description and provenance.

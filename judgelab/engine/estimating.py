@@ -65,7 +65,7 @@ def _way(mechanism: Mechanism, attrs: Mapping[str, object]) -> Way:
 
 
 def _place(way: Way, template: str, system: str) -> str:
-    """Where the mechanism's prompt stands."""
+    """The place of the mechanism's prompt."""
     if way == "chat":
         return "in the user's message"
     if template != "chat":

@@ -126,7 +126,7 @@ def _check(
 
 
 def _available() -> dict[str, frozenset[Capability]]:
-    """Name -> capabilities of every LM in conf/evaluation_lm that can be built as it stands."""
+    """Name -> capabilities of every LM in conf/evaluation_lm that needs no setting."""
     found = {}
     for path in sorted(LMS.glob("*.yaml")):
         node = yaml.safe_load(path.read_text(encoding="utf-8"))

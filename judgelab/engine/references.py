@@ -28,7 +28,7 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
 
 
 def without_reference_texts(panel: Panel) -> Panel:
-    """The panel with candidates' texts only, so that nobody is paid to rewrite the others."""
+    """The panel with candidates' texts only, so that no LM is paid to rewrite the others."""
     texts = tuple(
         tuple(
             None if agent.reference else text for agent, text in zip(panel.agents, row, strict=True)

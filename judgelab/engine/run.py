@@ -29,6 +29,7 @@ from judgelab.core.resources import PACKAGE
 from judgelab.engine.context import Context
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, build_parts
+from judgelab.engine.profiling import profiled
 from judgelab.report import console, page
 from judgelab.scale.protocol import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
@@ -50,7 +51,7 @@ def run(cfg: DictConfig) -> float:
     try:
         return execute(cfg, sweep=job)
     except Exception as cause:
-        if cfg.get("debug") is True:
+        if OmegaConf.select(cfg, "debug.traceback"):
             raise
         message = sentence(cause)
         overrides = " ".join(hydra.overrides.task)
@@ -125,7 +126,8 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     context = replace(_context(job, parts, models, scale), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:
-        result = parts.study.run(context)
+        with profiled(job.settings.debug.profile, run_dir):
+            result = parts.study.run(context)
         accounts = models.accounts()
     except BaseException:
         mirror.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 
 class Comparison(Callback):
@@ -36,7 +36,7 @@ class Comparison(Callback):
         try:
             failed = comparison.conclude(Path(config.hydra.sweep.dir))
         except Exception as cause:
-            if config.get("debug") is True:
+            if OmegaConf.select(config, "debug.traceback"):
                 traceback.print_exc()
             print(f"error: no comparison of the sweep: {sentence(cause)}", file=sys.stderr)
             raise SystemExit(1) from cause

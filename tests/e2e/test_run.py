@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.e2e.conftest import ROOT, Command, environment
 
@@ -161,6 +162,15 @@ def test_debug_shows_the_traceback(judgelab: Command) -> None:
     done = judgelab("agents=recorded", "tracker=none", "debug=true")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
+
+
+def test_debug_presets(judgelab: Command, tmp_path: Path) -> None:
+    done = judgelab("mechanism=length", "debug=fast", "debug.profile=true")
+    assert done.returncode == 0, done.stderr
+    run = only_run(tmp_path)
+    assert (run / "DONE").exists()
+    assert "function calls" in (run / "profile.txt").read_text()
+    assert yaml.safe_load((run / "config.yaml").read_text())["limit"] == 2
 
 
 def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:

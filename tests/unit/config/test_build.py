@@ -18,7 +18,7 @@ FRAME = {
     "seed": 0,
     "limit": None,
     "force": False,
-    "debug": False,
+    "debug": {"traceback": False, "profile": False},
     "on_error": "continue",
     "paths": {"root": "o", "cache": "c"},
     **{axis: {} for axis in AXES},
