@@ -47,14 +47,16 @@ def fingerprint(config: Mapping[str, Any]) -> str:
 
 
 def code_digest() -> str:
-    """Hash of judgelab's sources (but for reports and trackers), samples, prompts, taxonomies."""
+    """Hash of judgelab's sources (but for reports and trackers), samples, prompts, taxonomies.
+
+    The same in a checkout and in a wheel, where ``conf`` lies within the package.
+    """
     sha = hashlib.sha256()
-    shown = {PACKAGE / name for name in SEEN_ONLY}
+    left_out = {PACKAGE / name for name in (*SEEN_ONLY, "conf")}
     files = {
         f"judgelab/{path.relative_to(PACKAGE)}": path
-        for kind in ("*.py", "*.jsonl", "*.txt")
-        for path in PACKAGE.rglob(kind)
-        if not shown & set(path.parents)
+        for path in PACKAGE.rglob("*.*")
+        if path.is_file() and path.suffix not in (".md", ".pyc") and not left_out & {*path.parents}
     }
     for name in ("prompt", "taxonomy", *DATA):
         files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from judgelab.store.fingerprint import code_digest
 from tests.e2e.conftest import ROOT
 
 KEPT = ("judgelab", "conf", "pyproject.toml", "setup.py", "README.md", "LICENSE")
@@ -72,6 +73,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = ["--python", str(folder / "env/bin/python"), "install", "--no-deps", "--no-index"]
     subprocess.run([*pip, *given, "--ignore-installed", str(wheel)], check=True, timeout=300)
     return folder / "env/bin/judgelab"
+
+
+@pytest.mark.slow
+def test_the_code_is_the_same_as_in_the_checkout(program: Path, tmp_path: Path) -> None:
+    told = "from judgelab.store.fingerprint import code_digest; print(code_digest())"
+    command = [str(program.with_name("python")), "-I", "-c", told]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == code_digest()
 
 
 def carried_out(
