@@ -9,7 +9,8 @@ setup(
         "judgelab": [
             "py.typed",
             "dataset/samples/*.jsonl",
-            "agents/strategies/**/*",
+            "agents/strategies/*.txt",
+            "agents/strategies/*.yaml",
             "*/words/*.yaml",
         ],
         "judgelab.conf": ["**/*"],

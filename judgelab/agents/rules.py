@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgelab.agents.protocol import Agents
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.tables import WRITERS, Writer
-from judgelab.agents.strategies.text import has_letters
+from judgelab.agents.strategies import WRITERS
+from judgelab.agents.strategies.text import Source, Writer, has_letters
 from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError

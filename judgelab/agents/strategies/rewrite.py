@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-from judgelab.agents.strategies.lexicon.common import DISCOURSE, STOPWORDS, SYNONYMS
-from judgelab.agents.strategies.source import Sentence, Source
-from judgelab.agents.strategies.text import WORD, clauses, has_letters
+from judgelab.agents.strategies.lexicon import LEXICONS, STOPWORDS, WORDS, listed
+from judgelab.agents.strategies.text import WORD, Sentence, Source, clauses, has_letters
 
 T = TypeVar("T")
 
 _ASIDE = re.compile(r"\s*\([^()]{0,200}\)")
 _RELATIVE = re.compile(r",\s+(?:which|who|whose|where)\b[^,;]{0,120},")
-_OPENING = re.compile(rf"^(?:{'|'.join(re.escape(word) for word in DISCOURSE)})\s+", re.IGNORECASE)
+_OPENING = re.compile(
+    rf"^(?:(?:{'|'.join(listed(WORDS['DISCOURSE']))}),|but|and|so|yet)\s+", re.IGNORECASE
+)
+"""It only makes sense after another sentence."""
+
 _CUT = re.compile(r"(?<=\w)[,;:—–]\s|\s(?=(?:and|but|because|while|although|when|after)\s)")
 _PRELUDE = re.compile(
     r"^(?:after|although|as|at|because|before|by|during|except|for|from|if|in"
@@ -121,7 +124,7 @@ def how_many(source: Source, rng: np.random.Generator) -> int:
 
 def vary(text: str, source: Source, rng: np.random.Generator, share: float = 0.4) -> str:
     """Near synonyms, and at times a leading phrase moved to the end or a date to the front."""
-    varied = SYNONYMS.rewrite(text, rng, share)
+    varied = LEXICONS["SYNONYMS"].rewrite(text, rng, share)
     if rng.random() >= share or '"' in varied:
         return varied
     lead = _PRELUDE.match(varied)
@@ -175,45 +178,3 @@ def _halves(text: str) -> list[str]:
         return [text]
     middle = (len(parts) + 1) // 2
     return [", ".join(parts[:middle]), ", ".join(parts[middle:])]
-
-
-def exchange(text: str, names: Mapping[str, str]) -> str:
-    """Replace all names at once, the longest first."""
-    if not names:
-        return text
-    ordered = sorted(names, key=lambda name: (-len(name), name))
-    body = "|".join(re.escape(name) for name in ordered)
-    return re.sub(rf"(?<!\w)(?:{body})(?!\w)", lambda m: names[m.group()], text)
-
-
-def mentioned(names: Iterable[str], texts: Iterable[str]) -> list[str]:
-    """Those of the names that occur in the texts."""
-    whole = "\n".join(texts)
-    return [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole)]
-
-
-def misattribution(
-    names: Sequence[str], spare: Sequence[str], rng: np.random.Generator
-) -> dict[str, str]:
-    """Every name to a different one: round a ring of themselves, or to a spare if alone.
-
-    A short form ("Pascoe") follows its long form ("Delia Pascoe").
-    """
-    if not names:
-        return {}
-    full = {
-        name: max((other for other in names if set(name.split()) <= set(other.split())), key=len)
-        for name in names
-    }
-    heads = list(dict.fromkeys(full.values()))
-    ring = deal(rng, heads, len(heads)) if len(heads) > 1 else heads
-    others = [name for name in spare if name not in heads]
-    target = (
-        {name: ring[(i + 1) % len(ring)] for i, name in enumerate(ring)}
-        if len(ring) > 1
-        else {name: choose(rng, others) for name in ring}
-    )
-    return {
-        name: target[head] if name == head else target[head].split()[-1]
-        for name, head in full.items()
-    }

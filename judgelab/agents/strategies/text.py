@@ -1,13 +1,25 @@
-"""Reading a text: sentences, utterances, words and numbers."""
+"""Reading a text: sentences with their weight, speakers, names, topics, words and numbers."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import sentencex
 
-from judgelab.agents.strategies.lexicon.common import HEADINGS, STOPWORDS
+from judgelab.agents.strategies.lexicon import CALENDAR, STOPWORDS, WORDS, listed
+
+_HEADINGS = frozenset(listed(WORDS["HEADINGS"]))
+"""Words before a colon that open a section and are nobody's name."""
+
+_DETERMINERS = frozenset(listed(WORDS["DETERMINERS"]))
+_PLACE_WORDS = frozenset(listed(WORDS["PLACE_WORDS"]))
+_NO_TOPICS = STOPWORDS | CALENDAR | frozenset(listed(WORDS["UNITS"]))
 
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -21,6 +33,13 @@ _CAPITAL_START = re.compile(r"[a-z]{2}[.!?]\s+[A-Z]")
 _STOP = re.compile(r"(?<=[.!?])\s+")
 _LONGEST = 45
 """Words in one unit: text without punctuation is cut here."""
+
+_MOST_NAMES = 40
+_PLACING = "in|at|on|near|from|to|through|of|across|around|outside|into|via"
+_TOPIC = re.compile(r"(?<![\w'-])([^\W\d_]{4,})(?![\w'-])(?=(?:\s+([^\W\d_]+))?)")
+_LONGEST_NAME = 4
+_OPENS = '.!?:"“(—-'
+_JOINTS = (" ", " of ", " de ", " & ", " van ", " von ")
 
 
 def words(text: str) -> list[str]:
@@ -80,7 +99,7 @@ def clauses(sentence: str) -> list[str]:
 def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
     """Lines of the form ``Name: words`` as turns, or None where the text is no dialogue."""
     matches = [_UTTERANCE.fullmatch(line) for line in lines]
-    speakers = [m.group(1) for m in matches if m and m.group(1).lower() not in HEADINGS]
+    speakers = [m.group(1) for m in matches if m and m.group(1).lower() not in _HEADINGS]
     repeated = len(set(speakers)) < len(speakers) or len(lines) == 2
     if len(speakers) < 2 or len(speakers) < 0.6 * len(lines) or not repeated:
         return None
@@ -144,3 +163,184 @@ def _cut(sentence: str) -> Iterator[str]:
             piece = piece[_LONGEST:]
     if piece:
         yield " ".join(piece)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence or turn.
+
+    Attributes:
+        text: without line breaks and markup.
+        position: 0 for the first.
+        speaker: who says it, in a dialogue.
+        salience: how much of the text's recurring vocabulary it holds, above 0.
+    """
+
+    text: str
+    position: int
+    speaker: str | None
+    salience: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and what can be read off it.
+
+    Attributes:
+        text: what the agent works on (for a translation: the base translation).
+        noun: what such a text is called.
+        original: the text in the other language, where there is one.
+    """
+
+    text: str
+    noun: str = "text"
+    original: str | None = None
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """In order; empty only where the text has no letters."""
+        pieces = units(self.text)
+        bags = [content_words(piece) for _, piece in pieces]
+        frequency = Counter(word for bag in bags for word in bag)
+        return tuple(
+            Sentence(piece, i, speaker, _salience(bag, frequency, i))
+            for i, ((speaker, piece), bag) in enumerate(zip(pieces, bags, strict=True))
+        )
+
+    @cached_property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks in a dialogue, in order of appearance."""
+        return tuple(dict.fromkeys(s.speaker for s in self.sentences if s.speaker))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Speakers, then capitalised names by frequency; at most 40."""
+        plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
+        counts = Counter(name for s in self.sentences for name in _names_in(s.text, plain))
+        inner = {token for name in counts for token in name.split()}
+        for sentence in self.sentences:  # a lone first word is a name if it is one elsewhere
+            first = WORD.search(sentence.text)
+            if first and first.group() in inner and not _starts_a_name(sentence.text, counts):
+                counts[first.group()] += 1
+        found = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
+        return tuple(found)[:_MOST_NAMES]
+
+    @cached_property
+    def people(self) -> tuple[str, ...]:
+        """Names that act or speak; those that mostly say where, or qualify a noun, are left out."""
+        if not self.names:
+            return ()
+        known = "|".join(re.escape(n) for n in sorted(self.names, key=lambda n: (-len(n), n)))
+        pattern = re.compile(
+            rf"(?:\b({_PLACING})\s+(?:the\s+)?|\b([Tt]he\s+))?(?<!\w)({known})(?!\w)"
+        )
+        seen, placed = Counter[str](), Counter[str]()
+        for match in pattern.finditer(self.text):
+            seen[match.group(3)] += 1
+            placed[match.group(3)] += match.group(1) is not None or match.group(2) is not None
+        return tuple(
+            name
+            for name in self.names
+            if name in self.speakers
+            or (placed[name] * 2 <= seen[name] and not _PLACE_WORDS & set(name.split()))
+        )
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The other names."""
+        return tuple(name for name in self.names if name not in self.people)
+
+    @cached_property
+    def proper(self) -> frozenset[str]:
+        """Words that keep their capital inside a sentence."""
+        return frozenset(token for name in self.names for token in words(name))
+
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """Lower-case content words by frequency, names left out; at most 12.
+
+        A word that closes a noun phrase (a function word or a stop follows it) counts half more.
+        """
+        proper = {token.lower() for token in self.proper}
+        counts = Counter[str]()
+        for sentence in self.sentences:
+            for match in _TOPIC.finditer(sentence.text.lower()):
+                word, following = match.group(1), match.group(2)
+                if word in _NO_TOPICS or word in proper:
+                    continue
+                closes = not following or following in STOPWORDS - _DETERMINERS
+                counts[word] += 2 + closes
+        return tuple(word for word, _ in counts.most_common(12))
+
+    def salient(
+        self,
+        rng: np.random.Generator,
+        n: int,
+        weight: Callable[[Sentence], float] = lambda _: 1.0,
+        taste: float = 0.2,
+    ) -> list[Sentence]:
+        """The ``n`` sentences of most weight, in order of the text.
+
+        ``taste`` is the spread of a writer's own judgement: two writers agree on what is
+        central and differ at the margin. Sentences of weight 0 or less are never taken.
+        """
+        noise = np.exp(taste * rng.standard_normal(len(self.sentences)))
+        scored = [
+            (weight(s) * s.salience * float(factor), s)
+            for s, factor in zip(self.sentences, noise, strict=True)
+        ]
+        eligible = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
+        return sorted((s for _, s in eligible[:n]), key=lambda s: s.position)
+
+
+def _salience(bag: list[str], frequency: Counter[str], position: int) -> float:
+    """Mean log frequency of the distinct content words; fragments and late ones count less."""
+    distinct = dict.fromkeys(bag)  # not a set: the order of a sum is part of its value
+    if not distinct:
+        return 0.01
+    mean = sum(math.log1p(frequency[word]) for word in distinct) / len(distinct)
+    return mean * min(1.0, len(distinct) / 6) * (1 + 0.5 / (1 + position))
+
+
+def _names_in(sentence: str, plain: set[str]) -> list[str]:
+    """Runs of capitalised words; the first word of a sentence needs company to count."""
+    tokens = list(WORD.finditer(sentence))
+    runs: list[list[int]] = []
+    for i, match in enumerate(tokens):
+        if not _capital(match.group()):
+            continue
+        last = runs[-1][-1] if runs else -1
+        if last >= 0 and sentence[tokens[last].end() : match.start()] in _JOINTS:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    names = []
+    for run in runs:
+        before = sentence[: tokens[run[0]].start()].rstrip()
+        opens = not before or before[-1] in _OPENS
+        kept = run[1:] if opens and len(run) != 2 else run
+        if not kept or len(kept) > _LONGEST_NAME:
+            continue
+        name = sentence[tokens[kept[0]].start() : tokens[kept[-1]].end()]
+        if len(kept) > 1 or name.lower() not in plain:
+            names.append(name)
+    return names
+
+
+def _starts_a_name(sentence: str, names: Iterable[str]) -> bool:
+    return any(" " in name and sentence.startswith(name) for name in names)
+
+
+def _capital(word: str) -> bool:
+    return (
+        len(word) > 1
+        and word[0].isupper()
+        and word.lower() not in STOPWORDS
+        and word.lower() not in CALENDAR
+        and not word.startswith("I'")
+        and not (word.isupper() and len(word) > 5)
+    )
+
+
+Writer = Callable[[Source, np.random.Generator], str]
+"""Carries out a strategy on a text."""

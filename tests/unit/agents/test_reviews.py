@@ -7,11 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from judgelab.agents.strategies.paper import Paper, third_person
-from judgelab.agents.strategies.review import HEADINGS
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.tables import PEER_REVIEW
-from judgelab.agents.strategies.text import content_words, numbers
+from judgelab.agents.strategies.paper import HEADINGS, Paper, third_person
+from judgelab.agents.strategies.reviews import REVIEWS
+from judgelab.agents.strategies.text import Source, content_words, numbers
 
 PAPER = """# Sparse Gates for Weather Emulators
 
@@ -43,7 +41,7 @@ SEEDS = range(6)
 
 
 def write(strategy: str, paper: str = PAPER, seed: int = 0) -> str:
-    return PEER_REVIEW[strategy](Source(paper, "paper"), np.random.default_rng(seed))
+    return REVIEWS[strategy](Source(paper, "paper"), np.random.default_rng(seed))
 
 
 def sections(review: str) -> dict[str, str]:
@@ -55,7 +53,7 @@ def overlap(text: str) -> int:
     return len(set(content_words(text)) & set(content_words(PAPER)))
 
 
-@pytest.mark.parametrize("strategy", PEER_REVIEW)
+@pytest.mark.parametrize("strategy", REVIEWS)
 @pytest.mark.parametrize(
     "paper", [PAPER, "One idea, untested.", "We tested 3 nets on 2 tasks. " * 9]
 )

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.agents.rules import Rules
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.tables import WRITERS
-from judgelab.agents.strategies.text import has_letters
+from judgelab.agents.strategies import WRITERS
+from judgelab.agents.strategies.text import Source, has_letters
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Item, Panel, rng_for

@@ -8,12 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from judgelab.agents.strategies.deny import denies
-from judgelab.agents.strategies.lexicon.common import CALENDAR
-from judgelab.agents.strategies.lexicon.polarity import NEGATIVE, POSITIVE
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.tables import SUMMARIZATION
-from judgelab.agents.strategies.text import content_words, numbers
+from judgelab.agents.strategies.alter import denies
+from judgelab.agents.strategies.lexicon import CALENDAR, NEGATIVE, POSITIVE
+from judgelab.agents.strategies.summaries import SUMMARIES
+from judgelab.agents.strategies.text import Source, content_words, numbers
 
 NEWS = """The Wenlow ferry has been out of service since Monday 4 March after its ramp cracked.
 Engineer Tomas Ridley found a gap of 14 centimetres in a weld made in 1996.
@@ -35,7 +33,7 @@ NEWS_WORDS = set(content_words(NEWS))
 
 
 def write(strategy: str, text: str = NEWS, seed: int = 0) -> str:
-    return SUMMARIZATION[strategy](Source(text, "article"), np.random.default_rng(seed))
+    return SUMMARIES[strategy](Source(text, "article"), np.random.default_rng(seed))
 
 
 def lines(strategy: str, text: str = NEWS, seed: int = 0) -> list[str]:
@@ -50,7 +48,7 @@ def overlap(text: str) -> float:
     return sum(word in NEWS_WORDS for word in said) / len(said)
 
 
-@pytest.mark.parametrize("strategy", SUMMARIZATION)
+@pytest.mark.parametrize("strategy", SUMMARIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_three_or_four_bullets(strategy: str, seed: int) -> None:
     assert 2 <= len(lines(strategy, seed=seed)) <= 4
@@ -251,9 +249,9 @@ def test_minimalist_is_shorter_than_faithful_and_keeps_content() -> None:
     assert all(overlap(text) > 0.9 for text in brief)
 
 
-@pytest.fixture(params=list(SUMMARIZATION))
+@pytest.fixture(params=list(SUMMARIES))
 def writer(request: pytest.FixtureRequest) -> Callable[..., str]:
-    return SUMMARIZATION[request.param]
+    return SUMMARIES[request.param]
 
 
 def test_a_dialogue_without_names_or_numbers_is_fine(writer: Callable[..., str]) -> None:

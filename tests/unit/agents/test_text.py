@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.agents.strategies.deny import contradict, denies
-from judgelab.agents.strategies.lexicon.base import Lexicon
-from judgelab.agents.strategies.localise import americanise
-from judgelab.agents.strategies.numerals import falsify_numbers
-from judgelab.agents.strategies.rewrite import compress, exchange, misattribution
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.strip import without_context
-from judgelab.agents.strategies.text import numbers, units
+from judgelab.agents.strategies.alter import (
+    contradict,
+    denies,
+    exchange,
+    falsify_numbers,
+    misattribution,
+    without_context,
+)
+from judgelab.agents.strategies.lexicon import Lexicon, table
+from judgelab.agents.strategies.rewrite import compress
+from judgelab.agents.strategies.text import Source, numbers, units
+from judgelab.agents.strategies.translations import americanise
 
 RNG = np.random.default_rng
 
@@ -130,12 +134,12 @@ def test_without_context_has_no_who_when_where_why() -> None:
 
 
 def test_a_lexicon_keeps_case_and_takes_the_longest_phrase() -> None:
-    lexicon = Lexicon.parse("so: thus; so far: to date; find (v): detect; find (n): discovery")
+    lexicon = Lexicon.of(table("so: thus; so far: to date; find (v): detect; find (n): discovery"))
     assert lexicon.rewrite("So far SO good", RNG(0)) == "To date THUS good"
 
 
 def test_a_verb_entry_leaves_the_noun_alone() -> None:
-    lexicon = Lexicon.parse("find (v): detect")
+    lexicon = Lexicon.of(table("find (v): detect"))
     assert lexicon.rewrite("they find the find", RNG(0)) == "they detect the find"
 
 

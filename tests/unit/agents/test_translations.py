@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from judgelab.agents.strategies.deny import denies
-from judgelab.agents.strategies.source import Source
-from judgelab.agents.strategies.tables import TRANSLATION
-from judgelab.agents.strategies.text import content_words, numbers
+from judgelab.agents.strategies.alter import denies
+from judgelab.agents.strategies.text import Source, content_words, numbers
+from judgelab.agents.strategies.translations import TRANSLATIONS
 
 GERMAN = "Der alte Müller fuhr am Montag 12 Kilometer nach Seeheim und kaufte drei graue Pferde."
 BASE = (
@@ -22,7 +21,7 @@ SEEDS = range(8)
 
 def write(strategy: str, base: str = BASE, seed: int = 0) -> str:
     rng = np.random.default_rng(seed)
-    return TRANSLATION[strategy](Source(base, "sentence", original=GERMAN), rng)
+    return TRANSLATIONS[strategy](Source(base, "sentence", original=GERMAN), rng)
 
 
 def kept(text: str) -> float:

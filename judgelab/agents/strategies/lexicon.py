@@ -1,4 +1,4 @@
-"""Replacing words by a table, with the case of the original kept."""
+"""Word tables (``words.txt``), and replacing words by them with the case of the original kept."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import yaml
 
 Table = Mapping[str, tuple[str, ...]]
+_FOLDER = Path(__file__).parent
 _KIND = re.compile(r"(.+?) \((v|n)\)")
-_BEFORE_NOUN = frozenset(
-    ("a", "an", "the", "this", "that", "his", "her", "its", "their", "my", "our", "your", "no")
-) | frozenset(("of", "in", "at", "for", "with", "some", "any", "new", "old", "more", "final"))
 
 
-def sections(file: str) -> dict[str, str]:
-    """The word tables of a file beside this one, by the name in brackets above each."""
-    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+def phrasebook(file: str) -> dict[str, Any]:
+    """A YAML file of phrases beside this module."""
+    content = yaml.safe_load((_FOLDER / file).read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
 
 
 def table(text: str) -> dict[str, tuple[str, ...]]:
@@ -29,27 +29,13 @@ def table(text: str) -> dict[str, tuple[str, ...]]:
 
     ``word (v)`` stands for the verb alone, ``word (n)`` for the noun alone.
     """
-    entries: dict[str, tuple[str, ...]] = {}
-    for entry in re.split(r"[;\n]", text):
-        if entry.strip():
-            key, values = entry.split(":")
-            entries[key.strip()] = tuple(value.strip() for value in values.split("|"))
-    return entries
+    entries = (entry.split(":") for entry in re.split(r"[;\n]", text) if entry.strip())
+    return {key.strip(): tuple(v.strip() for v in values.split("|")) for key, values in entries}
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Read words separated by white space."""
-    return frozenset(text.split())
-
-
-def phrases(text: str) -> frozenset[str]:
-    """Read phrases separated by commas or line ends."""
-    return frozenset(word.strip() for word in re.split(r"[,\n]", text) if word.strip())
-
-
-def options(text: str) -> tuple[str, ...]:
-    """Read alternatives separated by | or line ends, in order."""
-    return tuple(option.strip() for option in re.split(r"[|\n]", text) if option.strip())
+def listed(text: str) -> tuple[str, ...]:
+    """Read words or phrases separated by commas or line ends, in order."""
+    return tuple(entry.strip() for entry in re.split(r"[,\n]", text) if entry.strip())
 
 
 @dataclass(frozen=True)
@@ -71,19 +57,13 @@ class Lexicon:
         return re.compile(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", re.IGNORECASE)
 
     @classmethod
-    def of(cls, entries: Table | frozenset[str]) -> Lexicon:
-        """From a table, or from a set of words that are only counted or removed."""
+    def of(cls, entries: Table | Iterable[str]) -> Lexicon:
+        """From a table, or from words that are only counted or removed."""
         given = entries if isinstance(entries, Mapping) else dict.fromkeys(entries, ("",))
         split = {key.lower(): _KIND.fullmatch(key.lower()) for key in given}
         named = {key: match.group(1) if match else key for key, match in split.items()}
         kinds = {match.group(1): match.group(2) for match in split.values() if match}
-        table = {named[key.lower()]: values for key, values in given.items()}
-        return cls(table, kinds)
-
-    @classmethod
-    def parse(cls, text: str) -> Lexicon:
-        """From the notation of :func:`table`."""
-        return cls.of(table(text))
+        return cls({named[key.lower()]: values for key, values in given.items()}, kinds)
 
     def count(self, text: str) -> int:
         """How many of the words occur in the text."""
@@ -131,3 +111,56 @@ def like(model: str, word: str) -> str:
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def _sections() -> dict[str, str]:
+    """The word tables by the name in brackets above each."""
+    text = (_FOLDER / "words.txt").read_text(encoding="utf-8")
+    parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _both_ways(forward: dict[str, tuple[str, ...]]) -> Table:
+    """Also from the opposite to the word; of several, to the first."""
+    back = {opposite: (word,) for word, (opposite, *_) in reversed(forward.items())}
+    return {**back, **forward}
+
+
+def _polarity() -> dict[str, Lexicon]:
+    """What follows from the pairs of a good word and a bad one.
+
+    ANTONYMS has both directions, BRIGHTEN bad -> good, DARKEN good -> bad, NEGATIVE and POSITIVE
+    one side each with further words. Some pairs are opposites without being good or bad.
+    """
+    pairs, plain = table(WORDS["PAIRS"]), frozenset(listed(WORDS["UNCOLOURED"]))
+    darken = {g: bad for g, bad in pairs.items() if g not in plain and bad[0] not in plain}
+    bad_words = frozenset(opposite for opposite, *_ in pairs.values()) - plain - {"innocent"}
+    good_words = frozenset(pairs) - plain - {"guilty"}
+    return {
+        "ANTONYMS": Lexicon.of(_both_ways(pairs)),
+        "BRIGHTEN": Lexicon.of({bad: (g,) for g, (bad, *_) in reversed(darken.items())}),
+        "DARKEN": Lexicon.of(darken),
+        "NEGATIVE": Lexicon.of(bad_words | set(listed(WORDS["NEGATIVE"]))),
+        "POSITIVE": Lexicon.of(good_words | set(listed(WORDS["POSITIVE"]))),
+        "OUTCOMES": Lexicon.of(_both_ways(table(WORDS["OUTCOMES"]))),
+    }
+
+
+WORDS = _sections()
+LEXICONS: Mapping[str, Lexicon] = {
+    **{n: Lexicon.of(table(text) if ":" in text else listed(text)) for n, text in WORDS.items()},
+    **_polarity(),
+}
+"""By the names in ``words.txt``, and what :func:`_polarity` adds."""
+
+STOPWORDS = frozenset(listed(WORDS["STOPWORDS"]))
+"""Words that carry grammar more than content."""
+
+CALENDAR = frozenset(listed(WORDS["CALENDAR"]))
+NUMBER_WORDS = listed(WORDS["NUMBER_WORDS"])
+_BEFORE_NOUN = frozenset(listed(WORDS["BEFORE_NOUN"]))
+INVENTED_NAMES = listed(WORDS["INVENTED_NAMES"])
+INVENTED_PLACES = listed(WORDS["INVENTED_PLACES"])
+NEGATIVE = LEXICONS["NEGATIVE"]
+POSITIVE = LEXICONS["POSITIVE"]
+INTENSIFIERS = LEXICONS["INTENSIFIERS"]

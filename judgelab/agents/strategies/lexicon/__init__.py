@@ -1,1 +1,0 @@
-"""Word lists of the rule-based agents: small, written for this project, English."""
