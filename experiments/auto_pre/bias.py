@@ -13,8 +13,7 @@ from experiments.auto_pre.printed import recipes
 from experiments.auto_pre.rows import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.pooling import decide, votes_of
-from judgelab.stats.qualification.preference import favour_rate
+from judgelab.stats.qualification.decisions import decide, favour_rate, votes_of
 
 METHODS = ("gpt-4", *ENSEMBLES)
 

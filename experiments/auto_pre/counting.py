@@ -18,8 +18,14 @@ from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.pooling import decide, gaps_of, pooled_scores, votes_of
-from judgelab.stats.qualification.preference import accuracy, correct
+from judgelab.stats.qualification.decisions import (
+    accuracy,
+    correct,
+    decide,
+    gaps_of,
+    pooled_scores,
+    votes_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

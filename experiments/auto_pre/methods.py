@@ -12,8 +12,8 @@ from experiments.auto_pre.printed import numbers, recipes
 from experiments.auto_pre.rows import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.decisions import difference
 from judgelab.stats.qualification.exams import Bools
-from judgelab.stats.qualification.preference import difference
 
 ENSEMBLES = ("PRE (w/o Filter)", "PRE (Auto-Exam)", "PRE (Human Filter)", "Auto-PRE")
 AGAINST = "PRE (Auto-Exam)"

@@ -239,6 +239,8 @@ def _check_types(path: str, values: Mapping[str, Any], owner: Any) -> None:
             where = f"{path}.{key}" if path else key
             bound = BOUNDS.get(error["type"])
             if bound is not None:
+                if isinstance(value, Mapping):
+                    where, value = where + inner, error["input"]
                 at = f" (at {inner})" if isinstance(value, list) and inner else ""
                 said = bound.format(**error.get("ctx", {}))
                 raise ConfigError(f"{where}={value!r} {said}{at}.") from None

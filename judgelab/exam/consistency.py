@@ -7,12 +7,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.panel import Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, by_item
+from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, pair_panel
 from judgelab.stats.qualification.exams import tied, unchanged
 
 
@@ -70,24 +70,17 @@ class Consistency:
             asked twice.
         change: what changes: judgelab.exam.consistency.Position or Wording.
         pairs: pairs of answers drawn for each item; null: all.
-
-    Raises:
-        ConfigError: fewer than one pair.
     """
 
     judge: PairJudge
     change: Change = Position()
-    pairs: int | None = None
+    pairs: Count | None = None
     setter: ClassVar[frozenset[Capability]] = frozenset()
 
     @property
     def requires(self) -> frozenset[Capability]:
         """What the judge is asked by."""
         return self.judge.requires[0]
-
-    def __post_init__(self) -> None:
-        if self.pairs is not None and self.pairs < 1:
-            raise ConfigError("consistency.pairs must be at least 1, or null for all pairs.")
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references, or some drawn for each item."""
@@ -114,19 +107,7 @@ class Consistency:
         drawn = pair_panel(panel, items, texts)
         return ExamPaper((drawn,), np.array(owners, dtype=np.int64), len(panel.items), facts)
 
-    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where the verdict stayed; two ties have stayed, and are counted."""
         before, after = self.change.verdicts(self.judge, paper.panels[0], judge, seed)
-        return Answers(by_item(unchanged(before, after), paper), tied=tied(before, after))
-
-
-def pair_panel(
-    panel: Panel,
-    items: list[Item],
-    texts: list[tuple[str | None, str | None]],
-    names: tuple[str, str] = ("first", "second"),
-) -> Panel:
-    """A panel of two answers to each item, with the task of another panel."""
-    agents = tuple(Agent(name) for name in names)
-    facts = {"task_description": panel.provenance.get("task_description") or ""}
-    return Panel(tuple(items), agents, tuple(texts), panel.task, facts)
+        return Answers(paper.by_item(unchanged(before, after)), tied=tied(before, after))

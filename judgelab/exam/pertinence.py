@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM
-from judgelab.core.panel import Item, Panel
+from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, ExamPaper, PairJudge, by_item
-from judgelab.exam.similar import most_similar
+from judgelab.exam.protocol import Answers, ExamPaper, PairJudge, pair_panel
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Pertinence:
         judge: how the judge is asked.
         question: Q' by ``retrieval`` in the dataset, or by an ``lm`` (the writer).
         answer: who writes IA: an agent of the ``panel`` (what it wrote about the retrieved
-            source), the ``writer`` (a stronger model), or the candidate ``self``.
+            source), the ``writer`` (a stronger model), or the judge ``self``.
         relevant: agent whose answers are RA; null: the first that is no reference.
         irrelevant: agent whose answers are IA (answer=panel); null: the reference, else the
             first other agent.
@@ -62,7 +65,7 @@ class Pertinence:
     def __post_init__(self) -> None:
         if (self.question, self.answer) == ("lm", "panel"):
             raise ConfigError(
-                "pertinence.question=lm makes questions that nobody has answered yet: choose "
+                "pertinence.question=lm makes questions that have no answer yet: choose "
                 "pertinence.answer=writer or self."
             )
 
@@ -73,7 +76,7 @@ class Pertinence:
         return frozenset({Capability.CHAT}) if needed else frozenset()
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """Find or write Q', and IA unless the candidates write it.
+        """Find or write Q', and IA unless the judges write it.
 
         Raises:
             ConfigError: an agent is unknown, or there are no two.
@@ -82,11 +85,12 @@ class Pertinence:
         other = self._questions(panel, writer)
         rows = [k for k, question in enumerate(other) if question is not None]
         asked = [other[k] or "" for k in rows]
+        written: list[str | None] = [*asked]
         if self.answer == "panel":
             nearest = most_similar([item.source for item in panel.items])
             written = [panel.texts[nearest[k]][second] for k in rows]
-        else:
-            written = self._respond(panel, asked, writer) if self.answer == "writer" else asked
+        elif self.answer == "writer":
+            written = self._chat(panel, asked, self.respond, writer)
         texts = [(panel.texts[k][first], text) for k, text in zip(rows, written, strict=True)]
         items = [panel.items[k] for k in rows]
         named = {RELEVANT: panel.agents[first].name}
@@ -95,19 +99,17 @@ class Pertinence:
         made = pair_panel(panel, items, texts, (RELEVANT, IRRELEVANT))
         return ExamPaper((made,), np.array(rows, dtype=np.int64), len(panel.items), facts)
 
-    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
+    def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""
         panel = paper.panels[0]
         if self.answer == "self":
             asked = [row[1] or "" for row in panel.texts]
-            written = self._respond(panel, asked, judge)
-            panel = replace(
-                panel,
-                texts=tuple((r[0], w) for r, w in zip(panel.texts, written, strict=True)),
-            )
+            written = self._chat(panel, asked, self.respond, judge)
+            texts = [(row[0], text) for row, text in zip(panel.texts, written, strict=True)]
+            panel = replace(panel, texts=tuple(texts))
         verdict = self.judge.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
-        return Answers(by_item(won, paper))
+        return Answers(paper.by_item(won))
 
     def _agents(self, panel: Panel) -> tuple[int, int]:
         names = [agent.name for agent in panel.agents]
@@ -131,18 +133,10 @@ class Pertinence:
         sources = [item.source for item in panel.items]
         if self.question == "retrieval":
             return [sources[k] if k >= 0 else None for k in most_similar(sources)]
-        return self._chat(panel, list(panel.items), sources, self.rewrite, writer)
-
-    def _respond(self, panel: Panel, questions: list[str], lm: EvaluationLM) -> list[str | None]:
-        return self._chat(panel, list(panel.items), questions, self.respond, lm)
+        return self._chat(panel, sources, self.rewrite, writer)
 
     def _chat(
-        self,
-        panel: Panel,
-        items: list[Item],
-        sources: list[str],
-        prompt: Prompt,
-        lm: EvaluationLM,
+        self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM
     ) -> list[str | None]:
         task = str(panel.provenance.get("task_description") or panel.task)
         requests = [
@@ -156,3 +150,28 @@ class Pertinence:
         ]
         replies = lm.chat(requests) if requests else []
         return [(reply.text or "").strip() or None for reply in replies]
+
+
+def most_similar(sources: Sequence[str]) -> NDArray[np.int64]:
+    """[sources] number of the nearest other source by the cosine of tf-idf; -1 without any.
+
+    Sources that are equal up to case and spaces are no other questions and never chosen; sources
+    that share no word with any other get -1.
+    """
+    words = [Counter(WORD.findall(source.lower())) for source in sources]
+    vocabulary = {word: k for k, word in enumerate(dict.fromkeys(w for one in words for w in one))}
+    counts = np.zeros((len(sources), len(vocabulary)))
+    for row, one in enumerate(words):
+        for word, count in one.items():
+            counts[row, vocabulary[word]] = count
+    rarity = np.log((1 + len(sources)) / (1 + (counts > 0).sum(axis=0))) + 1
+    vectors = np.log1p(counts) * rarity
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    likeness = vectors @ vectors.T
+    plain = [" ".join(source.lower().split()) for source in sources]
+    same = np.array([[a == b for b in plain] for a in plain], dtype=np.bool_)
+    likeness[same.reshape(likeness.shape)] = 0.0
+    if not len(sources):
+        return np.zeros(0, dtype=np.int64)
+    return np.where(likeness.max(axis=1) > 0, likeness.argmax(axis=1), -1).astype(np.int64)

@@ -1,9 +1,9 @@
-"""The seam of the exams: a paper is set once, and every candidate sits it."""
+"""Interface of the exams: a paper is set once, and every judge takes it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.pair_questions import Cell
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ class ExamPaper:
     items: int
     facts: dict[str, Any] = field(default_factory=dict)
 
+    def by_item(self, values: Floats) -> Floats:
+        """[questions, k] answers as [items, questions of an item * k]; NaN where one has fewer."""
+        counts = np.bincount(self.rows, minlength=self.items)
+        cells = np.full((self.items, int(counts.max(initial=0)), values.shape[1]), np.nan)
+        seen = np.zeros(self.items, dtype=np.int64)
+        for row, answers in zip(self.rows, values, strict=True):
+            cells[row, seen[row]] = answers
+            seen[row] += 1
+        return cells.reshape(self.items, -1)
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -47,7 +57,7 @@ class Answers:
         scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
         hard: P_s: confidence on the hard set; None for the other exams.
         tied: P_c: share of the scored answers that are ties before and after the change.
-        absence: why the judge could not sit the exam, as a clause; empty where it has sat it.
+        absence: why the judge could not take the exam, as a clause; empty where it took it.
     """
 
     scored: Floats
@@ -83,14 +93,13 @@ class PairJudge(Protocol):
 
     def worded(self, prompt: Prompt) -> Self:
         """The same judge, asked in other words."""
-        ...
 
 
 class Exam(Protocol):
     """An exam.
 
     Attributes:
-        requires: what a candidate must be able to do.
+        requires: what a judge must be able to do.
         setter: what the LM must be able to do that helps to set the paper; empty: none is needed.
     """
 
@@ -101,21 +110,21 @@ class Exam(Protocol):
     def setter(self) -> frozenset[Capability]: ...
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """Set the paper, once for all candidates."""
+        """Set the paper, once for all judges."""
         ...
 
-    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
-        """Have a candidate answer it."""
+    def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """Have a judge answer it."""
         ...
 
 
-def by_item(values: Floats, paper: ExamPaper) -> Floats:
-    """[questions, k] answers as [items, questions of an item * k]; NaN where an item has fewer."""
-    counts = np.bincount(paper.rows, minlength=paper.items)
-    width = int(counts.max(initial=0))
-    cells = np.full((paper.items, width, values.shape[1]), np.nan)
-    seen = np.zeros(paper.items, dtype=np.int64)
-    for row, answers in zip(paper.rows, values, strict=True):
-        cells[row, seen[row]] = answers
-        seen[row] += 1
-    return cells.reshape(paper.items, -1)
+def pair_panel(
+    panel: Panel,
+    items: list[Item],
+    texts: list[tuple[str | None, str | None]],
+    names: tuple[str, str] = ("first", "second"),
+) -> Panel:
+    """A panel of two answers to each item, with the task of another panel."""
+    facts = {"task_description": panel.provenance.get("task_description") or ""}
+    agents = tuple(Agent(name) for name in names)
+    return replace(panel, items=tuple(items), agents=agents, texts=tuple(texts), provenance=facts)

@@ -18,15 +18,14 @@ from judgelab.core.pair_questions import CHOICES, LABELS, questions
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
-from judgelab.exam.consistency import pair_panel
-from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, by_item
+from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, pair_panel
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
 SILENT = (
     "its replies show no probabilities of tokens (study.self_confidence.by=words asks in words)"
 )
-"""Why a judge has not sat the exam, who then has not failed it either."""
+"""Why a judge has not taken the exam, and so not failed it either."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class SelfConfidence:
         """The easy and the hard set.
 
         Raises:
-            ConfigError: an agent is unknown, or nobody says which agents are far apart.
+            ConfigError: an agent is unknown, or the panel does not say which are far apart.
         """
         chosen = {
             "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
@@ -95,19 +94,18 @@ class SelfConfidence:
         }
         return ExamPaper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
 
-    def sit(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
-        """Confidence in every answer on both sets; not sat by who replies without probabilities."""
+    def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
+        """Confidence in every answer; not taken by a judge that replies without probabilities."""
         if self.by == "words":
-            easy, hard = (by_item(self._in_words(panel, judge), paper) for panel in paper.panels)
+            easy, hard = (paper.by_item(self._in_words(panel, judge)) for panel in paper.panels)
             return Answers(easy, hard)
         asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
         easy, hard = (
-            by_item(_probabilities(panel, cells, replies), paper)
+            paper.by_item(_probabilities(panel, cells, replies))
             for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
         )
         said = [reply for _, replies in asked for reply in replies if reply.text is not None]
-        silent = not any(reply.top_logprobs or reply.label_logprobs for reply in said)
-        silent = bool(said) and silent
+        silent = said and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
         return Answers(easy, hard, absence=SILENT if silent else "")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
@@ -142,7 +140,7 @@ class SelfConfidence:
             found += [k for k in of_kind if k not in found and not panel.agents[k].reference][:1]
         if len(found) < 2:
             raise ConfigError(
-                f"Nobody says which agents make the {name} set: give "
+                f"No agents are known for the {name} set: give "
                 f"study.self_confidence.{name}=[AGENT,AGENT], or study.self_confidence=null."
             )
         return found[0], found[1]

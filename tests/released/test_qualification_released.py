@@ -29,9 +29,9 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.releases.auto_pre.exams import confidence, pertinence
 from judgelab.releases.auto_pre.recorded import is_release, read_dataset
 from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.qualification.decisions import accuracy, accuracy_samples, correct
 from judgelab.stats.qualification.exams import Threshold, mark
-from judgelab.stats.qualification.preference import accuracy, accuracy_samples, correct
-from judgelab.study.qualification.annotation import all_pairs, preferences_of
+from judgelab.study.qualification.case import all_pairs, preferences_of
 from judgelab.study.qualification.pools import PoolingRules, examined, filtered_by_people
 from judgelab.study.qualification.released_responses import recall
 from tests.e2e.conftest import ROOT, environment
@@ -113,15 +113,15 @@ def test_the_other_commands_of_the_readme(command: str, folder: Path, tmp_path: 
 def test_a_thousand_resamples_of_all_pools_take_seconds(folder: Path) -> None:
     """Every judge and pool of XSum, chosen anew in each resample; seconds of processor."""
     panel = AutoPreReleased(str(folder)).load()
-    hearing = recall(Replay(str(folder)), panel, all_pairs(panel), "pairwise", None, WANTED)
-    gold, rules = preferences_of(panel, hearing.pairs), PoolingRules()
+    responses = recall(Replay(str(folder)), panel, all_pairs(panel), "pairwise", None, WANTED)
+    gold, rules = preferences_of(panel, responses.pairs), PoolingRules()
     started = time.process_time()
     marks = {
-        exam: mark(answers, Threshold(), draws=1000) for exam, answers in hearing.exams.items()
+        exam: mark(answers, Threshold(), draws=1000) for exam, answers in responses.exams.items()
     }
-    pools = examined(hearing, marks, rules)
-    pools.append(filtered_by_people(hearing, gold, 0.6, 5, rules))
-    votes, weights = hearing.votes(), item_weights(len(gold), 1000, 0)
+    pools = examined(responses, marks, rules)
+    pools.append(filtered_by_people(responses, gold, 0.6, 5, rules))
+    votes, weights = responses.votes(), item_weights(len(gold), 1000, 0)
     for pool in pools:
         found = accuracy(correct(pool.decision.sign, gold), draws=1000)
         assert found.low < found.value < found.high

@@ -1,33 +1,35 @@
-"""What study=qualification found, before it is put into tables."""
+"""What study=qualification found, and what people said, before it is put into tables."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Item, Panel
 from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.sign_flip import sign_flip_p
-from judgelab.stats.qualification.exams import Marks
-from judgelab.stats.qualification.preference import (
+from judgelab.stats.qualification.decisions import (
     accuracy,
     accuracy_samples,
     alike,
     correct,
     difference,
 )
-from judgelab.study.qualification.judge_responses import Hearing
-from judgelab.study.qualification.pools import HUMAN, Pool, PoolingRules, answer_scores, same_list
-
-Floats = NDArray[np.float64]
+from judgelab.stats.qualification.exams import Marks
+from judgelab.study.common.tables import about, entries
+from judgelab.study.qualification.judge_responses import JudgeResponses
+from judgelab.study.qualification.pools import HUMAN, Pool, PoolingRules, answer_scores
 
 
 @dataclass(frozen=True)
@@ -35,24 +37,24 @@ class Case:
     """Everything that the tables are made of.
 
     Attributes:
-        hearing: what the judges said.
+        responses: what the judges said.
         agents: names, of ``pairs``.
-        marks: exam -> how they did.
+        marks: exam -> how the judges did.
         singles: every judge alone.
-        pools: everybody, every subset of the exams (the full one last), and the human filter.
+        pools: all judges, every subset of the exams (the full one last), and the human filter.
         gold: [items, pairs] people's preference.
         human: [items, agents] people's grade.
         family: agents whose bias rate is asked for.
-        cost: [judges] of their verdicts; NaN where nobody knows.
+        cost: [judges] of their verdicts; NaN where unknown.
         currency: of all costs.
-        annotation_cost: of the human filter; NaN where nobody knows.
+        annotation_cost: of the human filter; NaN where unknown.
         rules: how pools are made.
-        missing: sentences on what is not there, and why.
+        missing: sentences on what is missing, and why.
         draws: resamples.
         seed: of the resamples.
     """
 
-    hearing: Hearing
+    responses: JudgeResponses
     agents: Sequence[str]
     marks: Mapping[str, Marks]
     singles: Sequence[Pool]
@@ -86,9 +88,48 @@ class Case:
         """On the pairs that people decided."""
         return accuracy(self.right(pool), draws=self.draws, seed=self.seed)
 
+    def anew(self, pool: Pool) -> tuple[float, float]:
+        """Interval of the accuracy with the pool chosen anew in each resample."""
+        if pool.power_samples is None:
+            return float("nan"), float("nan")
+        votes, gold = self.responses.votes(self.rules.orders), self.gold
+        if votes.ndim == 4:
+            gold = np.repeat(gold, votes.shape[-1], axis=1)
+            votes = votes.reshape(*votes.shape[:2], -1)
+        weights = item_weights(len(gold), self.draws, self.seed)
+        drawn = accuracy_samples(votes, gold, pool.power_samples, weights, self.rules.tolerance)
+        return percentile_interval(drawn)
+
+    def rank_agreement(self, pool: Pool) -> Floats:
+        """[items] Spearman's rho over an item's answers: 0 where the pool grades all alike.
+
+        An item whose answers people grade alike, or do not grade, has none.
+        """
+        scores = answer_scores(self.responses, pool, len(self.agents))
+        human = np.where(np.isnan(scores), np.nan, self.human)
+        found = item_correlations(scores, human)
+        graded = [row[~np.isnan(row)] for row in human]
+        spread = np.array([np.ptp(row) if len(row) else 0.0 for row in graded])
+        return np.where(np.isnan(found) & (spread > 0), 0.0, found)
+
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho, mean over items."""
-        return bootstrap_mean(rank_agreement(self, pool), self.draws, self.seed)
+        return bootstrap_mean(self.rank_agreement(pool), self.draws, self.seed)
+
+    def gain(self, measure: str, pool: Pool, other: Pool) -> Estimate:
+        """What one method has more than another, ``accuracy`` or ``spearman``; tested on items.
+
+        n: pairs (accuracy) or items (spearman) that both have; unscored: those that either lacks;
+        p: sign flips of whole items.
+        """
+        if measure == "accuracy":
+            first, second = self.right(pool), self.right(other)
+            found = difference(first, second, draws=self.draws, seed=self.seed)
+            pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
+            return replace(found, unscored=pairs - found.n)
+        gap = self.rank_agreement(pool) - self.rank_agreement(other)
+        mean = bootstrap_mean(gap, self.draws, self.seed)
+        return replace(mean, p=sign_flip_p(gap, self.draws, self.seed), clusters=mean.n)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
@@ -98,83 +139,91 @@ class Case:
         found = accuracy(cells, draws=self.draws, seed=self.seed)
         return replace(found, unscored=int(np.isnan(cells).sum()))
 
+    def cost_of(self, pool: Pool) -> float:
+        """Of all verdicts of a pool; the human filter's annotation included. NaN where unknown."""
+        extra = self.annotation_cost if pool.name == HUMAN else 0.0
+        return float(self.cost[pool.members].sum() + extra)
 
-def summary(context: Context, panel: Panel, case: Case) -> dict[str, Value]:
-    """Flat entries; those of the chosen pool first."""
-    made: dict[str, Value] = {
-        "study": "qualification",
-        "mechanism": context.mechanism.name,
-        "evaluation_lm": context.evaluation_lm.identity,
-        "dataset": str(panel.provenance.get("dataset", "")),
-        "items": len(panel.items),
-        "pairs": int(case.gold.size),
-        "judges": len(case.hearing.judges),
-        "pool": case.chosen.name,
-        "pool/judges": int(case.chosen.members.sum()),
-        "pool/ties": case.chosen.decision.ties,
-        "pool/p_same_list": same_list(case.chosen),
-    }
-    made |= _named("judges/agreement", case.agreement(list(combinations(case.singles, 2))))
-    members = zip(case.singles, case.chosen.members, strict=True)
-    own = [(judge, case.chosen) for judge, inside in members if inside]
-    made |= _named("pool/agreement", case.agreement(own))
-    if case.known:
-        for label, pool in (("pool", case.chosen), ("all", case.pools[0])):
-            made |= _named(f"{label}/accuracy", case.accuracy(pool))
-        made |= _named("pool/spearman", case.rho(case.chosen))
-    return made
+    def records(self, panel: Panel) -> pd.DataFrame:
+        """One row per pool, item and pair: decisions (1 first, -1 second, 0 tie), people's too."""
+        first, second = np.array(self.agents)[self.responses.pairs].T
+        item, pair = (grid.ravel() for grid in np.indices(self.gold.shape))
+        head = {
+            "item": np.array([one.id for one in panel.items])[item],
+            "first": first[pair],
+            "second": second[pair],
+        }
+        parts = []
+        for pool in self.pools:
+            sign = pool.decision.sign
+            sign = sign if sign.ndim == 2 else sign.mean(axis=-1)
+            own = {"decision": sign.ravel(), "people": self.gold.ravel()}
+            parts.append(pd.DataFrame({"pool": pool.name, **head, **own}))
+        return pd.concat(parts, ignore_index=True)
+
+    def summary(self, context: Context, panel: Panel) -> dict[str, Value]:
+        """Flat entries; those of the chosen pool first."""
+        pool, parts = self.chosen, ("low", "high", "n")
+        made = about(context, panel, "qualification") | {
+            "items": len(panel.items),
+            "pairs": int(self.gold.size),
+            "judges": len(self.responses.judges),
+            "pool": pool.name,
+            "pool/judges": int(pool.members.sum()),
+            "pool/ties": pool.decision.ties,
+            "pool/p_same_list": pool.same_list,
+        }
+        twos = list(combinations(self.singles, 2))
+        own = [(self.singles[k], pool) for k in np.flatnonzero(pool.members).tolist()]
+        made |= entries("judges/agreement", self.agreement(twos), *parts)
+        made |= entries("pool/agreement", self.agreement(own), *parts)
+        if self.known:
+            made |= entries("pool/accuracy", self.accuracy(pool), *parts)
+            made |= entries("all/accuracy", self.accuracy(self.pools[0]), *parts)
+            made |= entries("pool/spearman", self.rho(pool), *parts)
+        return made
 
 
-def rank_agreement(case: Case, pool: Pool) -> Floats:
-    """[items] Spearman's rho over an item's answers: 0 where the pool grades all alike.
+def all_pairs(panel: Panel) -> NDArray[np.int64]:
+    """[pairs, 2] agents of every unordered pair of agents that are no references."""
+    plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+    return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
 
-    An item whose answers people grade alike, or do not grade, has none.
+
+def grades_of(panel: Panel) -> Floats:
+    """[items, agents] people's grade of each answer; NaN where there is none."""
+    names = [agent.name for agent in panel.agents]
+    grades = [[item.human.get(name, np.nan) for name in names] for item in panel.items]
+    return np.array(grades, dtype=np.float64).reshape(len(panel.items), len(names))
+
+
+def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
+    """[items, pairs] 1 where people prefer the first answer, -1 the second, 0 a tie, NaN unknown.
+
+    The higher grade is preferred. An item's ``meta["preferences"]``, a JSON list of [better,
+    worse] agents, decides the pairs it names.
     """
-    scores = answer_scores(case.hearing, pool, len(case.agents))
-    human = np.where(np.isnan(scores), np.nan, case.human)
-    found = item_correlations(scores, human)
-    told = [row[~np.isnan(row)] for row in human]
-    spread = np.array([np.ptp(row) if len(row) else 0.0 for row in told])
-    return np.where(np.isnan(found) & (spread > 0), 0.0, found)
+    grades = grades_of(panel)
+    gold = np.sign(grades[:, pairs[:, 0]] - grades[:, pairs[:, 1]])
+    names = [agent.name for agent in panel.agents]
+    column = {(names[i], names[j]): k for k, (i, j) in enumerate(pairs)}
+    for row, item in enumerate(panel.items):
+        for better, worse in _preferred(item):
+            if (better, worse) in column:
+                gold[row, column[better, worse]] = 1.0
+            elif (worse, better) in column:
+                gold[row, column[worse, better]] = -1.0
+    return gold
 
 
-def gain(case: Case, measure: str, pool: Pool, other: Pool) -> Estimate:
-    """What one method has more than another, ``accuracy`` or ``spearman``; tested on items.
-
-    n: pairs (accuracy) or items (spearman) that both have; unscored: those that either lacks;
-    p: sign flips of whole items.
-    """
-    if measure == "accuracy":
-        first, second = case.right(pool), case.right(other)
-        found = difference(first, second, draws=case.draws, seed=case.seed)
-        pairs = int((np.abs(case.gold) == 1).sum()) * (first.size // max(case.gold.size, 1))
-        return replace(found, unscored=pairs - found.n)
-    gap = rank_agreement(case, pool) - rank_agreement(case, other)
-    mean = bootstrap_mean(gap, case.draws, case.seed)
-    p = sign_flip_p(gap, case.draws, case.seed)
-    return Estimate(mean.value, mean.low, mean.high, mean.n, mean.unscored, p, mean.n)
+def _preferred(item: Item) -> list[tuple[str, str]]:
+    listed = json.loads(item.meta.get("preferences", "[]"))
+    return [(str(better), str(worse)) for better, worse in listed]
 
 
-def anew(case: Case, pool: Pool) -> tuple[float, float]:
-    """Interval of the accuracy with the pool chosen anew in each resample."""
-    if pool.power_samples is None:
-        return float("nan"), float("nan")
-    votes = case.hearing.votes(case.rules.orders)
-    gold = case.gold
-    if votes.ndim == 4:
-        gold = np.repeat(gold, votes.shape[-1], axis=1)
-        votes = votes.reshape(*votes.shape[:2], -1)
-    weights = item_weights(len(gold), case.draws, case.seed)
-    drawn = accuracy_samples(votes, gold, pool.power_samples, weights, case.rules.tolerance)
-    return percentile_interval(drawn)
-
-
-def cost_of(case: Case, pool: Pool) -> float:
-    """Of all verdicts of a pool; the human filter's annotation included. NaN where unknown."""
-    extra = case.annotation_cost if pool.name == HUMAN else 0.0
-    return float(case.cost[pool.members].sum() + extra)
-
-
-def _named(label: str, found: Estimate) -> dict[str, Value]:
-    parts = {"": found.value, "_low": found.low, "_high": found.high, "_n": found.n}
-    return {f"{label}{part}": value for part, value in parts.items()}
+def family_pairs(
+    agents: Sequence[str], pairs: NDArray[np.int64], family: Sequence[str]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """[pairs, 2] whose answers are the family's, and [pairs] where one is and the other is not."""
+    inside = np.isin(np.array(agents)[pairs], np.array(family, dtype=str))
+    return inside, np.asarray(inside.sum(axis=1) == 1)

@@ -8,17 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf
-from judgelab.endpoint.prices import Price, price_of
+from judgelab.endpoint.prices import PER, Price, price_of
 from judgelab.endpoint.remote import Remote
-from judgelab.study.qualification.judge_responses import Hearing
-
-FOLDER = conf()
-PER = 1_000_000
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.qualification.judge_responses import JudgeResponses
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class JudgePrices:
     judges: Mapping[str, float]
 
     def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
-        """Find out before anybody is asked that a cost could not be told.
+        """Find out before a judge is asked whether its cost can be told.
 
         Args:
             asked: the judges, counted in a dry run or put to work.
@@ -47,12 +44,11 @@ class JudgePrices:
             DataError: the run's price list cannot be read.
         """
         for lm in asked:
-            inner = lm.unwrapped
-            if isinstance(inner, Remote):
-                self._listed(inner, model_prices)
+            self._listed(lm.unwrapped, model_prices)
 
-    def _listed(self, lm: Remote, model_prices: str | None) -> Price | None:
-        listed = price_of(lm.model, model_prices)
+    def _listed(self, lm: EvaluationLM, model_prices: str | None) -> Price | None:
+        """The price of a model behind an endpoint; None where there is none."""
+        listed = price_of(lm.model, model_prices) if isinstance(lm, Remote) else None
         if listed is not None and listed.currency != self.currency:
             raise ConfigError(
                 f"study.prices is in {self.currency}, but the price list of models in "
@@ -62,18 +58,18 @@ class JudgePrices:
 
     def cost(
         self,
-        hearing: Hearing,
+        responses: JudgeResponses,
         asked: Mapping[str, EvaluationLM],
         model_prices: str | None = None,
-    ) -> NDArray[np.float64]:
-        """[judges] what each judge's verdicts cost, exams not included; NaN where nobody knows.
+    ) -> Floats:
+        """[judges] what each judge's verdicts cost, exams not included; NaN where unknown.
 
         A judge behind an endpoint costs what the run's price list says of its model, input and
         reply each at its price; one that the list lacks, that runs here or is recorded, what this
-        list says. Who is on neither costs nothing if it runs here, and is else unknown.
+        list says. One on neither list costs nothing if it runs here, and is else unknown.
 
         Args:
-            hearing: whose questions and tokens are counted.
+            responses: whose questions and tokens are counted.
             asked: the judges that were asked now.
             model_prices: the run's price list (budget.prices).
 
@@ -81,29 +77,21 @@ class JudgePrices:
             ConfigError: the two lists have different currencies.
             DataError: the run's price list cannot be read.
         """
-        return np.array(
-            [
-                self._cost(hearing, k, asked.get(judge), model_prices)
-                for k, judge in enumerate(hearing.judges)
-            ]
-        )
-
-    def _cost(
-        self, hearing: Hearing, k: int, lm: EvaluationLM | None, model_prices: str | None
-    ) -> float:
-        flat = self.judges.get(hearing.judges[k])
-        read, written = float(hearing.input_tokens[k]), float(hearing.output_tokens[k])
-        if lm is None:
-            tokens = self.tokens_per_call * float(hearing.calls[k])
-            return float("nan") if flat is None else flat * tokens / PER
-        inner = lm.unwrapped
-        if isinstance(inner, Remote):
-            listed = self._listed(inner, model_prices)
+        costs = []
+        for k, judge in enumerate(responses.judges):
+            flat = self.judges.get(judge, np.nan)
+            read, written = float(responses.input_tokens[k]), float(responses.output_tokens[k])
+            if judge not in asked:
+                costs.append(flat * (self.tokens_per_call * float(responses.calls[k])) / PER)
+                continue
+            lm = asked[judge].unwrapped
+            listed = self._listed(lm, model_prices)
             if listed is not None:
-                return listed.cost(read, written)
-        if flat is None and (inner.replayed or isinstance(inner, Remote)):
-            return float("nan")
-        return (flat or 0.0) * (read + written) / PER
+                costs.append(listed.cost(read, written))
+                continue
+            free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))
+            costs.append((0.0 if free else flat) * (read + written) / PER)
+        return np.array(costs)
 
 
 def read_prices(file: str) -> JudgePrices:
@@ -112,7 +100,7 @@ def read_prices(file: str) -> JudgePrices:
     Raises:
         DataError: the list cannot be read.
     """
-    path = Path(file) if Path(file).is_file() else FOLDER / file
+    path = Path(file) if Path(file).is_file() else conf() / file
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))
         return JudgePrices(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -17,15 +18,16 @@ from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import Tallied
 from judgelab.exam.protocol import Answers, Exam
 from judgelab.scale.protocol import alone
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.qualification.decisions import gaps_of, votes_of
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares
-from judgelab.stats.qualification.pooling import gaps_of, votes_of
 
-Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Hearing:
-    """The judges' answers.
+class JudgeResponses:
+    """Verdicts or grades and exam answers of all judges; arrays are NaN where unscored.
 
     Attributes:
         judges: names, in the order of all arrays.
@@ -33,50 +35,75 @@ class Hearing:
         verdicts: [judges, items, pairs, orders] does the pair's first answer win; None where the
             judges grade answers one by one.
         grades: [judges, items, agents]; None where they compare answers.
-        exams: exam -> answers; an exam that nobody sat is absent.
+        exams: exam -> answers; an exam that no judge took is absent.
         calls: [judges] questions behind verdicts or grades.
         input_tokens, output_tokens: [judges] of them all; NaN where not known (recorded ones).
-        sat: exam -> [judges] who sat it; whose answers are all unreadable has sat it too.
+        taken: exam -> [judges] who took it, those with unreadable answers alone among them.
         facts: exam -> how it was set.
         tied: [judges] share of the consistency exam's answers that are ties before and after the
-            change; NaN where it was not sat.
-        missing: sentences on exams that somebody could not sit, and on what was recorded.
+            change; NaN where it was not taken.
+        missing: sentences on exams that judges did not take, and on what was recorded.
         measured: judge -> what the mechanism measured (asked now), for the records.
     """
 
     judges: tuple[str, ...]
-    pairs: NDArray[np.int64]
+    pairs: Counts
     verdicts: Floats | None
     grades: Floats | None
     exams: Mapping[str, ExamAnswers]
-    calls: NDArray[np.int64]
+    calls: Counts
     input_tokens: Floats
     output_tokens: Floats
-    sat: Mapping[str, NDArray[np.bool_]]
+    taken: Mapping[str, NDArray[np.bool_]]
     facts: Mapping[str, Mapping[str, object]]
     tied: Floats
     missing: tuple[str, ...] = ()
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
 
     def votes(self, orders: str = "merged") -> Floats:
-        """[judges, items, pairs(, orders)] for the pair's first answer, as ``pooling.decide``."""
+        """[judges, items, pairs(, orders)] for the pair's first answer, for ``decide``."""
         if self.verdicts is not None:
             return votes_of(self.verdicts, "merged" if orders == "merged" else "per_order")
         assert self.grades is not None
         return gaps_of(self.grades, self.pairs)
 
+    def named(self, mask: NDArray[np.bool_]) -> str:
+        """The judges of a mask, with commas between them."""
+        return ", ".join(judge for judge, inside in zip(self.judges, mask, strict=True) if inside)
+
+    def records(self, panel: Panel) -> pd.DataFrame:
+        """One row per judge, item and pair (both orders), or per judge, item and answer."""
+        names = np.array([agent.name for agent in panel.agents])
+        cells = self.grades if self.verdicts is None else self.verdicts[..., 0]
+        assert cells is not None
+        judge, item, column = (grid.ravel() for grid in np.indices(cells.shape))
+        items = np.array([item.id for item in panel.items])
+        head = {"judge": np.array(self.judges)[judge], "item": items[item]}
+        if self.verdicts is None:
+            return pd.DataFrame({**head, "agent": names[column], "grade": cells.ravel()})
+        first, second = names[self.pairs][column].T
+        won = {"first_wins": cells.ravel()}
+        won |= {"first_wins_shown_second": self.verdicts[..., 1].ravel()}
+        return pd.DataFrame({**head, "first": first, "second": second, **won})
+
+
+def both_orders(cells: Floats, pairs: Counts) -> Floats:
+    """[judges, items, agent, peer] wins of who is shown first as [judges, items, pairs, orders]."""
+    first, second = pairs.T
+    return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
+
 
 def ask(
     context: Context,
     panel: Panel,
-    pairs: NDArray[np.int64],
+    pairs: Counts,
     judges: Mapping[str, EvaluationLM],
     exams: Mapping[str, Exam],
-) -> Hearing:
+) -> JudgeResponses:
     """Put the mechanism's questions and the exams to every judge.
 
-    Reference answers are shown in exams that are made of them, and to mechanisms that need peers;
-    nobody is asked, or paid, for verdicts on them that no pool uses.
+    Reference answers are shown in exams that are made of them, and to mechanisms for which they
+    are evidence; verdicts on them are not asked for, as no pool uses them.
 
     Raises:
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
@@ -95,35 +122,37 @@ def ask(
         measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
         for name, exam in exams.items():
             context.tell(f"{judge}, {name}", 0)
-            answers[name].append(exam.sit(papers[name], lm, seed=context.seed))
+            answers[name].append(exam.take(papers[name], lm, seed=context.seed))
+    taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
+    taken = {name: each for name, each in taken.items() if each.any()}
     verdicts, grades = _arrays(context, list(measured.values()), pairs)
-    sat = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
-    some = {name for name, each in sat.items() if each.any()}
-    return Hearing(
+    consistency = answers.get("consistency")
+    return JudgeResponses(
         tuple(judges),
         pairs,
         verdicts,
         grades,
-        {name: _stacked(each) for name, each in answers.items() if name in some},
+        {name: _stacked(answers[name]) for name in taken},
         np.array([bill.calls for bill in bills], dtype=np.int64),
         np.array([bill.input_tokens for bill in bills], dtype=np.float64),
         np.array([bill.output_tokens for bill in bills], dtype=np.float64),
-        {name: each for name, each in sat.items() if name in some},
-        {name: paper.facts for name, paper in papers.items() if name in some},
-        _tied(answers, len(judges)),
+        taken,
+        {name: papers[name].facts for name in taken},
+        np.array([each.tied for each in consistency] if consistency else [np.nan] * len(judges)),
         _absences(answers, list(judges)),
         measured=measured,
     )
 
 
 def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
-    """A sentence on each exam that not everybody could sit, and why."""
+    """A sentence on each exam that some judge did not take, and why."""
     said = []
     for exam, each in answers.items():
         for reason in dict.fromkeys(one.absence for one in each if one.absence):
             who = [j for j, one in zip(judges, each, strict=True) if one.absence == reason]
-            fate = "" if len(who) < len(judges) else " Nobody sat it, and no pool asks for it."
-            said.append(f"Exam {exam} was not sat by {', '.join(who)}: {reason}.{fate}")
+            said.append(f"Exam {exam} was not taken by {', '.join(who)}: {reason}.")
+            if len(who) == len(judges):
+                said[-1] += " No judge took this exam, and no pool requires it."
     return tuple(said)
 
 
@@ -132,7 +161,7 @@ def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[s
         for judge, lm in judges.items():
             if not exam.requires <= lm.capabilities:
                 raise CapabilityError(
-                    f"study.judges.{judge} cannot sit study.{name}: it needs "
+                    f"study.judges.{judge} cannot take study.{name}: it needs "
                     f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
                 )
         if not exam.setter <= context.writer.capabilities:
@@ -143,13 +172,11 @@ def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[s
 
 
 def _arrays(
-    context: Context, data: Sequence[xr.Dataset], pairs: NDArray[np.int64]
+    context: Context, data: Sequence[xr.Dataset], pairs: Counts
 ) -> tuple[Floats | None, Floats | None]:
     """Verdicts where the mechanism compares answers, else grades."""
-    first, second = pairs.T
     if all("verdict" in each for each in data):
-        cells = np.stack([each["verdict"].values for each in data])
-        return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], -1), None
+        return both_orders(np.stack([each["verdict"].values for each in data]), pairs), None
     return None, np.stack([context.mechanism.score(each).agent.values for each in data])
 
 
@@ -157,9 +184,3 @@ def _stacked(answers: Sequence[Answers]) -> ExamAnswers:
     scored = np.stack([each.scored for each in answers])
     hard = [each.hard for each in answers if each.hard is not None]
     return confidence(scored, np.stack(hard)) if hard else shares(scored)
-
-
-def _tied(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
-    if "consistency" not in answers:
-        return np.full(judges, np.nan)
-    return np.array([each.tied for each in answers["consistency"]], dtype=np.float64)

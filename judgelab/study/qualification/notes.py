@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,119 +10,110 @@ from judgelab.core.capability import Capability
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS
-from judgelab.study.qualification.pools import HUMAN, same_list
-
-if TYPE_CHECKING:
-    from judgelab.study.qualification.case import Case
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.qualification.case import Case
+from judgelab.study.qualification.pools import HUMAN
 
 MOSTLY = 0.5
-"""Above this share of ties, consistency rests on them."""
+"""Above this share of ties, consistency comes from them."""
 
 DOUBTFUL = (0.05, 0.95)
-"""Between these shares of resamples passed, noise has a say in who passes."""
+"""Between these shares of resamples passed, noise has a part in the pass."""
 
 
 def notes(context: Context, panel: Panel, case: Case) -> tuple[str, ...]:
     """Data, judges, and whatever limits what the numbers mean."""
-    return (*_made_of(context, panel, case), *_exams(case), *_limits(context, panel, case))
+    exams = (said for exam in case.marks for said in _exam(case, exam))
+    return (
+        *_made_of(context, panel, case),
+        *exams,
+        *_pool(case),
+        *case.missing,
+        *_limits(panel, case),
+    )
 
 
-def _made_of(context: Context, panel: Panel, case: Case) -> list[str]:
+def _made_of(context: Context, panel: Panel, case: Case) -> Iterator[str]:
     origin = panel.provenance
     where = origin.get("domain") or origin.get("source") or "as given"
-    said = [
+    yield (
         f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(panel.items)} items, "
-        f"{len(case.hearing.pairs)} pairs of answers each.",
-        f"Judges, by {context.mechanism.name}: {', '.join(case.hearing.judges)}.",
-    ]
+        f"{len(case.responses.pairs)} pairs of answers each."
+    )
+    yield f"Judges, by {context.mechanism.name}: {', '.join(case.responses.judges)}."
     if Capability.RECORDED in context.evaluation_lm.capabilities:
-        said.append(
-            "All verdicts and exams are recorded ones: no model was asked, and what study and "
-            "mechanism say on how to ask (prompts, length and temperature of replies) had no part."
+        yield (
+            "All verdicts and exams are recorded ones: no model was asked, and settings of study "
+            "and mechanism on how to ask (prompts, length, temperature of replies) had no effect."
         )
-    for exam, facts in case.hearing.facts.items():
-        listed = ", ".join(f"{key}: {value}" for key, value in facts.items())
-        said.append(f"Exam {exam}: {listed}.")
-    return said
+    for exam, facts in case.responses.facts.items():
+        yield f"Exam {exam}: {', '.join(f'{key}: {value}' for key, value in facts.items())}."
 
 
-def _exams(case: Case) -> list[str]:
-    said = []
-    for exam, marks in case.marks.items():
-        sat = case.hearing.sat[exam]
-        absent = [j for j, there in zip(case.hearing.judges, sat, strict=True) if not there]
-        if absent:
-            fate = "are excused from it" if case.rules.excused else "have failed it"
-            said.append(f"No answers in {exam} of {', '.join(absent)}: they {fate}.")
-        mute = np.isnan(marks.value) & sat
-        if mute.any():
-            named = [j for j, none in zip(case.hearing.judges, mute, strict=True) if none]
-            said.append(f"No answer in {exam} could be read of {', '.join(named)}: they fail.")
-        said += [
-            f"Only {judge} has a number in {exam}, and compared with nobody it could not exceed "
-            "the bar: it is excused. study.threshold=fixed holds it to a number."
-            for judge, alone in zip(case.hearing.judges, marks.alone, strict=True)
-            if alone
-        ]
-        if exam == "consistency":
-            said += _tied(case)
-        doubtful = [
-            f"{judge} ({share:.2f})"
-            for judge, share in zip(case.hearing.judges, marks.p_pass, strict=True)
-            if DOUBTFUL[0] < share < DOUBTFUL[1]
-        ]
-        if doubtful:
-            said.append(f"Whether these pass {exam} is decided by noise: {', '.join(doubtful)}.")
-    if case.chosen.weightless.any():
-        weightless = zip(case.hearing.judges, case.chosen.weightless, strict=True)
-        said.append(
-            f"Passed all exams, but study.weights={case.rules.weighting} gives no weight: "
-            f"{', '.join(judge for judge, there in weightless if there)}."
+def _exam(case: Case, exam: str) -> Iterator[str]:
+    marks, taken = case.marks[exam], case.responses.taken[exam]
+    if not taken.all():
+        fate = "are excused from it" if case.rules.excused else "fail it"
+        yield f"Judges with no recorded answer in {exam} {fate}: {case.responses.named(~taken)}."
+    unread = np.isnan(marks.value) & taken
+    if unread.any():
+        yield f"Judges with no readable answer in {exam} fail it: {case.responses.named(unread)}."
+    if marks.alone.any():
+        yield (
+            f"Only {case.responses.named(marks.alone)} has a number in {exam}, and a threshold "
+            "made from the candidates needs two: it is excused. study.threshold=fixed names one."
         )
-    if not case.chosen.members.any() and not case.chosen.weightless.any():
-        said.append("Nobody passes all exams: there is no pool of them.")
-    elif case.chosen.members.any() and (share := same_list(case.chosen)) < DOUBTFUL[1]:
-        said.append(
-            f"Other items would admit others: the pool {case.chosen.name} is the same in "
-            f"{share:.2f} of the resamples. Its interval 'anew' takes that into account."
+    if exam == "consistency" and (named := _shares(case, case.responses.tied, MOSTLY)):
+        yield (
+            "Most of these judges' answers in consistency are ties, which agree without comparing "
+            f"anything (share): {named}. Their P_c says little."
         )
-    return said
+    if doubtful := _shares(case, marks.p_pass, *DOUBTFUL):
+        yield f"Whether these pass {exam} is decided by noise: {doubtful}."
 
 
-def _tied(case: Case) -> list[str]:
-    pairs = zip(case.hearing.judges, case.hearing.tied, strict=True)
-    named = [f"{judge} ({share:.2f})" for judge, share in pairs if share > MOSTLY]
-    if not named:
-        return []
-    return [
-        f"Most of what these said in consistency are ties, which agree without comparing anything "
-        f"(share): {', '.join(named)}. Their P_c says little."
-    ]
+def _shares(case: Case, shares: Floats, above: float, below: float = np.inf) -> str:
+    """The judges whose share lies between these, with it."""
+    named = zip(case.responses.judges, shares, strict=True)
+    return ", ".join(f"{judge} ({share:.2f})" for judge, share in named if above < share < below)
 
 
-def _limits(context: Context, panel: Panel, case: Case) -> list[str]:
-    said = list(case.missing)
+def _pool(case: Case) -> Iterator[str]:
+    pool = case.chosen
+    if pool.weightless.any():
+        yield (
+            f"Judges that pass all exams with a weight of 0 (study.weights={case.rules.weighting})"
+            f": {case.responses.named(pool.weightless)}."
+        )
+    if not pool.members.any() and not pool.weightless.any():
+        yield "No judge passes all exams: there is no pool of them."
+    elif pool.members.any() and pool.same_list < DOUBTFUL[1]:
+        yield (
+            f"Other items would admit other judges: the pool {pool.name} is the same in "
+            f"{pool.same_list:.2f} of the resamples. Its interval 'anew' takes that into account."
+        )
+
+
+def _limits(panel: Panel, case: Case) -> Iterator[str]:
     if not case.known:
-        said.append(
-            "There is no human annotation: exams, pools and agreement say who is consistent, not "
-            "who is right."
+        yield (
+            "There is no human annotation: exams, pools and agreement say which judges are "
+            "consistent, not which are right."
         )
     if other := panel.provenance.get("answers_shown_otherwise"):
-        said.append(
+        yield (
             f"{other} released answers differ from what the judges were shown: see the dataset's "
             "notes before using graded formats."
         )
     if len(panel.items) < FEW_ITEMS:
-        said.append(f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}.")
-    unknown = [j for j, c in zip(case.hearing.judges, case.cost, strict=True) if np.isnan(c)]
-    if unknown:
-        said.append(
-            f"No price is known of {', '.join(unknown)}: give study.prices=FILE or, for models "
-            "behind an endpoint, budget.prices=FILE."
+        yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
+    if np.isnan(case.cost).any():
+        yield (
+            f"No price is known of {case.responses.named(np.isnan(case.cost))}: give "
+            "study.prices=FILE or, for models behind an endpoint, budget.prices=FILE."
         )
     if np.isnan(case.annotation_cost) and any(pool.name == HUMAN for pool in case.pools):
-        said.append(
-            "Nobody says what the annotation cost, so the human filter has no cost: "
+        yield (
+            "The cost of the annotation is not known, so the human filter has no cost: give "
             "study.annotation_cost=NUMBER."
         )
-    return said

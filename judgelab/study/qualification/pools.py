@@ -7,22 +7,19 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgelab.stats.intervals.arrays import divide, row_means
-from judgelab.stats.qualification.exams import Bools, Marks
-from judgelab.stats.qualification.pooling import (
+from judgelab.stats.intervals.arrays import Floats, divide, row_means
+from judgelab.stats.qualification.decisions import (
     Decision,
     Orders,
     Weighting,
+    correct,
     decide,
     fusion_weights,
     pooled_scores,
 )
-from judgelab.stats.qualification.preference import correct
-from judgelab.study.qualification.judge_responses import Hearing
-
-Floats = NDArray[np.float64]
+from judgelab.stats.qualification.exams import Bools, Marks
+from judgelab.study.qualification.judge_responses import JudgeResponses
 
 EVERYBODY, HUMAN = "all", "human"
 INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
@@ -53,13 +50,20 @@ class Pool:
 
     @property
     def members(self) -> Bools:
-        """[judges] who has a say."""
+        """[judges] with a weight above 0."""
         return np.asarray(self.power > 0, dtype=np.bool_)
 
     @property
     def weightless(self) -> Bools:
-        """[judges] who passed and has no say, as the weights are logits: at chance, or below."""
+        """[judges] that passed with a weight of 0: a logit at or below chance."""
         return np.zeros_like(self.members) if self.passed is None else self.passed & ~self.members
+
+    @property
+    def same_list(self) -> float:
+        """Share of the resamples that admit the same judges; NaN where none are drawn."""
+        if self.power_samples is None:
+            return float("nan")
+        return float(((self.power_samples > 0) == self.members).all(axis=1).mean())
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,10 @@ class PoolingRules:
     """How pools are made.
 
     Attributes:
-        weighting: see ``stats.pooling.fusion_weights``.
+        weighting: see ``stats.qualification.decisions.fusion_weights``.
         orders: whether both orders of a pair are one vote.
         tolerance: of ties.
-        excused: whether a judge who did not sit an exam is let through it.
+        excused: whether a judge that did not take an exam counts as having passed it.
     """
 
     weighting: Weighting = "score"
@@ -79,35 +83,37 @@ class PoolingRules:
     excused: bool = True
 
 
-def single(hearing: Hearing, judge: int, rules: PoolingRules) -> Pool:
+def single(responses: JudgeResponses, judge: int, rules: PoolingRules) -> Pool:
     """One judge alone."""
-    power = np.zeros(len(hearing.judges))
+    power = np.zeros(len(responses.judges))
     power[judge] = 1.0
-    votes = hearing.votes(rules.orders)
-    return Pool(hearing.judges[judge], (), power, decide(votes, power, rules.tolerance))
+    votes = responses.votes(rules.orders)
+    return Pool(responses.judges[judge], (), power, decide(votes, power, rules.tolerance))
 
 
-def examined(hearing: Hearing, marks: Mapping[str, Marks], rules: PoolingRules) -> list[Pool]:
-    """Everybody, and those whom each subset of the exams admits, the largest subset last."""
-    names = tuple(marks)
-    subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
-    return [admitted(hearing, marks, subset, rules) for subset in subsets]
+def examined(
+    responses: JudgeResponses, marks: Mapping[str, Marks], rules: PoolingRules
+) -> list[Pool]:
+    """All judges, and those whom each subset of the exams admits, the largest subset last."""
+    sizes = range(len(marks) + 1)
+    subsets = [subset for size in sizes for subset in combinations(tuple(marks), size)]
+    return [admitted(responses, marks, subset, rules) for subset in subsets]
 
 
 def admitted(
-    hearing: Hearing, marks: Mapping[str, Marks], exams: Sequence[str], rules: PoolingRules
+    responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str], rules: PoolingRules
 ) -> Pool:
-    """Those who passed all of these exams, weighted."""
-    chosen = np.array([name in exams for name in marks], dtype=np.bool_)
-    votes = hearing.votes(rules.orders)
+    """The judges that passed all of these exams, weighted."""
+    votes = responses.votes(rules.orders)
     if not exams:
-        power = np.ones(len(hearing.judges))
+        power = np.ones(len(responses.judges))
         return Pool(EVERYBODY, (), power, decide(votes, power, rules.tolerance))
+    chosen = np.array([name in exams for name in marks], dtype=np.bool_)
+    excused = {exam: ~responses.taken[exam] & rules.excused for exam in exams}
+    passed: Bools = np.all([marks[exam].passed | excused[exam] for exam in exams], axis=0)
+    passes: Bools = np.all([marks[exam].passes | excused[exam] for exam in exams], axis=0)
     values = np.stack([mark.value for mark in marks.values()])
     samples = np.stack([mark.samples for mark in marks.values()], axis=1)
-    through = [_through(mark, ~hearing.sat[exam] & rules.excused) for exam, mark in marks.items()]
-    passed: Bools = np.all(np.stack([now for now, _ in through])[chosen], axis=0)
-    passes: Bools = np.all(np.stack([then for _, then in through])[chosen], axis=0)
     power = _weights(values, chosen, rules.weighting, passed)
     powers = _weights(samples, chosen, rules.weighting, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
@@ -116,14 +122,14 @@ def admitted(
 
 
 def filtered_by_people(
-    hearing: Hearing, gold: Floats, bar: float, folds: int, rules: PoolingRules
+    responses: JudgeResponses, gold: Floats, bar: float, folds: int, rules: PoolingRules
 ) -> Pool:
     """PRE's human filter: judges whose accuracy exceeds the bar, weighted with it.
 
     The paper takes both from answers that are then judged again; here decisions and grades of
-    the items of one fold rest on accuracies on the other folds.
+    the items of one fold come from accuracies on the other folds.
     """
-    votes = hearing.votes(rules.orders)
+    votes = responses.votes(rules.orders)
     right = np.stack([correct(np.sign(each), gold) for each in votes])
     fold = np.arange(len(gold)) % folds
     sign = np.full(votes.shape[1:], np.nan)
@@ -132,46 +138,28 @@ def filtered_by_people(
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
         powers[part] = np.where(marks > bar, marks, 0.0)
         sign[fold == part] = decide(votes[:, fold == part], powers[part], rules.tolerance).sign
-    decision = Decision(sign, int(np.count_nonzero(sign == 0)))
-    return Pool(HUMAN, (), powers.mean(axis=0), decision, power_by_item=powers[fold].T)
+    return Pool(HUMAN, (), powers.mean(axis=0), Decision(sign), power_by_item=powers[fold].T)
 
 
-def answer_scores(hearing: Hearing, pool: Pool, agents: int) -> Floats:
+def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
-    if hearing.grades is not None:
+    if responses.grades is not None:
         weights = pool.power if pool.power_by_item is None else pool.power_by_item
-        return pooled_scores(hearing.grades, weights)
+        return pooled_scores(responses.grades, weights)
     sign = pool.decision.sign
     sign = sign if sign.ndim == 2 else sign.sum(axis=-1)
-    net = np.zeros((len(sign), agents))
-    known = np.zeros((len(sign), agents))
-    for k, (i, j) in enumerate(hearing.pairs):
-        decided = ~np.isnan(sign[:, k])
-        won = np.where(decided, sign[:, k], 0.0)
-        net[:, i] += won
-        net[:, j] -= won
-        known[:, i] += decided
-        known[:, j] += decided
-    return np.where(known > 0, net, np.nan)
-
-
-def same_list(pool: Pool) -> float:
-    """In what share of the resamples the same judges are admitted; NaN where none are drawn."""
-    if pool.power_samples is None:
-        return float("nan")
-    return float(((pool.power_samples > 0) == pool.members).all(axis=1).mean())
-
-
-def _through(mark: Marks, excused: Bools) -> tuple[Bools, Bools]:
-    """Who passes now, and in each resample."""
-    return mark.passed | excused, mark.passes | excused
+    sides = np.zeros((len(responses.pairs), agents))
+    np.put_along_axis(sides, responses.pairs, [[1.0, -1.0]], axis=1)
+    known = ~np.isnan(sign)
+    net, decided = np.where(known, sign, 0.0) @ sides, known @ np.abs(sides)
+    return np.where(decided > 0, net, np.nan)
 
 
 def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> Floats:
-    """Weights of those who passed, of [..., exams, judges] numbers.
+    """Weights [..., judges] of those that passed, of numbers [..., exams, judges].
 
-    Who was excused from an exam counts there what the others of the pool have on average: left
-    out, an exam that all others passed with 1 would cost its absentee weight.
+    A judge that was excused from an exam counts there what the others of the pool have on
+    average: left out, an exam that all others passed with 1 would lower the absentee's weight.
     """
     inside = passed[..., None, :] & ~np.isnan(values)
     sums = np.where(inside, values, 0.0).sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What was recorded of the judges of the Auto-PRE release, instead of asking anybody."""
+"""What was recorded of the judges of the Auto-PRE release, read instead of asked."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from judgelab.exam.protocol import Exam
 from judgelab.releases.auto_pre.exams import changes, pertinence
 from judgelab.releases.auto_pre.exams import confidence as recorded_confidence
 from judgelab.releases.auto_pre.recorded import AutoPreRecords
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares, tied, unchanged
-from judgelab.study.qualification.judge_responses import Hearing
+from judgelab.study.qualification.judge_responses import JudgeResponses, both_orders
 
-Floats = NDArray[np.float64]
 FORMS = {"pairwise": "pairwise", "pointwise5": "5-level", "pointwise100": "100-level"}
 """Mechanism -> what the release calls that format."""
 DEBATES = ("chatEval", "chatEval_two_turns")
@@ -53,7 +53,7 @@ def recall(
     mechanism: str,
     named: Sequence[str] | None,
     exams: Mapping[str, Exam],
-) -> Hearing:
+) -> JudgeResponses:
     """What the judges said.
 
     Args:
@@ -61,7 +61,7 @@ def recall(
         panel: of dataset=auto_pre_released.
         pairs: of its agents.
         mechanism: which format.
-        named: judges; None: those who sat the pertinence exam, else all with verdicts.
+        named: judges; None: those with a pertinence exam, else all with verdicts.
         exams: those wanted. How they are asked is recorded with them.
 
     Raises:
@@ -70,59 +70,55 @@ def recall(
         DataError: the panel is not of that release.
     """
     data = lm.judges(panel)
-    _followed(mechanism, exams)
+    _refuse_settings(mechanism, exams)
     rows = np.array([data.tasks.index(int(item.id)) for item in panel.items])
     form = FORMS[mechanism]
-    told = _told(data, form, as_released=lm.incomplete == "as_recorded")
-    judges = _named(data, told, named)
-    cells = np.stack([told[judge] for judge in judges])[:, rows]
-    replies = data.verdict if form == "pairwise" else data.graded[form]
+    pairwise = form == "pairwise"
+    replies = data.verdict if pairwise else data.graded[form]
+    scored = data.grades.get(form, {})
+    if pairwise:
+        scored = data.verdict if lm.incomplete == "as_recorded" else data.read
+    judges = _named(data, scored, named)
+    cells = np.stack([scored[judge] for judge in judges])[:, rows]
     recorded = np.stack([~np.isnan(replies[judge]) for judge in judges])[:, rows]
-    first, second = pairs.T
-    verdicts = grades = None
-    if form == "pairwise":
-        verdicts = np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
-    else:
-        grades = cells
     found = {name: EXAMS[name](data, judges, panel) for name in exams}
-    sat = {name: each for name, each in found.items() if each is not None}
-    answers = {name: _taken(said, rows) for name, (said, _) in sat.items()}
+    taken = {name: each for name, each in found.items() if each is not None}
+    answers = {name: _answers(said, rows) for name, (said, _) in taken.items()}
     unknown = np.full(len(judges), np.nan)
-    return Hearing(
+    return JudgeResponses(
         judges,
         pairs,
-        verdicts,
-        grades,
+        both_orders(cells, pairs) if pairwise else None,
+        None if pairwise else cells,
         answers,
         np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64),
         input_tokens=unknown,
         output_tokens=unknown,
-        sat={name: each.n > 0 for name, each in answers.items()},
-        facts={name: facts for name, (_, facts) in sat.items()},
-        tied=_ties(data, judges, rows) if "consistency" in sat else unknown,
+        taken={name: each.n > 0 for name, each in answers.items()},
+        facts={name: facts for name, (_, facts) in taken.items()},
+        tied=_ties(data, judges, rows) if "consistency" in taken else unknown,
         missing=(
-            *(_absence(name, data) for name in found if name not in sat),
+            *(
+                f"Exam {name}: no answers of these judges were recorded on {data.name}, so that no "
+                "judge took it and no pool requires it."
+                for name in found
+                if name not in taken
+            ),
             *_doubts(data, judges, rows, form),
         ),
     )
 
 
-def _followed(mechanism: str, exams: Mapping[str, Exam]) -> None:
-    """Refuse what recorded answers cannot follow.
-
-    Raises:
-        ConfigError: there is no such format, or a setting is not as its class has it.
-    """
+def _refuse_settings(mechanism: str, exams: Mapping[str, Exam]) -> None:
     if mechanism not in FORMS:
         raise ConfigError(
             f"evaluation_lm=replay has no verdicts by mechanism={mechanism}: choose "
             f"{', '.join(FORMS)}."
         )
     for name, exam in exams.items():
-        changed = _changed(exam)
-        if changed:
+        for changed in _changed(exam)[:1]:
             raise ConfigError(
-                f"study.{name}.{changed[0]} does nothing to recorded verdicts: leave it as it is "
+                f"study.{name}.{changed} does nothing to recorded verdicts: leave it as it is "
                 f"({CHOOSE[name]}), or set study.{name}=null."
             )
 
@@ -132,12 +128,12 @@ def _changed(settings: object, path: str = "") -> list[str]:
     found = []
     assert is_dataclass(settings)
     for each in fields(settings):
-        value = getattr(settings, each.name)
+        value, default = getattr(settings, each.name), each.default
         if is_dataclass(value):
-            if each.default is not MISSING and type(value) is not type(each.default):
+            if default is not MISSING and type(value) is not type(default):
                 found.append(f"{path}{each.name}")
             found += _changed(value, f"{path}{each.name}.")
-        elif each.default is not MISSING and _plain(value) != _plain(each.default):
+        elif default is not MISSING and _plain(value) != _plain(default):
             found.append(f"{path}{each.name}")
     return found
 
@@ -146,39 +142,33 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
-def _told(data: AutoPreRecords, form: str, *, as_released: bool) -> Mapping[str, Floats]:
-    if form == "pairwise":
-        return data.verdict if as_released else data.read
-    return data.grades.get(form, {})
-
-
 def _named(
-    data: AutoPreRecords, told: Mapping[str, Floats], named: Sequence[str] | None
+    data: AutoPreRecords, scored: Mapping[str, Floats], named: Sequence[str] | None
 ) -> tuple[str, ...]:
     if named is not None:
         if not named or len(set(named)) < len(named):
             raise ConfigError(
-                f"study.recorded={list(named)}: name each judge once, and one at least; null: who "
-                "sat the pertinence exam, else all."
+                f"study.recorded={list(named)}: name each judge once, and one at least; null: "
+                "those with a pertinence exam, else all."
             )
         for name in named:
-            if name not in told:
+            if name not in scored:
                 raise ConfigError(
-                    f"study.recorded: nothing was recorded of {name!r}.{did_you_mean(name, told)}"
+                    f"study.recorded: nothing was recorded of {name!r}.{did_you_mean(name, scored)}"
                 )
         return tuple(named)
-    sat = dict.fromkeys(map(str, data.pertinence["evaluator"]))
-    found = tuple(judge for judge in told if judge in sat) or tuple(told)
+    examined = set(map(str, data.pertinence["evaluator"]))
+    found = tuple(judge for judge in scored if judge in examined) or tuple(scored)
     if not found:
         raise ConfigError(f"Nothing was recorded in this format on {data.name}.")
     return found
 
 
-Sat = tuple[tuple[Floats, Floats | None], dict[str, object]]
+Recorded = tuple[tuple[Floats, Floats | None], dict[str, object]]
 """[judges, tasks, answers] of an exam (P_s: of the easy and the hard set), and how it was set."""
 
 
-def _consistency(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _consistency(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
     swapped = {j: unchanged(*changes(data, j)) for j in judges if j in data.read}
     if not swapped:
         return None
@@ -187,7 +177,7 @@ def _consistency(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> S
     return (cells, None), {"change": "position"}
 
 
-def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
     if not len(data.pertinence):
         return None
     origin, prompt = panel.provenance.get("exam"), panel.provenance.get("exam_prompt")
@@ -208,7 +198,7 @@ def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sa
     return ((won, None), facts) if np.isfinite(won).any() else None
 
 
-def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sat | None:
+def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
     if not len(data.confidence):
         return None
     way = panel.provenance.get("exam_confidence")
@@ -219,25 +209,21 @@ def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Sa
             f"dataset.confidence={way!r}: no such self-confidence exam was recorded on "
             f"{data.name}.{did_you_mean(str(way), known)}"
         )
-    sat = {judge: recorded_confidence(data, judge, way) for judge in judges}
-    if all(each is None for each in sat.values()):
+    answers = {judge: recorded_confidence(data, judge, way) for judge in judges}
+    if all(each is None for each in answers.values()):
         return None
     nothing = np.full((len(data.tasks), 2), np.nan)
     easy, hard = (
-        np.stack([nothing if each is None else each[part] for each in sat.values()])
+        np.stack([nothing if each is None else each[part] for each in answers.values()])
         for part in (0, 1)
     )
-    return (easy, hard), {judge: each[2] for judge, each in sat.items() if each is not None}
+    return (easy, hard), {judge: each[2] for judge, each in answers.items() if each is not None}
 
 
-EXAMS = {
-    "consistency": _consistency,
-    "pertinence": _pertinence,
-    "self_confidence": _confidence,
-}
+EXAMS = {"consistency": _consistency, "pertinence": _pertinence, "self_confidence": _confidence}
 
 
-def _taken(cells: tuple[Floats, Floats | None], rows: NDArray[np.int64]) -> ExamAnswers:
+def _answers(cells: tuple[Floats, Floats | None], rows: NDArray[np.int64]) -> ExamAnswers:
     scored, hard = cells
     return shares(scored[:, rows]) if hard is None else confidence(scored[:, rows], hard[:, rows])
 
@@ -252,17 +238,10 @@ def _ties(data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64]) 
     )
 
 
-def _absence(exam: str, data: AutoPreRecords) -> str:
-    return (
-        f"Exam {exam}: no answers of these judges were recorded on {data.name}, so that nobody "
-        "sat it and no pool asks for it."
-    )
-
-
 def _doubts(
     data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64], form: str
 ) -> tuple[str, ...]:
-    """What recorded verdicts cannot tell, and who among the judges is a method."""
+    """What recorded verdicts cannot tell, and which of the judges are methods."""
     said = []
     if form == "pairwise":
         counts = {judge: int(data.unlabelled[judge][rows].sum()) for judge in judges}
@@ -274,7 +253,7 @@ def _doubts(
             )
     if debates := [judge for judge in judges if judge in DEBATES]:
         said.append(
-            f"The paper compares {', '.join(debates)} with its pools as a method; here it sits "
+            f"The paper compares {', '.join(debates)} with its pools as a method; here it takes "
             "exams and joins pools as a judge. study.recorded=[JUDGE,...] leaves it out."
         )
     return tuple(said)

@@ -1,12 +1,15 @@
-"""Who is fit to judge, and how to pool them? (Auto-PRE paper)"""
+"""Which judges are fit to judge, and how to pool them? (Auto-PRE paper)"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.estimator import LM, Estimator, mixed
 from judgelab.core.lm import EvaluationLM
@@ -15,26 +18,25 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
-from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import Bools, Marks, Threshold, ThresholdRule, mark
-from judgelab.stats.qualification.pooling import Orders, Weighting
+from judgelab.stats.qualification.decisions import Orders, Weighting
+from judgelab.stats.qualification.exams import Marks, Threshold, ThresholdRule, mark
 from judgelab.study.common.long_tables import text_records
-from judgelab.study.qualification import long_tables as records
 from judgelab.study.qualification import tables
-from judgelab.study.qualification.annotation import all_pairs, grades_of, preferences_of
-from judgelab.study.qualification.case import Case, summary
-from judgelab.study.qualification.human_tables import family_pairs
-from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
-from judgelab.study.qualification.judge_responses import Hearing, ask
-from judgelab.study.qualification.notes import notes
-from judgelab.study.qualification.pools import (
-    Pool,
-    PoolingRules,
-    examined,
-    filtered_by_people,
-    single,
+from judgelab.study.qualification.case import (
+    Case,
+    all_pairs,
+    family_pairs,
+    grades_of,
+    preferences_of,
 )
+from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
+from judgelab.study.qualification.judge_responses import JudgeResponses, ask
+from judgelab.study.qualification.notes import notes
+from judgelab.study.qualification.pools import PoolingRules, examined, filtered_by_people, single
 from judgelab.study.qualification.released_responses import RecordedJudges, recall
+
+Share = Annotated[float, Field(ge=0, le=1)]
+BelowOne = Annotated[float, Field(ge=0, lt=1)]
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
@@ -53,22 +55,22 @@ class Qualification(Study):
 
     Args:
         judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
-        recorded: of a replay, judges to be looked at; null: who sat the pertinence exam, else all.
-        consistency: exam P_c; null: not sat (nor are the others where they are null). Of recorded
+        recorded: of a replay, names of judges; null: those with a pertinence exam, else all.
+        consistency: exam P_c; null: not taken (nor are the others where they are null). Of recorded
             exams the dataset says which are meant; settings here that would change the questions
             are refused.
         pertinence: exam P_p.
         self_confidence: exam P_s.
-        threshold: bar of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
+        threshold: of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
             ``quantile``.
         bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
-            are fixed. Refused where the mean is the bar.
-        absent: a judge of whom an exam is not known is ``excused`` from it or has ``failed``.
-        weights: of the judges in a pool: equal, score, logit or mean (stats.pooling).
+            are fixed. Refused where the mean is the threshold.
+        absent: a judge with no recorded exam is ``excused`` from it or has ``failed``.
+        weights: of the judges in a pool: equal, score, logit or mean (stats.qualification).
         orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
         tolerance: share of the weight cast within which a vote is a tie.
         human_bar: accuracy that the human filter asks for.
-        folds: of the items, for the human filter: no item is judged by what it taught.
+        folds: of the items, for the human filter: its judges are chosen on the other folds.
         family: agents of one model family, whose bias rate is asked for; empty: none.
         prices: YAML with the judges' prices: a name under conf, or a path.
         model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
@@ -77,7 +79,7 @@ class Qualification(Study):
         bootstrap: resamples of the items, and sign flips.
 
     Raises:
-        ConfigError: a number is out of range, an exam has no bar, or judges that cannot chat.
+        ConfigError: an exam has no threshold, or one that has no part.
     """
 
     judges: dict[str, Any]
@@ -86,31 +88,20 @@ class Qualification(Study):
     self_confidence: Any = None
     recorded: Sequence[str] | None = None
     threshold: ThresholdRule = "mean"
-    bars: Mapping[str, float | None] | None = None
+    bars: Mapping[str, Share | None] | None = None
     absent: Literal["excused", "failed"] = "excused"
     weights: Weighting = "score"
     orders: Orders = "merged"
-    tolerance: float = 1e-9
-    human_bar: float = 0.6
-    folds: int = 5
+    tolerance: BelowOne = 1e-9
+    human_bar: BelowOne = 0.6
+    folds: Annotated[int, Field(ge=2)] = 5
     family: Sequence[str] = ()
     prices: str = "judge_prices.yaml"
     model_prices: str | None = None
-    annotation_cost: float | None = None
-    bootstrap: int = 2000
+    annotation_cost: NotNegative | None = None
+    bootstrap: Count = 2000
 
     def __post_init__(self) -> None:
-        if self.bootstrap < 1 or self.folds < 2 or not 0 <= self.tolerance < 1:
-            raise ConfigError(
-                "study.bootstrap must be at least 1, study.folds 2, study.tolerance in [0, 1)."
-            )
-        if not 0 <= self.human_bar < 1:
-            raise ConfigError(
-                f"study.human_bar={self.human_bar} is an accuracy that must be exceeded: choose a "
-                "number from 0 to below 1."
-            )
-        if self.annotation_cost is not None and self.annotation_cost < 0:
-            raise ConfigError("study.annotation_cost must not be negative; null: not known.")
         for name in self.bars or {}:
             if name not in FIXED:
                 raise ConfigError(
@@ -124,7 +115,7 @@ class Qualification(Study):
         return replace(self, judges={name: use(name, lm) for name, lm in self.judges.items()})
 
     def run(self, context: Context) -> Result:
-        """Hear the judges, mark the exams, pool, and compare.
+        """Ask the judges, mark the exams, pool, and compare.
 
         Raises:
             ConfigError: no judges, no pair of answers, an exam that does not fit the panel, an
@@ -132,46 +123,42 @@ class Qualification(Study):
             DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
-        panel = self._panel(context)
-        prices = self._settled(panel)
-        hearing = self._hear(context, panel)
+        panel, prices = self._settled(context)
+        responses = self._responses(context, panel)
         write = context.run_dir.write_table
-        write("records/clean_verdicts.parquet", records.verdict_records(panel, hearing))
+        write("records/clean_verdicts.parquet", responses.records(panel))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(context, panel, hearing, prices)
-        by = self._estimators(context, hearing)
-        write("records/clean_decisions.parquet", records.decision_records(panel, case))
+        case = self._case(context, panel, responses, prices)
+        by = self._estimators(context, responses)
+        write("records/clean_decisions.parquet", case.records(panel))
         made = tables.all_tables(case)
         return Result(
-            summary=summary(context, panel, case),
+            summary=case.summary(context, panel),
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
             notes=[*notes(context, panel, case), *mixed(by, LM)],
-            provenance={"clean": origin_of(panel, {"exams": hearing.facts})},
+            provenance={"clean": origin_of(panel, {"exams": responses.facts})},
             estimators=by,
         )
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        panel = self._panel(context)
-        self._settled(panel)
-        self._hear(context, panel)
+        self._responses(context, self._settled(context)[0])
 
-    def _estimators(self, context: Context, hearing: Hearing) -> list[Estimator]:
+    def _estimators(self, context: Context, responses: JudgeResponses) -> list[Estimator]:
         """What each judge's verdicts are estimates by; recorded ones have one for all."""
-        judges = (self.judges or {}).items()
-        contexts = {name: replace(context, evaluation_lm=judge) for name, judge in judges}
-        asked = [contexts[name].estimator(data.attrs) for name, data in hearing.measured.items()]
+        asked = [
+            replace(context, evaluation_lm=self.judges[name]).estimator(data.attrs)
+            for name, data in responses.measured.items()
+        ]
         return asked or [context.estimator({})]
 
-    def _panel(self, context: Context) -> Panel:
+    def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
+        """Panel and prices; what is only needed in the end is checked before a judge is asked."""
         context.no_attack("qualification")
-        return context.panels()["clean"]
-
-    def _settled(self, panel: Panel) -> JudgePrices:
-        """The prices; what is only needed when all have answered is checked before they do."""
+        panel = context.panels()["clean"]
         names = [agent.name for agent in panel.agents]
         for name in self.family:
             if name not in names:
@@ -180,9 +167,9 @@ class Qualification(Study):
                 )
         prices = read_prices(self.prices)
         prices.check((self.judges or {}).values(), self.model_prices)
-        return prices
+        return panel, prices
 
-    def _hear(self, context: Context, panel: Panel) -> Hearing:
+    def _responses(self, context: Context, panel: Panel) -> JudgeResponses:
         pairs = all_pairs(panel)
         if not len(pairs):
             raise ConfigError(
@@ -194,7 +181,7 @@ class Qualification(Study):
         if isinstance(context.evaluation_lm, RecordedJudges):
             if self.judges:
                 raise ConfigError(
-                    "evaluation_lm=replay asks nobody: leave out study.judges, or choose another "
+                    "evaluation_lm=replay asks no judge: leave out study.judges, or choose another "
                     "evaluation_lm."
                 )
             name = context.mechanism.name
@@ -217,34 +204,43 @@ class Qualification(Study):
                 )
         return ask(context, panel, pairs, self.judges, exams)
 
-    def _case(self, context: Context, panel: Panel, hearing: Hearing, prices: JudgePrices) -> Case:
-        gold = preferences_of(panel, hearing.pairs)
+    def _case(
+        self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
+    ) -> Case:
+        gold = preferences_of(panel, responses.pairs)
         marks: dict[str, Marks] = {}
-        for name, answers in hearing.exams.items():
+        for name, answers in responses.exams.items():
             bar = self._bar(name) if name in FIXED else Threshold()
             marks[name] = mark(answers, bar, self.bootstrap, context.seed)
         rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
-        pools: list[Pool] = examined(hearing, marks, rules)
-        missing = list(hearing.missing)
-        if len(panel.items) < self.folds and bool((abs(gold) == 1).any()):
+        pools = examined(responses, marks, rules)
+        names = [agent.name for agent in panel.agents]
+        missing = [*responses.missing]
+        known = bool((abs(gold) == 1).any())
+        if known and len(panel.items) >= self.folds:
+            pools.append(filtered_by_people(responses, gold, self.human_bar, self.folds, rules))
+        elif known:
             missing.append(
                 f"There is no human filter: {len(panel.items)} items do not make {self.folds} "
                 "folds (study.folds)."
             )
-        elif bool((abs(gold) == 1).any()):
-            pools.append(filtered_by_people(hearing, gold, self.human_bar, self.folds, rules))
-        names = [agent.name for agent in panel.agents]
-        missing += self._unbiased(family_pairs(names, hearing.pairs, self.family)[1], gold)
+        if self.family and not family_pairs(names, responses.pairs, self.family)[1].any():
+            missing.append(
+                "There is no bias rate: no pair has an answer by study.family against one by "
+                "another agent that is no reference."
+            )
+        elif self.family and not known:
+            missing.append("There is no bias rate of study.family: people prefer no answer.")
         return Case(
-            hearing=hearing,
+            responses=responses,
             agents=names,
             marks=marks,
-            singles=[single(hearing, k, rules) for k in range(len(hearing.judges))],
+            singles=[single(responses, k, rules) for k in range(len(responses.judges))],
             pools=pools,
             gold=gold,
             human=grades_of(panel),
             family=tuple(self.family),
-            cost=prices.cost(hearing, self.judges, self.model_prices),
+            cost=prices.cost(responses, self.judges or {}, self.model_prices),
             currency=prices.currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
             rules=rules,
@@ -253,17 +249,6 @@ class Qualification(Study):
             seed=context.seed,
         )
 
-    def _unbiased(self, mixed: Bools, gold: Floats) -> list[str]:
-        """Why there is no bias rate of the family that was named; empty where there is one."""
-        if not self.family or (mixed.any() and (abs(gold) == 1).any()):
-            return []
-        if mixed.any():
-            return ["There is no bias rate of study.family: people prefer no answer."]
-        return [
-            "There is no bias rate: no pair has an answer by study.family against one by somebody "
-            "else who is no reference."
-        ]
-
     def _bar(self, exam: str) -> Threshold:
         given = (self.bars or {}).get(exam)
         if given is not None and self.threshold == "mean":
@@ -271,8 +256,6 @@ class Qualification(Study):
                 f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
                 "study.threshold=fixed or quantile, or leave it out."
             )
-        if given is not None and not 0 <= given <= 1:
-            raise ConfigError(f"study.bars.{exam}={given} must lie between 0 and 1.")
         if given is None and self.threshold == "fixed":
             given = FIXED[exam]
         try:

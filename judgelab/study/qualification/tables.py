@@ -1,26 +1,31 @@
-"""The tables of study=qualification: exams, lists, and judges among themselves."""
+"""The tables of study=qualification: pools, exams, judges and pools against people, agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.mechanism.judge import position
-from judgelab.stats.qualification.exams import ConfidenceAnswers, spread_of_gap
-from judgelab.stats.qualification.preference import accuracy
-from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.human_tables import (
-    bias_table,
-    budgets_table,
-    comparisons_table,
-    correlations_table,
-    pools_table,
-    weightings_table,
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.decisions import (
+    accuracy,
+    correct,
+    decide,
+    favour_rate,
+    ties_of,
+    unscored_pairs,
 )
-from judgelab.study.qualification.pools import same_list
+from judgelab.stats.qualification.exams import ConfidenceAnswers, spread_of_gap
+from judgelab.study.common.tables import columns, entries
+from judgelab.study.qualification.case import Case, family_pairs
+from judgelab.study.qualification.pools import EVERYBODY, Pool, admitted
+
+INTERVAL = ("value", "low", "high")
 
 
 def all_tables(case: Case) -> list[Table]:
@@ -42,27 +47,49 @@ def figures(made: Sequence[Table]) -> list[str]:
     drawn = ["qualification_exams"] if "exams" in rows else []
     if "pools" in rows:
         drawn.append("qualification_pools")
-        costs = [row["cost"] for row in rows["pools"] if isinstance(row["cost"], float)]
-        if any(cost > 0 for cost in costs):
+        costs = [row["cost"] for row in rows["pools"]]
+        if any(isinstance(cost, float) and cost > 0 for cost in costs):
             drawn.append("qualification_cost")
     return drawn
 
 
+def lists_table(case: Case) -> Table:
+    """The judges of each pool."""
+    named = case.responses.named
+    rows: list[Row] = [
+        {
+            "pool": pool.name,
+            "judges": named(pool.members) or "nobody",
+            "no_weight": named(pool.weightless) or None,
+            "count": int(pool.members.sum()),
+            "p_same": pool.same_list,
+            "ties": pool.decision.ties,
+            "undecided": int(np.isnan(pool.decision.sign).sum()),
+            "weights": ", ".join(f"{w:.3f}" for w in pool.power[pool.members]),
+        }
+        for pool in case.pools
+    ]
+    note = (
+        "p_same: share of resamples of the items that admit exactly these judges. ties: votes "
+        f"within {case.rules.tolerance:g} of a draw. no_weight: judges that passed with a weight "
+        "of 0 (study.weights=logit, at chance). human: mean weights over the folds."
+    )
+    return Table("lists", "Who passes", rows, note)
+
+
 def exams_table(case: Case) -> Table:
-    """Numbers, bars and how certain the pass is."""
+    """Numbers, thresholds and how certain the pass is."""
     rows: list[Row] = []
     for exam, marks in case.marks.items():
-        answers = case.hearing.exams[exam]
+        answers = case.responses.exams[exam]
         gap = None
         if isinstance(answers, ConfidenceAnswers):
             gap = spread_of_gap(answers, case.draws, case.seed)
-        for k, judge in enumerate(case.hearing.judges):
+        for k, judge in enumerate(case.responses.judges):
             row: dict[str, Value] = {
                 "exam": exam,
                 "judge": judge,
-                "value": float(marks.value[k]),
-                "low": float(marks.low[k]),
-                "high": float(marks.high[k]),
+                **{key: float(getattr(marks, key)[k]) for key in INTERVAL},
                 "bar": marks.bar,
                 "passed": _passed(case, exam, k),
                 "p_pass": float(marks.p_pass[k]),
@@ -70,10 +97,9 @@ def exams_table(case: Case) -> Table:
                 "unscored": int(marks.unscored[k]),
             }
             if exam == "consistency":
-                row |= {"tied": float(case.hearing.tied[k])}
+                row["tied"] = float(case.responses.tied[k])
             if gap is not None:
-                row |= {"gap": float(gap[0, k])}
-                row |= {"gap_low": float(gap[1, k]), "gap_high": float(gap[2, k])}
+                row |= dict(zip(("gap", "gap_low", "gap_high"), map(float, gap[:, k]), strict=True))
             rows.append(row)
     note = (
         "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
@@ -85,30 +111,128 @@ def exams_table(case: Case) -> Table:
     return Table("exams", "Exams", rows, note)
 
 
-def lists_table(case: Case) -> Table:
-    """Who is in which pool."""
+def pools_table(case: Case) -> Table:
+    """Accuracy and cost of every judge and pool: the ablation over exams among them."""
     rows: list[Row] = []
-    for pool in case.pools:
-        members = [j for j, there in zip(case.hearing.judges, pool.members, strict=True) if there]
-        weightless = zip(case.hearing.judges, pool.weightless, strict=True)
+    for head, pool in _everyone(case):
+        anew = dict(zip(("anew_low", "anew_high"), case.anew(pool), strict=True))
+        found = case.accuracy(pool)
+        counts = _counts(pool.decision.sign, case.gold)
+        rows.append(
+            {**head, "judges": int(pool.members.sum()), **columns(found, *INTERVAL)}
+            | {**anew, "n": found.n, **counts, "cost": case.cost_of(pool)}
+        )
+    note = (
+        "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; n, ties "
+        "and unscored: of these pairs; anew: "
+        f"with the pool chosen anew in each resample. cost: {case.currency}, all verdicts, and "
+        "the human filter's annotation; not the exams."
+    )
+    return Table("pools", "Judges and pools against people", rows, note)
+
+
+def correlations_table(case: Case) -> Table:
+    """Spearman's rho over the answers of each item."""
+    parts = (*INTERVAL, "n", "unscored")
+    rows = [{**head, **columns(case.rho(pool), *parts)} for head, pool in _everyone(case)]
+    note = (
+        "Mean over items, signed; 0 where a method grades all answers alike. A judge or pool that "
+        "compares answers grades each by the pairs it wins less those it loses."
+    )
+    return Table("correlations", "Spearman's rho with people's grades", rows, note)
+
+
+def comparisons_table(case: Case) -> Table:
+    """The pool of all exams against every other pool and judge; others against two of them."""
+    rows: list[Row] = []
+    for pool, kind, other in _contests(case):
+        for measure in ("accuracy", "spearman"):
+            found = case.gain(measure, pool, other)
+            if found.n:
+                names = {"pool": pool.name, "against": other.name, "kind": kind}
+                rows.append(
+                    {"measure": measure, **names, **_tested(found), "unscored": found.unscored}
+                )
+    note = (
+        "Difference on the same pairs (accuracy) or items (spearman), 95 % interval over items; "
+        "p, two-sided and of each test by itself, from flipping the sign of whole items."
+    )
+    return Table("comparisons", "Pools against one another and against judges", rows, note)
+
+
+def _contests(case: Case) -> Iterator[tuple[Pool, str, Pool]]:
+    """(pool, whether the other is a pool or a judge, the other)."""
+    pools = [pool for pool in case.pools if pool.members.any()]
+    for pool in pools:
+        for other in pools:
+            usual = other.name in (EVERYBODY, "C")
+            if other is not pool and (pool is case.chosen or usual):
+                yield pool, "pool", other
+        if pool is case.chosen:
+            yield from ((pool, "judge", judge) for judge in case.singles)
+
+
+def budgets_table(case: Case) -> Table:
+    """The pool of all exams on a budget: its cheapest judges first, then one more at a time."""
+    unknown = case.chosen.members & np.isnan(case.cost)
+    known = case.chosen.members & ~unknown
+    votes = case.responses.votes(case.rules.orders)
+    rows: list[Row] = []
+    for spent in np.unique(case.cost[known]):
+        among = known & (case.cost <= spent)
+        decision = decide(votes, np.where(among, case.chosen.power, 0.0), case.rules.tolerance)
+        found = accuracy(correct(decision.sign, case.gold), draws=case.draws, seed=case.seed)
+        found = replace(found, unscored=unscored_pairs(decision.sign, case.gold))
         rows.append(
             {
-                "pool": pool.name,
-                "judges": ", ".join(members) or "nobody",
-                "no_weight": ", ".join(judge for judge, there in weightless if there) or None,
-                "count": len(members),
-                "p_same": same_list(pool),
-                "ties": pool.decision.ties,
-                "undecided": int(np.isnan(pool.decision.sign).sum()),
-                "weights": ", ".join(f"{w:.3f}" for w in pool.power[pool.members]),
+                "judges": case.responses.named(among),
+                **columns(found, *INTERVAL, "n", "unscored"),
+                "cost": float(case.cost[among].sum()),
             }
         )
     note = (
-        "p_same: share of resamples of the items that admit exactly these judges. ties: votes "
-        f"within {case.rules.tolerance:g} of a draw. no_weight: who passed, but whose weight is 0 "
-        "(study.weights=logit, at chance). human: mean weights over the folds."
+        f"Judges of the pool {case.chosen.name}, cheapest first, with their weights in it. cost: "
+        f"{case.currency}, all verdicts."
     )
-    return Table("lists", "Who passes", rows, note)
+    if unknown.any():
+        note += f" Left out, as no price is known of them: {case.responses.named(unknown)}."
+    return Table("budgets", "The pool on a budget", rows if len(rows) > 1 else [], note)
+
+
+def weightings_table(case: Case) -> Table:
+    """The pool of all exams under other weights."""
+    rows: list[Row] = []
+    for weighting in ("equal", "score", "logit", "mean") if case.chosen.exams else ():
+        rules = replace(case.rules, weighting=weighting)
+        pool = admitted(case.responses, case.marks, case.chosen.exams, rules)
+        if pool.members.any():
+            found, counts = case.accuracy(pool), _counts(pool.decision.sign, case.gold)
+            rows.append({"weights": weighting, "pool": pool.name, **_tested(found), **counts})
+    return Table("weightings", "The same pool under other weights", rows)
+
+
+def bias_table(case: Case) -> Table:
+    """How often a family wins where people do not prefer it; empty where none is named."""
+    inside, mixed = family_pairs(case.agents, case.responses.pairs, case.family)
+    side = np.where(inside[mixed, 0], 1.0, -1.0)
+    gold = case.gold[:, mixed] * side
+    rows: list[Row] = []
+    for head, pool in _everyone(case) if mixed.any() else ():
+        sign = pool.decision.sign[:, mixed]
+        sign = sign * (side if sign.ndim == 2 else side[:, None])
+        favours = np.where(np.isnan(sign), np.nan, (sign > 0).astype(np.float64))
+        rate = favour_rate(favours, gold, case.draws, case.seed)
+        right = accuracy(correct(sign, gold), draws=case.draws, seed=case.seed)
+        right = replace(right, unscored=unscored_pairs(sign, gold))
+        asked = unscored_pairs(sign, np.where(gold <= 0, 1.0, np.nan))
+        beside = entries("accuracy", right, "low", "high", "n", "unscored")
+        rows.append({**head, **_tested(rate), "unscored": asked, **beside})
+    note = (
+        f"Share of the pairs with an answer by {', '.join(case.family)} against another, which "
+        "people call a tie or decide for the other, in which the family's answer is preferred "
+        "(equation 5). accuracy: on all pairs of that kind that people decided."
+    )
+    return Table("bias", "Bias toward a family", rows, note)
 
 
 def agreement_table(case: Case) -> Table:
@@ -118,27 +242,26 @@ def agreement_table(case: Case) -> Table:
         groups += [(one, case.chosen, f"pool {case.chosen.name}") for one in case.singles]
     rows: list[Row] = []
     for one, two, label in groups:
-        found = case.agreement([(one, two)])
-        parts = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
-        rows.append({"judge": one.name, "with": label, **parts, "unscored": found.unscored})
+        found = columns(case.agreement([(one, two)]), *INTERVAL, "n", "unscored")
+        rows.append({"judge": one.name, "with": label, **found})
     note = "Share of pairs decided alike, ties included, with 95 % intervals over items."
     return Table("agreement", "Agreement between judges", rows, note)
 
 
 def orders_table(case: Case) -> Table:
     """What the order of the answers does to each judge; empty where answers are graded."""
-    if case.hearing.verdicts is None:
+    responses = case.responses
+    if responses.verdicts is None:
         return Table("orders", "Position bias", [])
     rows: list[Row] = []
-    for judge, cells in zip(case.hearing.judges, case.hearing.verdicts, strict=True):
+    for judge, cells in zip(responses.judges, responses.verdicts, strict=True):
         shown = np.full((len(cells), len(case.agents), len(case.agents)), np.nan)
-        first, second = case.hearing.pairs.T
+        first, second = responses.pairs.T
         shown[:, first, second], shown[:, second, first] = cells[..., 0], 1 - cells[..., 1]
         share = accuracy(shown, draws=case.draws, seed=case.seed)
-        unread = int(np.isnan(cells).sum())
-        row: dict[str, Value] = {"judge": judge, **position(shown)}
-        row |= {"low": share.low, "high": share.high, "n": share.n, "unscored": unread}
-        rows.append(row)
+        share = replace(share, unscored=int(np.isnan(cells).sum()))
+        found = columns(share, "low", "high", "n", "unscored")
+        rows.append({"judge": judge, **position(shown), **found})
     note = (
         "first_preferred: share of verdicts for the answer shown first, .5 without bias; low and "
         "high are its 95 % interval over items."
@@ -147,7 +270,23 @@ def orders_table(case: Case) -> Table:
 
 
 def _passed(case: Case, exam: str, judge: int) -> bool | str:
-    if not case.hearing.sat[exam][judge]:
+    if not case.responses.taken[exam][judge]:
         return "excused" if case.rules.excused else False
     marks = case.marks[exam]
     return "excused" if marks.alone[judge] else bool(marks.passed[judge])
+
+
+def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
+    """Every judge alone and every pool with a member: name and kind, and its decisions."""
+    for kind, group in (("judge", case.singles), ("pool", case.pools)):
+        for pool in group:
+            if pool.members.any():
+                yield {"name": pool.name, "kind": kind}, pool
+
+
+def _tested(found: Estimate) -> dict[str, Value]:
+    return columns(found, *INTERVAL, "p", "n") | {"items": found.clusters}
+
+
+def _counts(sign: ArrayLike, gold: ArrayLike) -> dict[str, Value]:
+    return {"ties": ties_of(sign, gold), "unscored": unscored_pairs(sign, gold)}

@@ -199,7 +199,7 @@ def test_confidence_is_that_of_the_label_among_the_allowed_ones() -> None:
     lm = ScriptedLabels(
         lambda r: {"one": 0.9, "two": 0.1} if "awful" in str(r) else {"one": 0.5, "two": 0.4}
     )
-    answers = exam.sit(exam.prepare(panel, lm, seed=0), lm, seed=0)
+    answers = exam.take(exam.prepare(panel, lm, seed=0), lm, seed=0)
     assert answers.absence == "" and answers.hard is not None
     np.testing.assert_allclose(answers.scored, math.log(0.9), atol=1e-6)
     np.testing.assert_allclose(answers.hard, math.log(0.5 / 0.9), atol=1e-6)

@@ -7,6 +7,21 @@ import pytest
 from numpy.testing import assert_allclose
 
 from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.qualification.decisions import (
+    accuracy,
+    accuracy_samples,
+    alike,
+    correct,
+    decide,
+    difference,
+    favour_rate,
+    fusion_weights,
+    gaps_of,
+    pooled_scores,
+    ties_of,
+    unscored_pairs,
+    votes_of,
+)
 from judgelab.stats.qualification.exams import (
     Threshold,
     confidence,
@@ -15,23 +30,6 @@ from judgelab.stats.qualification.exams import (
     spread_of_gap,
     tied,
     unchanged,
-)
-from judgelab.stats.qualification.pooling import (
-    decide,
-    fusion_weights,
-    gaps_of,
-    pooled_scores,
-    votes_of,
-)
-from judgelab.stats.qualification.preference import (
-    accuracy,
-    accuracy_samples,
-    alike,
-    correct,
-    difference,
-    favour_rate,
-    ties_of,
-    unscored_pairs,
 )
 
 NAN = np.nan

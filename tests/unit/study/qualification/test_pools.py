@@ -20,10 +20,9 @@ from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.stats.qualification.exams import Threshold, confidence, mark, shares
-from judgelab.study.qualification.case import Case, gain
-from judgelab.study.qualification.human_tables import bias_table, budgets_table
+from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.judge_prices import JudgePrices
-from judgelab.study.qualification.judge_responses import Hearing
+from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import (
     PoolingRules,
     admitted,
@@ -32,12 +31,13 @@ from judgelab.study.qualification.pools import (
     filtered_by_people,
     single,
 )
+from judgelab.study.qualification.tables import bias_table, budgets_table
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 NAN = np.nan
 
 
-def heard(**parts: Any) -> Hearing:
+def heard(**parts: Any) -> JudgeResponses:
     """Of as many judges as have grades or verdicts."""
     cells = parts["grades"] if "grades" in parts else parts["verdicts"]
     judges = len(cells)
@@ -51,11 +51,11 @@ def heard(**parts: Any) -> Hearing:
         "calls": np.zeros(judges, dtype=np.int64),
         "input_tokens": np.full(judges, NAN),
         "output_tokens": np.full(judges, NAN),
-        "sat": {},
+        "taken": {},
         "facts": {},
         "tied": np.full(judges, NAN),
     }
-    return Hearing(**usual | parts)
+    return JudgeResponses(**usual | parts)
 
 
 def test_no_item_is_graded_by_weights_that_it_taught() -> None:
@@ -63,10 +63,10 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     human = np.tile([3.0, 2.0, 1.0], (8, 1))
     even = (np.arange(8) % 2 == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
-    hearing = heard(grades=grades)
-    pool = filtered_by_people(hearing, np.ones((8, 3)), bar=0.6, folds=2, rules=PoolingRules())
+    responses = heard(grades=grades)
+    pool = filtered_by_people(responses, np.ones((8, 3)), bar=0.6, folds=2, rules=PoolingRules())
     assert (pool.decision.sign == -1).all()
-    assert_allclose(answer_scores(hearing, pool, 3), -human)
+    assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
 
 
@@ -79,15 +79,15 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
         "consistency": mark(shares(answers), Threshold("fixed", 0.5), draws=20),
         "self_confidence": mark(exam, Threshold(), draws=20),
     }
-    hearing = heard(
+    responses = heard(
         verdicts=np.ones((3, 10, 1, 2)),
-        sat={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
+        taken={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
     )
-    pool = admitted(hearing, marks, tuple(marks), PoolingRules("score"))
+    pool = admitted(responses, marks, tuple(marks), PoolingRules("score"))
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
     assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
-    failed = admitted(hearing, marks, tuple(marks), PoolingRules("score", excused=False))
+    failed = admitted(responses, marks, tuple(marks), PoolingRules("score", excused=False))
     assert failed.members.tolist() == [True, False, False]
 
 
@@ -96,20 +96,20 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
         "consistency": mark(shares(np.full((1, 5), 0.8)), Threshold("fixed", 0.5), draws=5),
         "pertinence": mark(shares(np.full((1, 5), 0.6)), Threshold("fixed", 0.5), draws=5),
     }
-    sat = {exam: np.ones(1, dtype=bool) for exam in marks}
-    hearing = heard(verdicts=np.ones((1, 5, 1, 2)), sat=sat)
-    assert_allclose(admitted(hearing, marks, ["consistency"], PoolingRules()).power, [0.8])
-    assert_allclose(admitted(hearing, marks, ["consistency"], PoolingRules("mean")).power, [0.7])
-    assert_allclose(admitted(hearing, marks, list(marks), PoolingRules()).power, [0.7])
+    taken = {exam: np.ones(1, dtype=bool) for exam in marks}
+    responses = heard(verdicts=np.ones((1, 5, 1, 2)), taken=taken)
+    assert_allclose(admitted(responses, marks, ["consistency"], PoolingRules()).power, [0.8])
+    assert_allclose(admitted(responses, marks, ["consistency"], PoolingRules("mean")).power, [0.7])
+    assert_allclose(admitted(responses, marks, list(marks), PoolingRules()).power, [0.7])
 
 
 def test_who_passed_and_has_no_weight_has_not_failed() -> None:
     """Two judges pass a bar below chance; their logits have nothing to say."""
     answers = np.tile([[0.4], [0.45], [0.1]], (1, 5))
     marks = {"consistency": mark(shares(answers), Threshold("fixed", 0.3), draws=5)}
-    sat = {"consistency": np.ones(3, dtype=bool)}
+    taken = {"consistency": np.ones(3, dtype=bool)}
     pool = admitted(
-        heard(verdicts=np.ones((3, 5, 1, 2)), sat=sat),
+        heard(verdicts=np.ones((3, 5, 1, 2)), taken=taken),
         marks,
         ["consistency"],
         PoolingRules("logit"),
@@ -146,13 +146,13 @@ def test_a_budget_and_a_bias_rate_say_whom_and_what_they_leave_out() -> None:
     """The second judge has no price, and the third decided half of the pairs."""
     verdicts = np.ones((3, 4, 1, 2))
     verdicts[2, :2] = NAN
-    hearing = heard(verdicts=verdicts)
-    pools = examined(hearing, {}, PoolingRules())
+    responses = heard(verdicts=verdicts)
+    pools = examined(responses, {}, PoolingRules())
     case = Case(
-        hearing=hearing,
+        responses=responses,
         agents=["a0", "a1"],
         marks={},
-        singles=[single(hearing, k, PoolingRules()) for k in range(3)],
+        singles=[single(responses, k, PoolingRules()) for k in range(3)],
         pools=pools,
         gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
         human=np.full((4, 2), NAN),
@@ -174,14 +174,14 @@ def test_a_budget_and_a_bias_rate_say_whom_and_what_they_leave_out() -> None:
     bias = {str(row["name"]): row for row in bias_table(case).rows}
     assert (bias["j2"]["n"], bias["j2"]["unscored"], bias["j2"]["accuracy_unscored"]) == (2, 1, 2)
     assert bias["all"]["unscored"] == 0
-    found = gain(case, "accuracy", pools[0], case.singles[2])
+    found = case.gain("accuracy", pools[0], case.singles[2])
     assert (found.n, found.unscored) == (1, 2)
     assert case.agreement([(case.singles[0], case.singles[2])]).unscored == 2
 
 
 def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path) -> None:
     prices = JudgePrices("USD", 1000, {"j0": 40.0})
-    hearing = heard(
+    responses = heard(
         verdicts=np.ones((3, 1, 1, 2)),
         calls=np.array([10, 10, 10]),
         input_tokens=np.array([2e6, 2e6, NAN]),
@@ -191,20 +191,20 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
         "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
         "j1": ScriptedChat(lambda _: None),
     }
-    assert_allclose(prices.cost(hearing, asked), [2 * 0.15 + 0.60, 0, NAN])
-    assert_allclose(prices.cost(hearing, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
+    assert_allclose(prices.cost(responses, asked), [2 * 0.15 + 0.60, 0, NAN])
+    assert_allclose(prices.cost(responses, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
     own = tmp_path / "prices.yaml"
     own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(17)
+    assert prices.cost(responses, asked, str(own))[0] == pytest.approx(17)
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
-    assert prices.cost(hearing, asked, str(own))[0] == pytest.approx(120)
+    assert prices.cost(responses, asked, str(own))[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
     for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
         with pytest.raises(ConfigError, match="both in one currency"):
             prices.check([asked["j1"], lm], str(own))
     prices.check([asked["j1"]], str(own))
     kept = {"j1": CacheReplay("calls.db", "gpt")}  # recorded by an LM that was paid
-    assert np.isnan(prices.cost(hearing, kept)[1])
+    assert np.isnan(prices.cost(responses, kept)[1])
     unlisted = replace(prices, judges={})
     own.write_text("currency: USD\nmodels: {}\n")
-    assert np.isnan(unlisted.cost(hearing, asked, str(own))[0])
+    assert np.isnan(unlisted.cost(responses, asked, str(own))[0])

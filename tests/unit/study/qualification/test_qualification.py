@@ -22,14 +22,14 @@ from judgelab.core.parse_reply import read_choice, read_number
 from judgelab.core.prompt import Prompt
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.exam.pertinence import most_similar
 from judgelab.exam.self_confidence import SelfConfidence, emitted
-from judgelab.exam.similar import most_similar
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
-from judgelab.study.qualification.annotation import all_pairs, preferences_of
+from judgelab.study.qualification.case import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
@@ -173,7 +173,7 @@ def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     found = run(judge, "study.orders=per_order", items=12)
     row = exam(found, "self_confidence")["tie"]  # no probabilities came with its replies
     assert row["passed"] == "excused" and row["value"] is None and row["unscored"] == 48
-    assert any("not sat by tie" in note and "by=words" in note for note in found["notes"])
+    assert any("not taken by tie" in note and "by=words" in note for note in found["notes"])
     row = exam(found, "consistency")["tie"]
     assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
     assert exam(found, "consistency")["longer"]["tied"] == 0.0
@@ -279,17 +279,20 @@ def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
         (["study.judges=null"], "study.judges"),
         (["mechanism=gptscore"], "only does chat"),
         (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
-        (["study.self_confidence.easy=null"], "Nobody says which agents"),
-        (["study.pertinence.question=lm"], "nobody has answered yet"),
+        (["study.self_confidence.easy=null"], "No agents are known for the easy set"),
+        (["study.pertinence.question=lm"], "have no answer yet"),
         (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
         (["study.threshold=quantile"], "needs a value"),
         (["study.bars.consistency=0.9"], "has no part where study.threshold=mean"),
         (["+study.bars.consistancy=0.9"], "consistancy: no exam .* Did you mean 'consistency'"),
-        (["study.threshold=fixed", "study.bars.pertinence=55"], "pertinence=55 must lie between"),
+        (
+            ["study.threshold=fixed", "study.bars.pertinence=55"],
+            "pertinence=55.* must be at most 1",
+        ),
         (["study.family=[nobody]"], "no agent is called 'nobody'"),
         (["study.prices=nowhere.yaml"], "cannot be read"),
-        (["study.human_bar=1.5"], "study.human_bar=1.5 is an accuracy"),
-        (["study.annotation_cost=-1"], "must not be negative"),
+        (["study.human_bar=1.5"], "study.human_bar=1.5 must be below 1"),
+        (["study.annotation_cost=-1"], "study.annotation_cost=-1 must be at least 0"),
         (["study.recorded=[gpt-4]"], "judges of evaluation_lm=replay"),
     ],
 )
@@ -369,10 +372,10 @@ def test_an_exam_in_probabilities_is_not_sat_by_who_shows_none() -> None:
     panel = panel_of([["good", "bad"]] * 2)
     lm = ScriptedChat(lambda _: "one")
     paper = exam.prepare(panel, lm, seed=0)
-    said = exam.sit(paper, lm, seed=0)
+    said = exam.take(paper, lm, seed=0)
     assert "by=words" in said.absence and np.isnan(said.scored).all()
     failed = ScriptedChat(lambda _: None)  # no reply says nothing of what the LM could show
-    assert exam.sit(paper, failed, seed=0).absence == ""
+    assert exam.take(paper, failed, seed=0).absence == ""
 
 
 def test_the_most_similar_other_source() -> None:

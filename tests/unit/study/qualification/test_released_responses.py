@@ -22,8 +22,8 @@ from judgelab.evaluation_lm.replay import Replay
 from judgelab.exam.protocol import Exam
 from judgelab.releases.auto_pre.recorded import NEEDED, list_datasets, read_dataset
 from judgelab.stats.qualification.exams import ConfidenceAnswers, Shares
-from judgelab.study.qualification.annotation import all_pairs
-from judgelab.study.qualification.judge_responses import Hearing
+from judgelab.study.qualification.case import all_pairs
+from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.released_responses import recall
 from judgelab.study.qualification.study import EXAMS
 from tests.tiny_release import write_release
@@ -52,7 +52,7 @@ def heard(
     form: str = "pairwise",
     named: Sequence[str] | None = None,
     **chosen: Any,
-) -> Hearing:
+) -> JudgeResponses:
     exam = {"relevant": "weak", "irrelevant": "strong"} | chosen
     panel = AutoPreReleased(str(folder), "Stories", **exam).load()
     return recall(Replay(str(folder)), panel, all_pairs(panel), form, named, exams)
@@ -75,8 +75,8 @@ def test_a_judge_without_verdicts_leaves_the_others_their_exam(
     assert isinstance(consistency, Shares)
     assert consistency.n.tolist() == [24, 24, 0]
     np.testing.assert_allclose(consistency.values(np.ones((1, 8)))[0, :2], [1.0, 21 / 24])
-    assert found.sat["consistency"].tolist() == [True, True, False]
-    assert found.sat["pertinence"].all() and found.tied[0] == 0 and np.isnan(found.tied[2])
+    assert found.taken["consistency"].tolist() == [True, True, False]
+    assert found.taken["pertinence"].all() and found.tied[0] == 0 and np.isnan(found.tied[2])
 
 
 def test_the_dataset_says_which_recorded_confidence_is_meant(
@@ -207,12 +207,12 @@ def test_the_study_says_what_is_missing(tmp_path: Path) -> None:
     [made] = (tmp_path / "runs").iterdir()
     with open_dict(config):
         config.study.judges = {"x": config.evaluation_lm}
-    with pytest.raises(ConfigError, match="asks nobody"):
+    with pytest.raises(ConfigError, match="asks no judge"):
         execute(config)
     found = json.loads((made / "result.json").read_text())
     said = " ".join(found["notes"])
     assert "Exam pertinence: no answers" in said and "Exam self_confidence: no answers" in said
     assert "There is no human filter: 8 items do not make 9 folds" in said
-    assert "had no part" in said and "No price is known of first, second" in said
+    assert "had no effect" in said and "No price is known of first, second" in said
     tables = {table["name"]: table["rows"] for table in found["tables"]}
     assert [row["pool"] for row in tables["lists"]] == ["all", "C"]

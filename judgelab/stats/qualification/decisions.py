@@ -1,0 +1,303 @@
+"""Many judges, one decision, held against people's (Auto-PRE paper, sections 3 and 5).
+
+Verdicts are 1 where the first of two answers wins, 0 where the second does, .5 for a tie and NaN
+where nothing could be read, always for the answers in one fixed order, whichever was shown first.
+``gold`` is 1 where people prefer the first answer, -1 for the second, 0 where they call it a tie
+and NaN where nobody was asked. Pairs of one item are not independent, so every interval resamples
+items and every test flips the sign of whole items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.sign_flip import sign_flip_p
+
+Weighting = Literal["equal", "score", "logit", "mean"]
+Orders = Literal["merged", "per_order"]
+
+TOLERANCE = 1e-9
+"""Votes closer to a draw than this share of all that was cast are ties: sums are rounded."""
+
+SUREST = 0.999
+"""Numbers are cut off here before the logit, which is infinite at 1."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a pool decided.
+
+    Attributes:
+        sign: 1 first answer, -1 second, 0 a tie, NaN where no judge of the pool voted; shape as
+            the votes without their judges.
+    """
+
+    sign: Floats
+
+    @property
+    def ties(self) -> int:
+        """How many are exactly 0."""
+        return int(np.count_nonzero(self.sign == 0))
+
+
+def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> Floats:
+    """Weight of every judge.
+
+    Args:
+        exams: [..., exams, judges] the judges' numbers, NaN where one was not taken.
+        admitting: [exams] which of them admit to the pool.
+        rule: ``equal`` 1; ``score`` the mean number over the exams that admit to the pool (the
+            paper's rule, stated for the pool of all three); ``mean`` the mean over all exams,
+            also those that the pool does not require; ``logit`` ln(p / (1 - p)) of the score, cut
+            off at 0 (a judge at chance has no weight) and at SUREST.
+
+    Returns:
+        [..., judges], not negative; NaN where the judge took none of the exams that count.
+    """
+    values = np.asarray(exams, dtype=np.float64)
+    chosen = np.asarray(admitting, dtype=np.bool_)
+    used = values if rule == "mean" or not chosen.any() else values[..., chosen, :]
+    known = ~np.isnan(used)
+    score = divide(np.where(known, used, 0.0).sum(axis=-2), known.sum(axis=-2))
+    if rule == "equal":
+        return np.ones(score.shape)
+    if rule != "logit":
+        return score
+    sure = np.clip(score, 0.5, SUREST)
+    return np.asarray(np.log(sure / (1 - sure)), dtype=np.float64)
+
+
+def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
+    """Verdicts [..., orders] as votes for the first answer, -1 to 1 from each order.
+
+    ``merged``: both orders of showing the answers are one vote, from -2 to 2; a tie in one order
+    or an unread one adds nothing. ``per_order`` keeps the axis. NaN where nothing was read.
+    """
+    votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
+    if orders == "per_order":
+        return votes
+    known = ~np.isnan(votes)
+    return np.where(known.any(axis=-1), np.where(known, votes, 0.0).sum(axis=-1), np.nan)
+
+
+def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
+    """[..., pairs] grade of the first answer minus that of the second; NaN unless both have one.
+
+    Args:
+        scores: [..., agents].
+        pairs: [pairs, 2] indices of agents.
+    """
+    cells = np.asarray(scores, dtype=np.float64)
+    return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
+
+
+def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) -> Decision:
+    """Weighted majority of those who voted.
+
+    Args:
+        votes: [judges, ...] of ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades
+            count by their size, so that a judge who saw no difference does not count.
+        weight: [judges]; 0 or NaN keeps a judge out.
+        tolerance: a balance within this share of all that was cast is a tie.
+
+    Raises:
+        ValueError: shapes do not fit, or a weight is negative.
+    """
+    cells = np.asarray(votes, dtype=np.float64)
+    power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
+    if power.shape != cells.shape[:1]:
+        raise ValueError(f"Votes {cells.shape} and weights {power.shape} do not fit together.")
+    if (power < 0).any():
+        raise ValueError("A judge cannot have a negative weight.")
+    filled = np.nan_to_num(cells)
+    voted = np.tensordot(power, (~np.isnan(cells)).astype(np.float64), axes=1)
+    balance = np.tensordot(power, filled, axes=1)
+    size = np.tensordot(power, np.abs(filled), axes=1)
+    sign = np.where(np.abs(balance) <= tolerance * size, 0.0, np.sign(balance))
+    return Decision(np.where(voted > 0, sign, np.nan))
+
+
+def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
+    """[items, agents] weighted mean of the judges' grades [judges, items, agents].
+
+    Weights are [judges], or [judges, items] where every item has its own. A judge without a grade
+    has no part in that answer's mean. NaN where no judge of the pool graded.
+    """
+    cells = np.asarray(scores, dtype=np.float64)
+    power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
+    power = power[:, None, None] if power.ndim == 1 else power[:, :, None]
+    known = ~np.isnan(cells)
+    total = (power * np.where(known, cells, 0.0)).sum(axis=0)
+    return divide(total, (power * known).sum(axis=0))
+
+
+def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
+    """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference.
+
+    Args:
+        sign: [items, pairs] or [items, pairs, orders] of ``decide``.
+        gold: [items, pairs].
+    """
+    decided, truth = _aligned(sign, gold)
+    known = ~np.isnan(decided) & _preferred(truth)
+    return np.where(known, np.where(decided == 0, 0.5, decided == truth), np.nan)
+
+
+def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
+    """Pairs without a decision on which people have a preference."""
+    decided, truth = _aligned(sign, gold)
+    return int(np.count_nonzero(np.isnan(decided) & _preferred(truth)))
+
+
+def ties_of(sign: ArrayLike, gold: ArrayLike) -> int:
+    """Pairs on which people have a preference and the decision is a tie."""
+    decided, truth = _aligned(sign, gold)
+    return int(np.count_nonzero((decided == 0) & _preferred(truth)))
+
+
+def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
+    """Decisions, and people's in their shape."""
+    decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
+    if decided.ndim == truth.ndim + 1:
+        truth = np.broadcast_to(truth[..., None], decided.shape)
+    return decided, truth
+
+
+def _preferred(gold: Floats) -> NDArray[np.bool_]:
+    return np.asarray(~np.isnan(gold) & (gold != 0))
+
+
+def accuracy(
+    right: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
+) -> Estimate:
+    """Share of correct decisions with an interval clustered by item.
+
+    Args:
+        right: [items, ...] of ``correct``.
+        macro: mean over items of each item's share, instead of over all pairs at once.
+        draws: resamples of the items.
+        seed: of the resamples; the same items for the same seed.
+
+    Returns:
+        n: pairs; clusters: items with any.
+    """
+    total, count = by_item(right)
+    pairs = int(count.sum())
+    if macro:
+        total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
+    items = int(np.count_nonzero(count))
+    low = high = float("nan")
+    if items > 2:
+        low, high = percentile_interval(ratio_samples(total, count, draws, seed))
+    return Estimate(float(divide(total.sum(), count.sum())), low, high, pairs, clusters=items)
+
+
+def difference(
+    right: ArrayLike, other: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
+) -> Estimate:
+    """Accuracy of one method minus that of another on the pairs both decided.
+
+    p: two-sided, from flipping the sign of whole items' sums of differences (the paper's tests
+    take pairs of answers as independent; docs/definitions.md).
+    """
+    gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
+    total, count = by_item(gap)
+    if macro:
+        total = np.nan_to_num(divide(total, count))
+    p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
+    return replace(accuracy(gap, macro=macro, draws=draws, seed=seed), p=p)
+
+
+def favour_rate(favours: ArrayLike, gold: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
+    """Share of the pairs that a family should not have won which it won (equation 5).
+
+    Args:
+        favours: [items, pairs] or [items, pairs, orders]: 1 where the method prefers the
+            family's answer, 0 where it prefers the other or calls it a tie, NaN unscored.
+        gold: [items, pairs], 1 where people prefer the family's answer. Ties count (T_h = 0).
+        draws: resamples of the items.
+        seed: of the resamples.
+
+    Returns:
+        A share between 0 and 1; n: verdicts; clusters: items with any.
+    """
+    chosen, truth = _aligned(favours, gold)
+    return accuracy(np.where(truth <= 0, chosen, np.nan), draws=draws, seed=seed)
+
+
+def accuracy_samples(
+    votes: ArrayLike,
+    gold: ArrayLike,
+    power: Floats,
+    weights: Floats,
+    tolerance: float = TOLERANCE,
+) -> Floats:
+    """[draws] accuracy over pairs of a pool that is chosen anew in each resample of the items.
+
+    Args:
+        votes: [judges, items, pairs] as for ``decide``.
+        gold: [items, pairs].
+        power: [draws, judges] the judges' weights in each resample; 0 or NaN keeps one out.
+        weights: [draws, items] how often each item was drawn.
+        tolerance: as ``decide``.
+    """
+    truth = np.asarray(gold, dtype=np.float64)
+    usable = _preferred(truth)
+    cells = np.asarray(votes, dtype=np.float64)[:, usable]
+    rows, where = np.unique(np.nan_to_num(power), axis=0, return_inverse=True)
+    total, count = _won(rows, cells, truth[usable], np.nonzero(usable)[0], len(truth), tolerance)
+    at = where.ravel()
+    return divide((weights * total[at]).sum(axis=1), (weights * count[at]).sum(axis=1))
+
+
+def _won(
+    rows: Floats,
+    votes: Floats,
+    wanted: Floats,
+    item: NDArray[np.int64],
+    items: int,
+    tolerance: float,
+) -> tuple[Floats, Floats]:
+    """[pools, items] sums of correct decisions, and how many were made."""
+    starts = np.flatnonzero(np.diff(item, prepend=-1))  # the cells come item by item
+    total, count = np.zeros((len(rows), items)), np.zeros((len(rows), items))
+    if not len(starts):
+        return total, count
+    towards = np.nan_to_num(votes) * wanted
+    size, voted = np.abs(towards), (~np.isnan(votes)).astype(np.float64)
+    for begin in range(0, len(rows), 250):  # keeps the temporary arrays small
+        part = slice(begin, begin + 250)
+        leaning, cast = rows[part] @ towards, (rows[part] @ voted) > 0
+        draw = np.abs(leaning) <= tolerance * (rows[part] @ size)
+        right = np.where(draw, 0.5, leaning > 0) * cast
+        total[part, item[starts]] = np.add.reduceat(right, starts, axis=1)
+        count[part, item[starts]] = np.add.reduceat(cast.astype(np.float64), starts, axis=1)
+    return total, count
+
+
+def by_item(values: ArrayLike) -> tuple[Floats, Floats]:
+    """[items] sum and number of the scored entries of each item."""
+    cells = np.asarray(values, dtype=np.float64)
+    flat = cells.reshape(len(cells), -1)
+    known = ~np.isnan(flat)
+    return np.where(known, flat, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64)
+
+
+def ratio_samples(total: Floats, count: Floats, draws: int, seed: int) -> Floats:
+    """[draws] sum over sum in resampled items; NaN where a resample holds nothing."""
+    weights = item_weights(len(total), draws, seed)
+    return divide(weights @ total, weights @ count)
+
+
+def alike(sign: ArrayLike, other: ArrayLike) -> Floats:
+    """1 where two methods decide alike, ties included, 0 where not; NaN where either has not."""
+    first, second = np.asarray(sign, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    known = ~np.isnan(first) & ~np.isnan(second)
+    return np.where(known, (first == second).astype(np.float64), np.nan)
