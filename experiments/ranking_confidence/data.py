@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
-from judgelab.dataset.rated.table import need, read_table
 from judgelab.dataset.rose import Rose
-from judgelab.dataset.score_table import ScoreTable
+from judgelab.dataset.score_table import ScoreTable, need, read_table
 from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
 from judgelab.stats.ranking.system_bias import fit_judge
 from judgelab.stats.ranking.system_gaps import system_moments

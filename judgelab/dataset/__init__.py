@@ -1,1 +1,17 @@
-"""Where items and responses come from: hub, local files, released data, shipped samples."""
+"""The dataset axis: where items, and perhaps responses, come from."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from judgelab.core.panel import Panel
+
+__all__ = ["Dataset"]
+
+
+class Dataset(Protocol):
+    """The interface of the axis."""
+
+    def load(self, limit: int | None = None) -> Panel:
+        """The first ``limit`` items (all for None); agents are empty without responses."""
+        ...

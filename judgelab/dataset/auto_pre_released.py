@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,7 @@ FIRST_PROMPT = 1
 """The models answered twice; people judged, and judges compared, answers to the first prompt."""
 
 
+@dataclass(frozen=True)
 class AutoPreReleased:
     """Items with the answers that people judged, their grades and their preferences.
 
@@ -49,25 +52,21 @@ class AutoPreReleased:
         ConfigError: a limit below 1.
     """
 
-    def __init__(
-        self,
-        path: str,
-        domain: str = "XSum",
-        relevant: str = "ChatGLM2-6B",
-        irrelevant: str = "gpt-3.5-turbo",
-        prompt: int = 1,
-        confidence: str | None = None,
-        limit: int | None = None,
-    ) -> None:
-        self.path, self.domain, self.limit = path, domain, at_least_one(limit)
-        self.relevant, self.irrelevant, self.prompt = relevant, irrelevant, prompt
-        self.confidence = confidence
+    path: str
+    domain: str = "XSum"
+    relevant: str = "ChatGLM2-6B"
+    irrelevant: str = "gpt-3.5-turbo"
+    prompt: int = 1
+    confidence: str | None = None
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel.
 
         Raises:
-            ConfigError: the limit is below 1.
             DataError: the folder does not hold the release or this dataset, or is damaged.
         """
         limit = self.limit if limit is None else at_least_one(limit)
@@ -88,7 +87,7 @@ class AutoPreReleased:
         if "pipeline_mismatch" in shown and (other := int(shown["pipeline_mismatch"].sum())):
             facts["answers_shown_otherwise"] = other
         return Panel(
-            _items(data, sources),
+            tuple(_items(data, sources)),
             tuple(Agent(name, meta={"kind": "model"}) for name in data.agents),
             _texts(data, answers),
             task,
@@ -96,29 +95,20 @@ class AutoPreReleased:
         ).head(limit)
 
 
-def _items(data: AutoPreRecords, sources: pd.DataFrame) -> tuple[Item, ...]:
-    told = sources.set_index("task_id")
-    items = []
+def _items(data: AutoPreRecords, sources: pd.DataFrame) -> Iterator[Item]:
+    texts = sources.set_index("task_id").to_dict("index")
     for row, task in enumerate(data.tasks):
-        grades = {
-            name: float(value)
-            for name, value in zip(data.agents, data.human[row], strict=True)
-            if np.isfinite(value)
-        }
+        grades = dict(zip(data.agents, data.human[row].tolist(), strict=True))
         preferred = _preferences(data, row)
-        meta = {"preferences": json.dumps(preferred)} if preferred else {}
-        text = told.loc[task].to_dict() if task in told.index else {}
+        text = texts.get(task, {})
         reference = text.get("reference")
-        items.append(
-            Item(
-                str(task),
-                str(text.get("source", "")),
-                reference if isinstance(reference, str) and reference else None,
-                human=grades,
-                meta=meta,
-            )
+        yield Item(
+            str(task),
+            str(text.get("source", "")),
+            reference if isinstance(reference, str) and reference else None,
+            human={name: grade for name, grade in grades.items() if np.isfinite(grade)},
+            meta={"preferences": json.dumps(preferred)} if preferred else {},
         )
-    return tuple(items)
 
 
 def _preferences(data: AutoPreRecords, row: int) -> list[list[str]]:
@@ -133,17 +123,8 @@ def _preferences(data: AutoPreRecords, row: int) -> list[list[str]]:
 
 
 def _texts(data: AutoPreRecords, answers: pd.DataFrame) -> tuple[tuple[str | None, ...], ...]:
-    if not len(answers):
-        return tuple((None,) * len(data.agents) for _ in data.tasks)
     first = answers[answers["task_prompt"] == FIRST_PROMPT]
-    told = {
-        (int(task), str(model)): text
-        for task, model, text in zip(first["task_id"], first["model"], first["answer"], strict=True)
-    }
-    return tuple(
-        tuple(
-            text if isinstance(text := told.get((task, name)), str) else None
-            for name in data.agents
-        )
-        for task in data.tasks
-    )
+    places = zip(first["task_id"].astype(int), first["model"].astype(str), strict=True)
+    given = dict(zip(places, first["answer"], strict=True))
+    rows = [[given.get((task, name)) for name in data.agents] for task in data.tasks]
+    return tuple(tuple(t if isinstance(t, str) else None for t in row) for row in rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,7 @@ FOLDERS = ("", "dataset", "task_iclr23/dataset")
 DESCRIPTION = "Review a machine learning paper submitted to a conference"
 
 
+@dataclass(frozen=True)
 class GemReleased:
     """ICLR 2023 papers with three human reviews each: reviewer_2 is judged by 1 and 3.
 
@@ -49,22 +51,18 @@ class GemReleased:
         ConfigError: a limit below 1.
     """
 
-    def __init__(
-        self,
-        path: str,
-        part: Literal["evaluation", "finetune"] = "evaluation",
-        text: Literal["review", "review_summary"] = "review",
-        limit: int | None = None,
-    ) -> None:
-        self.path, self.limit = path, at_least_one(limit)
-        self.part: Literal["evaluation", "finetune"] = part
-        self.text: Literal["review", "review_summary"] = text
+    path: str
+    part: Literal["evaluation", "finetune"] = "evaluation"
+    text: Literal["review", "review_summary"] = "review"
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel.
 
         Raises:
-            ConfigError: the limit is below 1.
             DataError: the path holds no such data, or it is damaged.
         """
         limit = self.limit if limit is None else at_least_one(limit)
@@ -96,12 +94,8 @@ class GemReleased:
                     f"{str(file)!r}: paper {paper!r} has the reviews {found}, not 1, 2 and 3: "
                     "fetch it again."
                 )
-            texts = dict(zip(rows["review_no"], rows[column], strict=True))
-            first = rows.iloc[0].to_dict()
-            synopsis, kind = _synopsis(first)
-            meta = {"synopsis": kind} if synopsis else {}
-            ordered = tuple(_known(texts[number]) for number in (1, 2, 3))
-            items.append(PeerItem(str(paper), "", synopsis, ordered, meta=meta))
+            texts = rows.sort_values("review_no")[column].tolist()
+            items.append(_peer_item(str(paper), texts, rows.iloc[0].to_dict()))
         return items
 
     def _clone(self, root: Path) -> tuple[list[PeerItem], list[Path]]:
@@ -124,11 +118,8 @@ class GemReleased:
         columns = [table[self.text].tolist() for table in tables]
         items = []
         for paper, *texts in zip(ids[0], *columns, strict=True):
-            about = papers.get(paper, {})
-            synopsis = _known(about.get("abstract"))
-            meta = {"synopsis": "abstract"} if synopsis else {}
-            source = _known(about.get("parsed_text")) or ""
-            items.append(PeerItem(paper, source, synopsis, tuple(map(_known, texts)), meta=meta))
+            about = {k: papers.get(paper, {}).get(k) for k in ("abstract", "parsed_text")}
+            items.append(_peer_item(paper, texts, about))
         return items, files
 
     def _papers(self, file: Path, files: list[Path]) -> dict[str, Mapping[Any, Any]]:
@@ -159,7 +150,7 @@ def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _numbers(values: list[Any], file: Path) -> list[int]:
-    """The column review_no, each 1, 2 or 3."""
+    """The column review_no."""
     for row, value in enumerate(values, start=1):
         if str(value) not in _REVIEWS:
             raise DataError(
@@ -167,6 +158,13 @@ def _numbers(values: list[Any], file: Path) -> list[int]:
                 "again."
             )
     return [_REVIEWS[str(value)] for value in values]
+
+
+def _peer_item(paper: str, texts: Sequence[object], about: Mapping[Any, Any]) -> PeerItem:
+    synopsis, kind = _synopsis(about)
+    meta = {"synopsis": kind} if synopsis else {}
+    source = _known(about.get("parsed_text")) or ""
+    return PeerItem(paper, source, synopsis, tuple(map(_known, texts)), meta=meta)
 
 
 def _known(value: object) -> str | None:

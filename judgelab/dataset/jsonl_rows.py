@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from judgelab.core.errors import DataError
+from judgelab.dataset.rows import finite
 
 KEYS = ("id", "source", "reference", "synopsis", "responses", "human")
 SHOWN = 20
@@ -207,15 +207,8 @@ def _human_faults(human: object) -> Iterator[str]:
             continue
         if isinstance(score, bool) or not isinstance(score, (int, float)):
             yield f"the human score of {name!r} is not a number but {_kind(score)}"
-        elif not _finite(score):
+        elif not finite(score):
             yield f"the human score of {name!r} is not finite ({score})"
-
-
-def _finite(score: int | float) -> bool:
-    try:
-        return math.isfinite(score)
-    except OverflowError:
-        return False
 
 
 def _encodes(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.resources import samples
-from judgelab.dataset.rows import Row, at_least_one, read_rows
+from judgelab.dataset.provenance import check_source, sample_file
+from judgelab.dataset.rows import Row, at_least_one, finite, read_rows
 
-SAMPLES = samples()
 KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
 """An instructor's grades (GEM paper, section 4.1) as numbers; more is better."""
@@ -32,6 +30,7 @@ class PeerItem:
     meta: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class PeerTexts:
     """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
 
@@ -54,56 +53,35 @@ class PeerTexts:
         ConfigError: an unknown source, a limit below 1, or a path that does not fit.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        task: str,
-        task_description: str,
-        noun: str,
-        source: str = "sample",
-        path: str | None = None,
-        references: Sequence[str] = (),
-        limit: int | None = None,
-    ) -> None:
-        check_source(source, path)
-        self.name, self.task = name, task
-        self.task_description, self.noun = task_description, noun
-        self.source, self.path = source, path
-        self.references, self.limit = tuple(references), at_least_one(limit)
+    name: str
+    task: str
+    task_description: str
+    noun: str
+    source: str = "sample"
+    path: str | None = None
+    references: Sequence[str] = ()
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_source(self.source, self.path, ("sample", "path"))
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel with its reviewers.
 
         Raises:
-            ConfigError: the limit is below 1, or a reference is no reviewer.
+            ConfigError: a reference is no reviewer.
             DataError: the file is missing or empty, or a row is not as described.
         """
         limit = self.limit if limit is None else at_least_one(limit)
-        file = sample_file(self.name) if self.path is None else Path(self.path).expanduser()
+        file, told = sample_file(self.name)
+        if self.path is not None:
+            file, told = Path(self.path).expanduser(), self.path
         items = read_items(file)
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
-        facts["file"] = self.path or f"judgelab/dataset/samples/{file.name}"
-        facts["task_description"] = self.task_description
+        facts |= {"file": told, "task_description": self.task_description}
         facts["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
         return peer_panel(items, self.references, self.task, facts).head(limit)
-
-
-def check_source(source: str, path: str | None) -> None:
-    """Refuse a source other than sample or path, and a path that does not go with it.
-
-    Raises:
-        ConfigError: either.
-    """
-    if source not in ("sample", "path"):
-        raise ConfigError(f"dataset.source={source!r} must be sample or path.")
-    if (source == "path") != bool(path):
-        raise ConfigError("dataset.path and dataset.source=path go together: give both.")
-
-
-def sample_file(name: str) -> Path:
-    """The shipped sample of a dataset."""
-    return SAMPLES / f"{name}.jsonl"
 
 
 def peer_panel(
@@ -192,17 +170,11 @@ def _text(value: Any, where: str, what: str) -> str | None:
 def _grade(value: Any, where: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, str) and value.strip().upper() in LETTERS:
-        return LETTERS[value.strip().upper()]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:  # an integer of hundreds of digits
-            number = math.inf
-        if math.isfinite(number):
-            return number
+    letter = value.strip().upper() if isinstance(value, str) else None
+    if letter in LETTERS:
+        return LETTERS[letter]
+    if finite(value):
+        return float(value)
     said = repr(value)
-    raise DataError(
-        f"{where}: a grade must be A, B, C, a finite number or null, not "
-        f"{said if len(said) <= 40 else said[:40] + '...'}."
-    )
+    said = said if len(said) <= 40 else said[:40] + "..."
+    raise DataError(f"{where}: a grade must be A, B, C, a finite number or null, not {said}.")

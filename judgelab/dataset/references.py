@@ -6,32 +6,31 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_type_hints
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
-from judgelab.dataset.origin import Origin, check_source, origin
+from judgelab.dataset.hub import PublicTexts
+from judgelab.dataset.provenance import Provenance, check_keys, find_rows
 from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
 
-Pick = Literal["first", "most_sentences", "right"]
-"""Which of several references: the first; the one with the most sentences, the first among
-equals; or the one that the column ``right`` numbers (from 1)."""
-
 FIELDS = ("source", "references", "right", "id")
-HUB = ("id", "config", "revision", "split", "data_files")
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
+_COUNT = Field(ge=1, description="at least 1, or null")
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(BaseModel):
     """Which references and items take part (DHP paper, appendix C).
 
     Attributes:
-        reference: which of an item's references.
+        reference: which of several references: the first; the one with the most sentences, the
+            first among equals; or the one that the column ``right`` numbers (from 1).
         characters: only references that are longer than so many characters.
         section: only the part of source and reference under this heading in capitals.
         unique: only the first of rows with the same source and reference.
@@ -39,77 +38,68 @@ class Selection:
         seed: of that draw.
     """
 
-    reference: Pick = "first"
-    characters: int | None = None
-    section: str | None = None
-    unique: bool = False
-    draw: int | None = None
-    seed: int = 0
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    reference: Literal["first", "most_sentences", "right"] = Field(
+        "first", description="first, most_sentences or right"
+    )
+    characters: int | None = Field(None, ge=1, description="at least 1, or null")
+    section: str | None = Field(None, pattern=r"\S", description="a heading, or null")
+    unique: bool = Field(False, description="true or false")
+    draw: int | None = Field(None, ge=1, description="at least 1, or null")
+    seed: int = Field(0, ge=0, description="a whole number from 0 up")
 
 
-class References:
+@dataclass(frozen=True, kw_only=True)
+class References(PublicTexts):
     """Items with one reference each, for studies that degrade good texts.
 
     Args:
-        name: key of the dataset; names the sample file and items without an id.
-        task, task_description, noun: as for ``Hub``.
-        hub: as for ``Hub``.
         fields: columns (or paths into nested ones): ``source``, a column or a pattern with
             {columns}; ``references``, a column, one that holds a list, or a list of columns;
             ``right``, the column that numbers the right one of them, nulls counted (the other,
             where there is just one, becomes the item's meta ``wrong``); ``id``; null where there
             is none.
         select: see ``Selection``.
-        source: ``sample`` (items written for this project), ``hub``, or ``path``.
-        path: a local parquet, jsonl, json or csv file with the same columns.
-        limit: the first so many items that were selected; ``load`` may override it.
-
-    Raises:
-        ConfigError: an unknown key or source, a wrong type, or a path that does not fit.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        task: str,
-        task_description: str,
-        noun: str,
-        hub: Mapping[str, Any],
-        fields: Mapping[str, Any],
-        select: Mapping[str, Any],
-        source: str = "sample",
-        path: str | None = None,
-        limit: int | None = None,
-    ) -> None:
-        _known(hub, HUB, "dataset.hub")
-        _known(fields, FIELDS, "dataset.fields")
-        check_source(source, path)
-        for key in ("source", "references"):
-            if not _columns(fields.get(key), several=key == "references"):
-                said = " or a list of columns" if key == "references" else ""
-                raise ConfigError(f"dataset.fields.{key} must name a column{said}.")
-        self.name, self.task = name, task
-        self.task_description, self.noun = task_description, noun
-        self.hub, self.fields, self.select = dict(hub), dict(fields), _selection(select)
-        if (self.select.reference == "right") != bool(fields.get("right")):
+    fields: Mapping[str, Any]
+    select: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_keys(self.fields, FIELDS, "dataset.fields")
+        for key, several in (("source", ""), ("references", " or a list of columns")):
+            if not _columns(self.fields.get(key), several=bool(several)):
+                raise ConfigError(f"dataset.fields.{key} must name a column{several}.")
+        if (self._selection.reference == "right") != bool(self.fields.get("right")):
             raise ConfigError(
                 "dataset.select.reference=right and dataset.fields.right go together: give both."
             )
-        self.source, self.path, self.limit = source, path, at_least_one(limit)
+
+    @cached_property
+    def _selection(self) -> Selection:
+        known = Selection.model_fields
+        check_keys(self.select, tuple(known), "dataset.select")
+        try:
+            return Selection(**self.select)
+        except ValidationError as cause:
+            key = str(cause.errors()[0]["loc"][0])
+            must = known[key].description
+            raise ConfigError(
+                f"dataset.select.{key}={self.select[key]!r} must be {must}."
+            ) from None
 
     def load(self, limit: int | None = None) -> Panel:
         """The items selected, each with its reference, without agents.
 
-        Returns:
-            A panel whose provenance also holds rows read, how many were left out and why, and
-            the selection.
+        The provenance also holds rows read, how many were left out and why, and the selection.
 
         Raises:
             DataError: the data cannot be had, a row lacks something, or no row is left.
         """
         limit = self.limit if limit is None else at_least_one(limit)
-        found = origin(self.name, self.source, self.path, self.hub)
+        found = find_rows(self.name, self.source, self.path, self.hub)
         rows = read_rows(found.files)
         items, left_out = self._selected(rows, found)
         if not items:
@@ -120,11 +110,14 @@ class References:
         items = items[:limit]
         facts = {"dataset": self.name, "source": self.source, **found.facts, "rows": len(items)}
         facts |= {"rows_read": len(rows), "rows_left_out": dict(left_out)}
-        facts |= {"selection": vars(self.select), "task_description": self.task_description}
+        facts |= {
+            "selection": self._selection.model_dump(),
+            "task_description": self.task_description,
+        }
         facts["content"] = Panel(items=tuple(items)).digest
         return Panel(items=tuple(items), task=self.task, provenance=facts)
 
-    def _selected(self, rows: Sequence[Row], found: Origin) -> tuple[list[Item], Counter[str]]:
+    def _selected(self, rows: Sequence[Row], found: Provenance) -> tuple[list[Item], Counter[str]]:
         """Items in the order of the rows, and why the other rows are not among them."""
         why: Counter[str] = Counter()
         kept: list[Item] = []
@@ -133,15 +126,15 @@ class References:
             item = self._item(number, row, found.where)
             if isinstance(item, str):
                 why[item] += 1
-            elif self.select.unique and (item.source, item.reference) in seen:
+            elif self._selection.unique and (item.source, item.reference) in seen:
                 why["repeated"] += 1
             else:
                 seen.add((item.source, item.reference))
                 kept.append(item)
-        draw = self.select.draw
+        draw = self._selection.draw
         if draw is not None and draw < len(kept):
             why["not drawn"] = len(kept) - draw
-            rng = np.random.default_rng(self.select.seed)
+            rng = np.random.default_rng(self._selection.seed)
             chosen = np.sort(rng.choice(len(kept), size=draw, replace=False))
             kept = [kept[int(i)] for i in chosen]
         return kept, why
@@ -167,23 +160,23 @@ class References:
         chosen = self._choose(texts) if right is None else texts[right]
         if not chosen:
             return "no reference"
-        if self.select.characters is not None and len(chosen) <= self.select.characters:
-            return f"not longer than {self.select.characters} characters"
+        if self._selection.characters is not None and len(chosen) <= self._selection.characters:
+            return f"not longer than {self._selection.characters} characters"
         others = [] if right is None else texts[:right] + texts[right + 1 :]
         wrong = [text for text in others if text]
         return Item(key, source, chosen, meta={"wrong": wrong[0]} if len(wrong) == 1 else {})
 
     def _choose(self, texts: Sequence[str]) -> str:
         present = [text for text in texts if text]
-        if self.select.reference == "most_sentences":
+        if self._selection.reference == "most_sentences":
             return max(present, key=lambda text: len(sentences(text)))
         return present[0]
 
     def _part(self, text: str) -> str:
         """The section asked for, up to the next heading in capitals; the whole where none is."""
-        if self.select.section is None:
+        if self._selection.section is None:
             return text.strip()
-        pattern = rf"\b{re.escape(self.select.section)}\b:?(.*?)(?=\b{_HEADING}\b|\Z)"
+        pattern = rf"\b{re.escape(self._selection.section)}\b:?(.*?)(?=\b{_HEADING}\b|\Z)"
         match = re.search(pattern, text, re.DOTALL)
         return match[1].strip() if match else ""
 
@@ -221,34 +214,3 @@ def _columns(given: object, *, several: bool) -> bool:
     names = given if several and isinstance(given, Sequence) else [given]
     names = [given] if isinstance(given, str) else names
     return bool(names) and all(isinstance(name, str) and name for name in names)
-
-
-def _selection(given: Mapping[str, Any]) -> Selection:
-    hints = get_type_hints(Selection)
-    _known(given, tuple(hints), "dataset.select")
-    made = Selection(**given)
-    picks = get_args(Pick)
-    if made.reference not in picks:
-        hint = did_you_mean(str(made.reference), picks)
-        raise ConfigError(f"dataset.select.reference={made.reference!r}.{hint}")
-    for key, lowest, said in (
-        ("characters", 1, "at least 1, or null"),
-        ("draw", 1, "at least 1, or null"),
-        ("seed", 0, "a whole number from 0 up"),
-    ):
-        value = getattr(made, key)
-        if value is None and key != "seed":
-            continue
-        if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-            raise ConfigError(f"dataset.select.{key}={value!r} must be {said}.")
-    if not isinstance(made.unique, bool):
-        raise ConfigError(f"dataset.select.unique={made.unique!r} must be true or false.")
-    if made.section is not None and not (isinstance(made.section, str) and made.section.strip()):
-        raise ConfigError(f"dataset.select.section={made.section!r} must be a heading, or null.")
-    return made
-
-
-def _known(given: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
-    for key in given:
-        if key not in keys:
-            raise ConfigError(f"Unknown key {where}.{key}.{did_you_mean(str(key), keys)}")

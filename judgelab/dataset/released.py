@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
+from judgelab.dataset.rows import at_least_one
 from judgelab.releases.peer_prediction.release import read_domain
 
 
+@dataclass(frozen=True)
 class Released:
     """One domain of the release: items with the clean responses of all its agents.
 
@@ -25,15 +26,12 @@ class Released:
         ConfigError: a limit below 1.
     """
 
-    def __init__(
-        self,
-        path: str,
-        domain: str = "xsum",
-        limit: int | None = None,
-    ) -> None:
-        if limit is not None and limit < 1:
-            raise ConfigError(f"dataset.limit={limit} must be at least 1, or null for all.")
-        self.path, self.domain, self.limit = path, domain, limit
+    path: str
+    domain: str = "xsum"
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel with agents, their categories, references and provenance.
@@ -41,7 +39,7 @@ class Released:
         Raises:
             DataError: the folder holds no release or not this domain, or a file is damaged.
         """
-        data = read_domain(self.path, self.domain)
-        panel = data.panel(self.limit if limit is None else limit)
+        limit = self.limit if limit is None else at_least_one(limit)
+        panel = read_domain(self.path, self.domain).panel(limit)
         found = str(Path(self.path).expanduser())
         return replace(panel, provenance={**panel.provenance, "path": found})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,16 @@ def at_least_one(limit: int | None) -> int | None:
     if limit is not None and (isinstance(limit, bool) or limit < 1):
         raise ConfigError(f"limit={limit!r} must be a whole number of items, at least 1.")
     return limit
+
+
+def finite(value: object) -> bool:
+    """Whether it is a finite number; true and false are none."""
+    try:
+        return (
+            isinstance(value, int | float) and math.isfinite(value) and not isinstance(value, bool)
+        )
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def text_at(row: Row, field: str) -> str | None:

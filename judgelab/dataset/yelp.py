@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel, rng_for
-from judgelab.dataset.peer_texts import (
-    PeerItem,
-    check_source,
-    peer_panel,
-    read_items,
-    sample_file,
-)
+from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
+from judgelab.dataset.provenance import check_source, sample_file
 from judgelab.dataset.rows import at_least_one
 
 PREFIXES = ("", "yelp_academic_dataset_")
 KIND = "Restaurants"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Yelp:
     """Restaurants, each with a few long reviews, as agents ``reviewer_1`` and so on.
 
@@ -47,46 +44,40 @@ class Yelp:
         ConfigError: an unknown source, a number below 1, or a path that does not fit.
     """
 
-    def __init__(
-        self,
-        *,
-        task_description: str,
-        noun: str = "restaurant",
-        source: str = "sample",
-        path: str | None = None,
-        restaurants: int = 300,
-        reviews: int = 3,
-        minimum: int = 50,
-        characters: int = 1000,
-        references: Sequence[str] = ("reviewer_1", "reviewer_3"),
-        seed: int = 0,
-        limit: int | None = None,
-    ) -> None:
-        check_source(source, path)
-        if min(restaurants, reviews, minimum, characters) < 1 or reviews > minimum:
+    task_description: str
+    noun: str = "restaurant"
+    source: str = "sample"
+    path: str | None = None
+    restaurants: int = 300
+    reviews: int = 3
+    minimum: int = 50
+    characters: int = 1000
+    references: Sequence[str] = ("reviewer_1", "reviewer_3")
+    seed: int = 0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_source(self.source, self.path, ("sample", "path"))
+        counts = (self.restaurants, self.reviews, self.minimum, self.characters)
+        if min(counts) < 1 or self.reviews > self.minimum:
             raise ConfigError(
                 "dataset.restaurants, reviews, minimum and characters must be at least 1, and "
-                f"minimum={minimum} not below reviews={reviews}."
+                f"minimum={self.minimum} not below reviews={self.reviews}."
             )
-        self.task_description, self.noun = task_description, noun
-        self.source, self.path = source, path
-        self.restaurants, self.reviews = restaurants, reviews
-        self.minimum, self.characters = minimum, characters
-        self.references, self.seed, self.limit = tuple(references), seed, at_least_one(limit)
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
         """The panel with its reviewers.
 
         Raises:
-            ConfigError: the limit is below 1, or a reference is no reviewer.
+            ConfigError: a reference is no reviewer.
             DataError: the files are missing or damaged, or hold too few such restaurants.
         """
         limit = self.limit if limit is None else at_least_one(limit)
         facts: dict[str, object] = {"dataset": "yelp", "source": self.source}
         facts["task_description"] = self.task_description
         if self.path is None:
-            file = sample_file("yelp")
-            facts["file"] = f"judgelab/dataset/samples/{file.name}"
+            file, facts["file"] = sample_file("yelp")
             items = read_items(file)
         else:
             facts |= {"file": self.path, "seed": self.seed, "minimum": self.minimum}

@@ -15,7 +15,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 from judgelab.core.step import Step
-from judgelab.dataset.protocol import Dataset
+from judgelab.dataset import Dataset
 from judgelab.engine.estimating import estimator_of
 from judgelab.engine.references import (
     with_reference_texts_of,

@@ -14,7 +14,7 @@ from judgelab.config import WRITER
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
-from judgelab.dataset.protocol import Dataset
+from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers

@@ -25,8 +25,8 @@ import yaml
 from hydra.utils import instantiate
 
 from judgelab.core.errors import ConfigError, DataError, MissingExtraError
-from judgelab.dataset.download import split_patterns
-from judgelab.dataset.hub import SAMPLES, Hub
+from judgelab.dataset.hub import Hub
+from judgelab.dataset.provenance import SAMPLES, split_patterns
 from judgelab.store.network import why_offline
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
@@ -205,9 +205,9 @@ def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
         ({"source": "path"}, "go together"),
         ({"path": "x.jsonl"}, "go together"),
         ({"empty_rows": "drop"}, "error or skip"),
-        ({"fields": {"source": "document", "refrence": "summary"}}, "did you mean 'reference'"),
+        ({"fields": {"source": "document", "refrence": "summary"}}, "Did you mean 'reference'"),
         ({"fields": {"source": None}}, "must name the column"),
-        ({"hub": {"revison": "main"}}, "did you mean 'revision'"),
+        ({"hub": {"revison": "main"}}, "Did you mean 'revision'"),
     ):
         with pytest.raises(Exception, match=hint) as caught:
             domain("xsum", **options)

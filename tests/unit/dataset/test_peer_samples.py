@@ -15,7 +15,7 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.panel import Panel
-from judgelab.dataset.peer_texts import SAMPLES
+from judgelab.dataset.provenance import SAMPLES
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 NAMES = ("iclr_reviews", "peer_grading", "yelp")

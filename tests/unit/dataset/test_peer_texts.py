@@ -89,7 +89,7 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="every reviewer"):
         peers(file, references=["reviewer_1", "reviewer_2"]).load()
     common: Any = {"name": "yelp", "task": "t", "task_description": "d", "noun": "n"}
-    with pytest.raises(ConfigError, match="must be sample or path"):
+    with pytest.raises(ConfigError, match="must be one of sample, path"):
         PeerTexts(**common, source="hub")
     with pytest.raises(ConfigError, match="go together"):
         PeerTexts(**common, source="path")

@@ -12,7 +12,7 @@ import pytest
 
 from judgelab.core.errors import ConfigError, DataError, JudgelabError
 from judgelab.core.panel import Panel
-from judgelab.dataset.rated.sample import SYSTEMS
+from judgelab.dataset.annotated import SYSTEMS
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable
 from judgelab.dataset.summeval_ratings import SummEval
@@ -222,12 +222,11 @@ def hub_panel(
 ) -> Panel:
     """What is loaded where the Hub's cache holds one file with this row."""
     pytest.importorskip("datasets")
-    from judgelab.dataset.download import Snapshot
-    from judgelab.dataset.rated import files
+    from judgelab.dataset import provenance
 
     file = folder / "0000.parquet"
     pd.DataFrame([row]).to_parquet(file)
-    monkeypatch.setattr(files, "fetch", lambda hub: Snapshot((file,), "c0ffee"))
+    monkeypatch.setattr(provenance, "fetch", lambda hub: provenance.Snapshot((file,), "c0ffee"))
     return made.load()
 
 

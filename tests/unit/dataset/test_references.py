@@ -130,7 +130,7 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="none of 1 rows is left"):
         dataset("summeval", source="path", path=few, select={"characters": 99}).load()
     for change, said in (
-        ({"select": {"refrence": "first"}}, "Unknown key dataset.select.refrence"),
+        ({"select": {"refrence": "first"}}, "dataset.select.refrence is not a known key"),
         ({"select": {"reference": "longest"}}, "reference='longest'"),
         ({"select": {"draw": 0}}, "draw=0"),
         ({"select": {"draw": True}}, "draw=True must be at least 1"),

@@ -12,7 +12,8 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.panel import Item, Panel
-from judgelab.dataset.hub import SAMPLES, Hub
+from judgelab.dataset.hub import Hub
+from judgelab.dataset.provenance import SAMPLES
 from judgelab.dataset.references import References
 from judgelab.dataset.rows import read_rows
 

@@ -20,7 +20,7 @@ except ConfigError as fault:
     print(fault)
 """
 DATASET = """
-from judgelab.dataset.download import fetch
+from judgelab.dataset.provenance import fetch
 from judgelab.core.errors import DataError
 try:
     fetch({"id": "some/absent-set", "revision": "main", "split": "test"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel
@@ -16,7 +16,7 @@ class Rated:
 
     Attributes:
         item, system: which one.
-        human: what people gave it; NaN where nobody did.
+        human: what people gave it; NaN where it is unscored.
         scores: metric -> score; NaN where it is missing.
         text: the text itself; None where the data hold scores alone.
     """
@@ -69,27 +69,26 @@ def rated_panel(
     kept = dict(list(table.items())[:limit])
     if not kept:
         raise DataError(f"{where} holds no scored texts.")
-    items = tuple(
-        _item(name, cells, sources.get(name, RatedSource())) for name, cells in kept.items()
+    panel = Panel(
+        items=tuple(
+            _item(name, cells, sources.get(name, RatedSource())) for name, cells in kept.items()
+        ),
+        agents=tuple(Agent(name) for name in systems),
+        texts=tuple(
+            tuple(cells[name].text if name in cells else None for name in systems)
+            for cells in kept.values()
+        ),
+        provenance=provenance,
     )
-    texts = tuple(
-        tuple(cells[name].text if name in cells else None for name in systems)
-        for cells in kept.values()
-    )
-    panel = Panel(items, tuple(Agent(name) for name in systems), texts, provenance=provenance)
-    facts = {**provenance, "rows": len(items), "content": panel.digest}
-    return Panel(items, panel.agents, texts, provenance=facts)
+    return replace(panel, provenance={**provenance, "rows": len(kept), "content": panel.digest})
 
 
 def _item(name: str, cells: Mapping[str, Rated], source: RatedSource) -> Item:
     metrics = dict.fromkeys(metric for cell in cells.values() for metric in cell.scores)
-    scores = {
-        metric: {
-            system: cell.scores[metric]
-            for system, cell in cells.items()
-            if metric in cell.scores and not math.isnan(cell.scores[metric])
-        }
-        for metric in metrics
-    }
-    human = {s: cell.human for s, cell in cells.items() if not math.isnan(cell.human)}
+    scores = {m: _known({s: c.scores.get(m, math.nan) for s, c in cells.items()}) for m in metrics}
+    human = _known({system: cell.human for system, cell in cells.items()})
     return Item(name, source.text, source.reference, human=human, scores=scores)
+
+
+def _known(scores: Mapping[str, float]) -> dict[str, float]:
+    return {system: score for system, score in scores.items() if not math.isnan(score)}

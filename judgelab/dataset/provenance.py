@@ -1,4 +1,4 @@
-"""The parquet files of one split on the Hugging Face Hub, at one exact commit."""
+"""Where a dataset's rows lie: its shipped sample, the Hugging Face Hub, or a file of the user's."""
 
 from __future__ import annotations
 
@@ -9,19 +9,87 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from judgelab.core.errors import ConfigError, DataError, require
+from judgelab.core.errors import ConfigError, DataError, did_you_mean, require
+from judgelab.core.resources import samples
 from judgelab.store.network import HubError, hub_folder
+
+SAMPLES = samples()
+SOURCES = ("sample", "hub", "path")
+HUB = ("id", "config", "revision", "split", "data_files")
+"""What says where a dataset lies on the Hub."""
 
 SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
 """How the Hub numbers the files of a split, so that a missing one can be told."""
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """Files with the rows.
+
+    Attributes:
+        files: in order.
+        facts: for the panel: hub id, revision asked and commit found, or the file.
+        where: for messages.
+    """
+
+    files: tuple[Path, ...]
+    facts: Mapping[str, object]
+    where: str
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Files of one split, and the commit they were taken from."""
+    """Files of one split on the Hub, and the commit they were taken from."""
 
     files: tuple[Path, ...]
     commit: str
+
+
+def check_source(source: str, path: str | None, known: Sequence[str] = SOURCES) -> None:
+    """Refuse an unknown source, and a path without ``source=path`` or the other way round.
+
+    Raises:
+        ConfigError: either.
+    """
+    if source not in known:
+        raise ConfigError(f"dataset.source={source!r} must be one of {', '.join(known)}.")
+    if (source == "path") != bool(path):
+        raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+
+
+def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:
+    """The mapping itself, absent keys as None.
+
+    Raises:
+        ConfigError: a key is unknown.
+    """
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"{where}.{key} is not a known key.{did_you_mean(str(key), known)}")
+    return {key: given.get(key) for key in known}
+
+
+def sample_file(name: str) -> tuple[Path, str]:
+    """The shipped sample of a dataset, and how a record names it."""
+    file = SAMPLES / f"{name}.jsonl"
+    return file, f"judgelab/dataset/samples/{file.name}"
+
+
+def find_rows(name: str, source: str, path: str | None, hub: Mapping[str, Any]) -> Provenance:
+    """The files of a dataset, downloaded where they have to be.
+
+    Raises:
+        DataError: the Hub is out of reach, or has not what was asked for.
+    """
+    if source == "sample":
+        file, told = sample_file(name)
+        return Provenance((file,), {"file": told}, str(file))
+    if source == "hub":
+        found = fetch(hub)
+        asked = {key: hub.get(key) for key in HUB if key != "data_files"}
+        return Provenance(found.files, {"hub": asked, "commit": found.commit}, str(hub.get("id")))
+    file = Path(str(path)).expanduser()
+    return Provenance((file,), {"file": str(path)}, str(file))
 
 
 def fetch(hub: Mapping[str, Any]) -> Snapshot:
