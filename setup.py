@@ -12,6 +12,7 @@ setup(
             "agents/strategies/*.txt",
             "agents/strategies/*.yaml",
             "*/words/*.yaml",
+            "releases/**/*.yaml",
         ],
         "judgelab.conf": ["**/*"],
     },

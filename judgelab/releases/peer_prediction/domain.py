@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel, Texts
-from judgelab.releases.peer_prediction.taxonomy import TAXONOMY
+from judgelab.releases.peer_prediction.taxonomy import pairing_order
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -180,7 +180,7 @@ class ReleasedDomain:
 
     def _ranked(self) -> tuple[Agent, ...]:
         """The agents, each with its place in the list from which the release draws pairs."""
-        names = [n for group in TAXONOMY.get(self.task, {}).values() for n in group]
+        names = pairing_order(self.task)
         rank = {name: str(place) for place, name in enumerate(names)}
         last = str(len(names))
         return tuple(

@@ -48,6 +48,23 @@ _SUFFIXES = (
 
 
 @dataclass(frozen=True)
+class ReleasedRecord:
+    """One file of one item.
+
+    Attributes:
+        path: the file.
+        id: item id (``example_idx``).
+        names: agents in the order of the file's arrays (``condition_keys``).
+        values: everything in it.
+    """
+
+    path: Path
+    id: int
+    names: tuple[str, ...]
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Folder:
     """One folder under ``eval_results/``: a domain, clean or attacked."""
 
@@ -60,6 +77,26 @@ class Folder:
         """The per-item files of one run, sorted by name."""
         folder, pattern = FOLDERS[run]
         return sorted((self.path / folder).glob(pattern))
+
+    def records(self, run: str) -> list[ReleasedRecord]:
+        """The files of one run, in order of item id.
+
+        Raises:
+            DataError: a file is damaged, or two of them claim one item.
+        """
+        found: dict[int, ReleasedRecord] = {}
+        for path in self.files(run):
+            values = load_json(path)
+            names = field_of(values, "condition_keys", path)
+            item = field_of(values, "example_idx", path)
+            if not isinstance(item, int) or not isinstance(names, list):
+                raise DataError(f"{path}: example_idx must be a number and condition_keys a list.")
+            if item in found:
+                raise DataError(
+                    f"{path} and {found[item].path} both claim item {item}: keep one of them."
+                )
+            found[item] = ReleasedRecord(path, item, tuple(map(str, names)), values)
+        return [found[item] for item in sorted(found)]
 
 
 def is_layout(root: Path) -> bool:
@@ -130,11 +167,22 @@ def load_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as cause:
-        raise DataError(f"{path} is missing: fetch the clone again.") from cause
+        raise DataError(f"{path} is missing: fetch the release again.") from cause
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as cause:
         raise DataError(
             f"{path} is not readable JSON ({cause}): it may have been cut short; fetch it again."
         ) from cause
+
+
+def field_of(values: Any, key: str, path: Path) -> Any:
+    """One field of a file's JSON object.
+
+    Raises:
+        DataError: there is none of that name.
+    """
+    if not isinstance(values, dict) or key not in values:
+        raise DataError(f"{path} lacks the field {key!r}: it may have been cut short.")
+    return values[key]
 
 
 def _result_folders(root: Path) -> list[Path]:

@@ -11,10 +11,10 @@ Domains, agents and categories are discovered from the files. Everything is keye
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction import json_clone as released_json
-from judgelab.releases.peer_prediction import npz_tables as released_npz
+from judgelab.releases.peer_prediction import json_clone, npz_tables
 from judgelab.releases.peer_prediction.domain import (
     MECHANISMS,
     TABLES,
@@ -33,15 +33,13 @@ __all__ = [
 
 
 def list_domains(path: str | Path) -> list[tuple[str, str | None]]:
-    """(domain, attack or None) of everything with recorded scores, sorted.
+    """(domain, attack or None) of everything with recorded scores, sorted; clean runs first.
 
     Raises:
         DataError: the folder has neither layout.
     """
     root = Path(path).expanduser()
-    if _is_parquet(root):
-        return released_npz.domains(root)
-    return released_json.domains(root)
+    return sorted(_layout(root).domains(root), key=lambda pair: (pair[0], pair[1] or ""))
 
 
 def read_domain(path: str | Path, domain: str, attack: str | None = None) -> ReleasedDomain:
@@ -51,26 +49,21 @@ def read_domain(path: str | Path, domain: str, attack: str | None = None) -> Rel
         DataError: the folder has neither layout, lacks the domain, or a file is damaged.
     """
     root = Path(path).expanduser()
-    parquet = _is_parquet(root)
     found = list_domains(root)
     if (domain, attack) not in found:
-        there = ", ".join(
-            name if attacked is None else f"{name} ({attacked})" for name, attacked in found
-        )
+        there = ", ".join(name if by is None else f"{name} ({by})" for name, by in found)
         wanted = domain if attack is None else f"{domain} under attack {attack}"
         raise DataError(
             f"{root} holds no scores of {wanted}: it has {there or 'no domain at all'}."
         )
-    if parquet:
-        return released_npz.read(root, domain, attack)
-    return released_json.read(root, domain, attack)
+    data: ReleasedDomain = _layout(root).read(root, domain, attack)
+    return data
 
 
-def _is_parquet(root: Path) -> bool:
-    if released_npz.is_layout(root):
-        return True
-    if released_json.is_layout(root):
-        return False
+def _layout(root: Path) -> ModuleType:
+    for layout in (npz_tables, json_clone):
+        if layout.is_layout(root):
+            return layout
     reason = "does not exist" if not root.exists() else "is not such a folder"
     raise DataError(
         f"{root} {reason}: give a clone of github.com/zrobertson466920/llm-peer-prediction (it has "

@@ -1,89 +1,27 @@
-"""Which category each agent name of the TVD-MI paper belongs to.
-
-A clone of the authors' repository names its agents but does not store their category: the
-authors' analysis holds it in a table of names. The names below are in the order of that table,
-because the balanced AUC (Table 3) draws pairs in that order.
-"""
+"""Which category each agent name of the TVD-MI paper belongs to (taxonomy.yaml)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-Categories = Mapping[str, tuple[str, ...]]
+import yaml
 
+from judgelab.core.panel import Agent
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
+_DATA = yaml.safe_load((Path(__file__).parent / "taxonomy.yaml").read_text(encoding="utf-8"))
 
+TAXONOMY: Mapping[str, Mapping[str, Sequence[str]]] = _DATA["categories"]
+"""Task -> category -> names, in the order in which the released code draws pairs."""
 
-TAXONOMY: Mapping[str, Categories] = MappingProxyType(
-    {
-        "summarization": {
-            "Faithful": _names("Faithful, Objective, Comprehensive, Neutral Tone"),
-            "Style": _names(
-                "Academic Style, Sensationalist, Bureaucratic, Casual Conversational,"
-                "Historical Perspective, Poetic, Technical Jargon, Euphemistic, Overly Technical,"
-                "Minimalist"
-            ),
-            "Strategic": _names(
-                "Fact Manipulation, Selective Omission, Misleading Emphasis, Sentiment Flip,"
-                "Conspiracy Theory, Contradictory, Context Removal, False Attribution,"
-                "Agenda Push, Cherry Pick"
-            ),
-            "Low Effort": _names(
-                "Low Effort, Ultra Concise, Template Response, Surface Skim, Minimal Detail"
-            ),
-        },
-        "translation": {
-            "Faithful": _names("Original, Formal, Technical, Academic, Objective, Cultural"),
-            "Style": _names(
-                "Informal, Simplify, Poetic, Humorous, Dramatic, Historical, Futuristic,"
-                "Persuasive, Emotional, Subjective, Metaphorical, Comparative, Hypothetical,"
-                "Philosophical, Quantitative, Creative"
-            ),
-            "Strategic": _names("All Positive, All Negative, Misleading, Contradictory"),
-            "Low Effort": _names("Low Effort, Exaggerate, Understate, Sarcastic"),
-        },
-        "peer_review": {
-            "Faithful": _names("Reference, Faithful, Objective Analysis, Thorough Evaluation"),
-            "Style": _names(
-                "Balanced Critique, Overly Technical, Harsh Critique, Overly Positive,"
-                "Theory Focus, Implementation Obsessed, Comparison Fixated, Pedantic Details,"
-                "Scope Creep, Statistical Nitpick, Future Work Focus, Writing Critique"
-            ),
-            "Strategic": _names(
-                "Method Shift, Question Shift, Contribution Misrepresent, Result Manipulation,"
-                "Assumption Attack, Dismissive Expert, Agenda Push, Benchmark Obsessed"
-            ),
-            "Low Effort": _names(
-                "Low Effort, Generic, Surface Skim, Template Fill, Checklist Review"
-            ),
-        },
-    }
-)
-"""Task -> category -> names, as the released code assigns them (Tables 7-9 with its changes)."""
-
-PAPER_DIFFERS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "translation": {
-            "Formal": "Style",
-            "Technical": "Style",
-            "Simplify": "Low Effort",
-            "Comparative": "Faithful",
-            "Quantitative": "Faithful",
-        }
-    }
-)
+PAPER_DIFFERS: Mapping[str, Mapping[str, str]] = _DATA["paper_differs"]
 """Task -> name -> the category printed in the paper, where the released code has another."""
 
 
 def category(task: str, name: str) -> str:
     """The code's category of an agent name; ``Other`` for a name that the release never had."""
-    for group, names in TAXONOMY.get(task, {}).items():
-        if name in names:
-            return group
-    return "Other"
+    groups = TAXONOMY.get(task, {})
+    return next((group for group, names in groups.items() if name in names), "Other")
 
 
 def paper_category(task: str, name: str) -> str:
@@ -91,11 +29,32 @@ def paper_category(task: str, name: str) -> str:
     return PAPER_DIFFERS.get(task, {}).get(name, category(task, name))
 
 
+def pairing_order(task: str) -> list[str]:
+    """The names of a task in the order in which the released code pairs them."""
+    return [name for names in TAXONOMY.get(task, {}).values() for name in names]
+
+
 def task_of(names: Iterable[str]) -> str:
     """The task whose taxonomy knows most of these names; the first one on a tie."""
     present = set(names)
+    return max(TAXONOMY, key=lambda task: len(present.intersection(pairing_order(task))))
 
-    def known(task: str) -> int:
-        return sum(len(present.intersection(group)) for group in TAXONOMY[task].values())
 
-    return max(TAXONOMY, key=known)
+def released_agent(name: str, task: str, **told: object) -> Agent:
+    """The agent of a name.
+
+    Args:
+        told: ``category``, ``category_paper``, ``strategy`` and ``reading`` (prompts), where the
+            release says so; otherwise the categories follow from the name.
+    """
+    meta = {
+        "category_paper": told.get("category_paper") or paper_category(task, name),
+        "strategy": told.get("strategy"),
+        "reading": told.get("reading"),
+    }
+    return Agent(
+        name=name,
+        category=str(told.get("category") or category(task, name)),
+        reference=name == "Reference",
+        meta={key: str(value) for key, value in meta.items() if value},
+    )

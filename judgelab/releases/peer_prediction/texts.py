@@ -15,8 +15,7 @@ from typing import Any
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Item
 from judgelab.releases.peer_prediction.domain import ReleasedTexts
-from judgelab.releases.peer_prediction.folders import Folder, load_json, run_names
-from judgelab.releases.peer_prediction.json_records import field_of, read_records
+from judgelab.releases.peer_prediction.folders import Folder, field_of, load_json, run_names
 
 Row = tuple[str | None, ...]
 
@@ -56,7 +55,7 @@ def read_texts(folder: Folder, config: Mapping[str, Any], names: tuple[str, ...]
 
 
 def _logged(folder: Folder) -> Iterator[_Answered]:
-    for record in read_records(folder, "log"):
+    for record in folder.records("log"):
         written = field_of(record.values, "translations", record.path)
         if not isinstance(written, list) or len(written) != len(record.names):
             raise DataError(
