@@ -16,7 +16,7 @@ from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf
 from judgelab.core.step import Step
-from judgelab.dataset.protocol import Dataset
+from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import BaseMechanism, Mechanism

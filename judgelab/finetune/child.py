@@ -13,24 +13,28 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from judgelab.core.errors import ConfigError, JudgelabError
 
 if TYPE_CHECKING:
-    from judgelab.finetune.job import Job
+    from judgelab.finetune.job import Job, Training, TrainingProgress
+    from judgelab.finetune.settings import Settings
+    from judgelab.scoring.source import ModelSource
 
 UNSLOTH_ENVIRONMENT = {"UNSLOTH_DISABLE_STATISTICS": "1"}  # it would call home at every load
 
 
 class Events:
-    """What the parent is told while training goes on; see ``judgelab.finetune.parent``."""
+    """A ``TrainingProgress`` that the parent reads; see ``judgelab.finetune.fit``."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -40,15 +44,15 @@ class Events:
         print(json.dumps(event), file=self._stream, flush=True)
 
     def begin(self, step: int, steps: int) -> None:
-        """See Progress."""
+        """Training begins."""
         self.send(kind="begin", step=step, steps=steps)
 
     def at(self, step: int, loss: float) -> None:
-        """See Progress."""
+        """So many steps are done."""
         self.send(kind="at", step=step, loss=loss)
 
     def point(self, row: Mapping[str, float]) -> None:
-        """See Progress."""
+        """A point of the curve."""
         self.send(kind="point", row=dict(row))
 
 
@@ -61,8 +65,6 @@ def main() -> int:
             _import_unsloth()
         job: Job = pickle.load(sys.stdin.buffer)
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
-        from judgelab.finetune.job import carry_out
-
         events.send(kind="done", training=asdict(carry_out(job, events)))
     except JudgelabError as cause:
         events.send(kind="refused", error=type(cause).__name__, message=str(cause))
@@ -72,6 +74,34 @@ def main() -> int:
         events.send(kind="failed", message=message, traceback=traceback.format_exc())
         return 1
     return 0
+
+
+def carry_out(job: Job, progress: TrainingProgress) -> Training:
+    """Train from the last whole checkpoint, if any, and leave the adapter.
+
+    Raises:
+        ConfigError: the base does not load, or the loss is not a number.
+    """
+    from judgelab.finetune.base import load
+
+    loaded = load(job.settings, job.base.folder, job.backend)
+    from judgelab.finetune.train import train  # after the base: unsloth comes before transformers
+
+    found = train(loaded, job, progress)
+    _save(loaded.model, job.settings, job.base, job.adapter)
+    return found
+
+
+def _save(model: Any, settings: Settings, base: ModelSource, folder: Path) -> None:
+    """The adapter as a whole folder or not at all; it names the base as the user did."""
+    config = model.peft_config["default"]
+    config.base_model_name_or_path = settings.model
+    config.revision = base.name.rpartition("@")[2] if "@" in base.name else None
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    model.save_pretrained(part, safe_serialization=True, save_embedding_layers=False)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.replace(folder)
 
 
 def _own_stdout() -> TextIO:

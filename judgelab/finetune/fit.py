@@ -1,27 +1,38 @@
-"""From sequences to an adapter on disk, however often the process dies on the way."""
+"""Training as the run sees it: a process of its own, its progress, and the adapter on disk.
+
+However often the process dies on the way, the same command continues it.
+"""
 
 from __future__ import annotations
 
 import gc
+import json
+import os
+import pickle
+import selectors
 import shutil
-from collections.abc import Sequence
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any, TextIO
 
-from judgelab.core.errors import require
+from judgelab.core import errors
+from judgelab.core.errors import ConfigError, JudgelabError, require
+from judgelab.core.resources import PACKAGE
 from judgelab.finetune.data import Sequence as Example
-from judgelab.finetune.job import Job
-from judgelab.finetune.parent import train_apart
+from judgelab.finetune.job import Job, Row, Training, TrainingProgress
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.watch import TrainingProgress
 from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
 
-if TYPE_CHECKING:
-    from judgelab.finetune.train import Training
-
 ADAPTER = "adapter"
 RECORD = "training.json"
+SECONDS = 0.5  # between two looks at whether a child that says nothing is still there
+EVERY = 60.0  # seconds between plain lines of progress; a short training stays silent
 
 
 def fit(
@@ -39,11 +50,9 @@ def fit(
     An earlier execution's adapter is taken as it is, and its last whole checkpoint is continued,
     if it had the same ``key``: the hash of everything that can change the adapter.
     """
-    from judgelab.finetune.train import Training
-
     done = _done(run_dir, key)
     if done is not None:
-        return Training(**done)
+        return done
     checkpoints = run_dir.path / "checkpoints" / key
     checkpoints.mkdir(parents=True, exist_ok=True)
     adapter = run_dir.path / ADAPTER
@@ -62,20 +71,170 @@ def discard(run_dir: RunDir) -> None:
 
 
 def release() -> None:
-    """Give back the memory of a model that nobody holds any more."""
+    """Give back the memory of a model that is no longer in use."""
     gc.collect()
     torch = require("torch", extra="local")
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
-def _done(run_dir: RunDir, key: str) -> dict[str, Any] | None:
+def _done(run_dir: RunDir, key: str) -> Training | None:
     if not (run_dir.path / RECORD).is_file() or not (run_dir.path / ADAPTER).is_dir():
         return None
-    from judgelab.finetune.train import in_order
-
     record = run_dir.read_json(RECORD)
-    if record.get("key") != key:
-        return None
-    found: dict[str, Any] = record["training"]
-    return {**found, "curve": tuple(in_order(row) for row in found["curve"])}
+    return Training.read(record["training"]) if record.get("key") == key else None
+
+
+def train_apart(job: Job, progress: TrainingProgress) -> Training:
+    """Carry out a job in a child process, which ends with this one however this one ends.
+
+    Raises:
+        JudgelabError: the child refused the job, or was killed.
+        RuntimeError: it failed otherwise; a note holds its traceback.
+    """
+    command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
+    done, code = carried(command, job, _environment(job), progress)
+    if done is None:
+        raise _ended(code)
+    return Training.read(done)
+
+
+def carried(
+    command: Sequence[str], job: object, environment: Mapping[str, str], progress: TrainingProgress
+) -> tuple[dict[str, Any] | None, int]:
+    """The training that a child process reported, None where it reported none, and its exit code.
+
+    The child has a session of its own. Whatever it starts there (workers of a data loader, a
+    compiler) is killed with it, also where it ends by itself.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
+    ) as child:
+        assert child.stdin is not None
+        try:
+            try:
+                pickle.dump(job, child.stdin)
+                child.stdin.flush()
+            except BrokenPipeError:
+                pass  # it ended before it was asked; its last event says why
+            done = _follow(child, progress)
+            with suppress(BrokenPipeError):
+                child.stdin.close()
+            code = child.wait()
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # nobody left, on Linux and macOS
+                os.killpg(child.pid, signal.SIGKILL)
+    return done, code
+
+
+def _follow(child: subprocess.Popen[bytes], progress: TrainingProgress) -> dict[str, Any] | None:
+    """Pass events on until the child has ended; the training, if one was reported."""
+    done: dict[str, Any] | None = None
+    for line in _lines(child):
+        event = json.loads(line)
+        kind = event.pop("kind")
+        if kind == "begin":
+            progress.begin(event["step"], event["steps"])
+        elif kind == "at":
+            progress.at(event["step"], event["loss"])
+        elif kind == "point":
+            progress.point(event["row"])
+        elif kind == "done":
+            done = event["training"]
+        else:
+            raise _fault(kind, event)
+    return done
+
+
+def _lines(child: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Its output's lines. What it started may hold the pipe open after it: that ends nothing."""
+    assert child.stdout is not None
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while True:
+            ended = child.poll() is not None  # asked first: what it wrote is in the pipe by then
+            if not selector.select(0 if ended else SECONDS):
+                if ended:
+                    return
+                continue
+            read = os.read(child.stdout.fileno(), 1 << 16)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            yield from lines
+
+
+def _fault(kind: str, event: Mapping[str, str]) -> Exception:
+    if kind == "refused":
+        found: type[JudgelabError] = getattr(errors, event["error"], ConfigError)
+        return found(event["message"])
+    fault = RuntimeError(f"in the training process: {event['message']}")
+    fault.add_note(event["traceback"])
+    return fault
+
+
+def _ended(code: int) -> JudgelabError:
+    name = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return JudgelabError(
+        f"The training process ended early ({name}); often memory is short: lower "
+        "study.settings.batch or max_seq_length, or set gradient_checkpointing=true. The same "
+        "command continues from the last checkpoint."
+    )
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """This process's, with this judgelab first, and unsloth's generated code among checkpoints."""
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
+    return {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
+
+
+class TrainingWatch:
+    """How far a training is: on the run's live line, or a plain line now and then on stderr.
+
+    Args:
+        tell: shows a stage on the run's live line; does nothing elsewhere.
+        stream: where plain lines go if it is no terminal.
+        draw: shows the points of the curve while the training lasts.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[str, int], None],
+        stream: TextIO | None = None,
+        draw: Callable[[Row], None] | None = None,
+    ) -> None:
+        self._tell, self._stream, self._draw = tell, stream or sys.stderr, draw
+        self._first = self._steps = 0
+        self._began = self._said = time.monotonic()
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training begins at ``step`` of ``steps``."""
+        self._first, self._steps = step, steps
+        self._began = self._said = time.monotonic()
+
+    def at(self, step: int, loss: float) -> None:
+        """So many steps are done; ``loss`` in nats per token."""
+        now = time.monotonic()
+        line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
+        done = step - self._first
+        if done > 0:
+            left = (now - self._began) / done * (self._steps - step)
+            line += f", {_span(left)} left"
+        self._tell(line, 0)
+        if not self._stream.isatty() and now - self._said >= EVERY:
+            self._said = now
+            print(line, file=self._stream, flush=True)
+
+    def point(self, row: Row) -> None:
+        """A point of the curve."""
+        if self._draw is not None:
+            self._draw(row)
+
+
+def _span(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

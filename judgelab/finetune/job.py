@@ -1,26 +1,25 @@
-"""One training, as the process that trains gets it, and how it is carried out."""
+"""One training, as the process that trains gets it, and what it reports."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from judgelab.finetune.base import load
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.watch import TrainingProgress
 from judgelab.scoring.source import ModelSource
 
-if TYPE_CHECKING:
-    from judgelab.finetune.train import Training
+COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
+"""Of the curve, in order."""
+
+Row = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a training is told.
+    """What to train.
 
     Attributes:
         settings, base, backend: as for ``base.load``.
@@ -38,27 +37,65 @@ class Job:
     adapter: Path
 
 
-def carry_out(job: Job, progress: TrainingProgress) -> Training:
-    """Train from the last whole checkpoint, if any, and leave the adapter.
+@dataclass(frozen=True)
+class Training:
+    """What became of a training.
 
-    Raises:
-        ConfigError: the base does not load, or the loss is not a number.
+    Attributes:
+        steps: optimizer steps.
+        tokens: read, over all steps.
+        seconds: of training over all executions, evaluations included.
+        curve: step, epoch, and what was logged there: training_loss, held_out_loss (nats per
+            token), learning_rate.
+        resumed_at: the step this execution began with.
+        peak_gib: most memory held at once in this execution, GiB: of the GPU where one trains,
+            else of the process; None where that is unknown.
     """
-    loaded = load(job.settings, job.base.folder, job.backend)
-    from judgelab.finetune.train import train  # after the base: unsloth comes before transformers
 
-    found = train(loaded, job.rows, job.held_out, job.settings, job.checkpoints, progress)
-    _save(loaded.model, job.settings, job.base, job.adapter)
-    return found
+    steps: int
+    tokens: int
+    seconds: float
+    curve: tuple[Row, ...]
+    resumed_at: int
+    peak_gib: float | None = None
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Training:
+        """The same from JSON, which does not keep the order of columns."""
+        return cls(**{**stored, "curve": tuple(_in_order(row) for row in stored["curve"])})
 
 
-def _save(model: Any, settings: Settings, base: ModelSource, folder: Path) -> None:
-    """The adapter as a whole folder or not at all; it names the base as the user did."""
-    config = model.peft_config["default"]
-    config.base_model_name_or_path = settings.model
-    config.revision = base.name.rpartition("@")[2] if "@" in base.name else None
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    model.save_pretrained(part, safe_serialization=True, save_embedding_layers=False)
-    shutil.rmtree(folder, ignore_errors=True)
-    part.replace(folder)
+class TrainingProgress(Protocol):
+    """Follows a training."""
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training begins at ``step`` of ``steps``."""
+        ...
+
+    def at(self, step: int, loss: float) -> None:
+        """So many steps are done; ``loss`` in nats per token."""
+        ...
+
+    def point(self, row: Row) -> None:
+        """A point of the curve: step, epoch, and what is known there."""
+        ...
+
+
+def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
+    """The log of transformers' Trainer as one row a step, in order."""
+    names = {"loss": "training_loss", "eval_loss": "held_out_loss"}
+    rows: dict[int, dict[str, float]] = {}
+    for entry in history:
+        kept = {new: float(entry[old]) for old, new in names.items() if old in entry}
+        if kept:
+            row = rows.setdefault(
+                int(entry["step"]), {"step": int(entry["step"]), "epoch": float(entry["epoch"])}
+            )
+            row.update(kept)
+            if "learning_rate" in entry:
+                row["learning_rate"] = float(entry["learning_rate"])
+    return tuple(_in_order(rows[step]) for step in sorted(rows))
+
+
+def _in_order(row: Row) -> dict[str, float]:
+    return {name: row[name] for name in COLUMNS if name in row}

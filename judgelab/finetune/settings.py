@@ -19,6 +19,15 @@ WHERE = "study.settings"
 METRICS = ("gem", "gem_s")
 """The ways in which a text is predicted: without the synopsis, and with it."""
 
+LEAST = {"texts": 2, "max_seq_length": 8} | dict.fromkeys(
+    (
+        *("r", "alpha", "batch", "accumulate", "max_steps", "threads"),
+        *("log_every", "evaluate_every", "save_every"),
+    ),
+    1,
+)
+"""Setting -> its smallest value, unless it is None."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -96,14 +105,10 @@ class Settings:
             raise ConfigError(f"{WHERE}.metrics=[] must name {' or '.join(METRICS)}, or both.")
         for metric in self.metrics:
             _one_of("metrics", metric, METRICS)
-        for key in ("r", "alpha", "batch", "accumulate", "log_every"):
-            self._at_least(key, 1)
-        self._at_least("texts", 2)
-        self._at_least("max_seq_length", 8)
-        self._at_least("save_every", 1)
-        for key in ("max_steps", "threads", "evaluate_every"):
-            if getattr(self, key) is not None:
-                self._at_least(key, 1)
+        for key, least in LEAST.items():
+            value = getattr(self, key)
+            if value is not None and value < least:
+                raise ConfigError(f"{WHERE}.{key}={value} must be at least {least}.")
         for key in ("epochs", "learning_rate"):
             if not getattr(self, key) > 0:
                 raise ConfigError(f"{WHERE}.{key}={getattr(self, key)} must be above 0.")
@@ -144,10 +149,6 @@ class Settings:
         """A hash of what can change the adapter."""
         kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
-
-    def _at_least(self, key: str, least: int) -> None:
-        if getattr(self, key) < least:
-            raise ConfigError(f"{WHERE}.{key}={getattr(self, key)} must be at least {least}.")
 
 
 def _one_of(key: str, value: str, options: Sequence[str]) -> None:

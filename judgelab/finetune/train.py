@@ -9,7 +9,6 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,70 +19,32 @@ from judgelab.core.errors import ConfigError
 from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example
+from judgelab.finetune.job import Job, Training, TrainingProgress, curve
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.finetune.watch import TrainingProgress
 
 COMPLETE = "COMPLETE"
 """A file that a checkpoint holds once everything else of it is written."""
-
-COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
-"""Of the curve, in order."""
 
 KEPT = 2  # checkpoints: while one is written, the one before it stays
 
 Tensors = dict[str, torch.Tensor]
 
 
-@dataclass(frozen=True)
-class Training:
-    """What became of a training.
-
-    Attributes:
-        steps: optimizer steps.
-        tokens: read, over all steps.
-        seconds: of training over all executions, evaluations included.
-        curve: step, epoch, and what was logged there: training_loss, held_out_loss (nats per
-            token), learning_rate.
-        resumed_at: the step this execution began with.
-        peak_gib: most memory held at once in this execution, GiB: of the GPU where one trains,
-            else of the process; None where that is unknown.
-    """
-
-    steps: int
-    tokens: int
-    seconds: float
-    curve: tuple[Mapping[str, float], ...]
-    resumed_at: int
-    peak_gib: float | None = None
-
-
-def train(
-    base: Base,
-    rows: Sequence[Example],
-    held_out: Sequence[Example],
-    settings: Settings,
-    folder: Path,
-    watch: TrainingProgress,
-) -> Training:
-    """Train the LoRA weights of ``base``, from the last whole checkpoint in ``folder`` if any.
-
-    Args:
-        rows: the training sequences.
-        held_out: sequences whose loss is followed, but not learnt from; perhaps none.
-        folder: of the checkpoints; it must belong to the same base, rows and settings.
-        watch: is told how far it is.
+def train(base: Base, job: Job, watch: TrainingProgress) -> Training:
+    """Train the LoRA weights of ``base``, from the job's last whole checkpoint if any.
 
     Raises:
         ConfigError: the loss is not a number.
     """
+    settings, folder = job.settings, job.checkpoints
     checkpoint = last_whole(folder)
-    followed = list(held_out) if settings.evaluate_every is not None else []
+    followed = list(job.held_out) if settings.evaluate_every is not None else []
     begun = 0 if checkpoint is None else int(checkpoint.name.partition("-")[2])
     spent = 0.0 if checkpoint is None else _note(checkpoint)["seconds"]
     trainer = _Trainer(
         model=base.model,
         args=_arguments(settings, base, folder, bool(followed), first=checkpoint is None),
-        train_dataset=list(rows),
+        train_dataset=list(job.rows),
         eval_dataset=followed or None,
         data_collator=_collate,
         callbacks=[_Callback(watch, folder, spent)],
@@ -120,27 +81,6 @@ def last_whole(folder: Path) -> Path | None:
     while found and not (found[-1] / COMPLETE).is_file():
         shutil.rmtree(found.pop())
     return found[-1] if found else None
-
-
-def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, float], ...]:
-    """Trainer's log as one row a step, in order."""
-    names = {"loss": "training_loss", "eval_loss": "held_out_loss"}
-    rows: dict[int, dict[str, float]] = {}
-    for entry in history:
-        kept = {new: float(entry[old]) for old, new in names.items() if old in entry}
-        if kept:
-            row = rows.setdefault(
-                int(entry["step"]), {"step": int(entry["step"]), "epoch": float(entry["epoch"])}
-            )
-            row.update(kept)
-            if "learning_rate" in entry:
-                row["learning_rate"] = float(entry["learning_rate"])
-    return tuple(in_order(rows[step]) for step in sorted(rows))
-
-
-def in_order(row: Mapping[str, float]) -> dict[str, float]:
-    """A row of the curve as every execution writes it, read back or not."""
-    return {name: row[name] for name in COLUMNS if name in row}
 
 
 def _arguments(

@@ -203,10 +203,9 @@ def test_a_quantised_base_trains_too(
     from judgelab.core.prompt import Prompt
     from judgelab.finetune import data
     from judgelab.finetune.base import check, source
-    from judgelab.finetune.fit import fit
+    from judgelab.finetune.data import split
+    from judgelab.finetune.fit import TrainingWatch, fit
     from judgelab.finetune.settings import Settings
-    from judgelab.finetune.split import split
-    from judgelab.finetune.watch import TrainingWatch
     from judgelab.store.run_dir import RunDir
 
     settings = Settings(

@@ -19,10 +19,9 @@ from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.finetune.data import Sequence  # noqa: E402
+from judgelab.finetune.fit import TrainingWatch, train_apart  # noqa: E402
 from judgelab.finetune.job import Job  # noqa: E402
-from judgelab.finetune.parent import train_apart  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
-from judgelab.finetune.watch import TrainingWatch  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study.finetune import study  # noqa: E402
 from tests.e2e.test_finetune_bases import trained  # noqa: E402

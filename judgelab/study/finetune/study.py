@@ -20,13 +20,11 @@ from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.base import check, source
-from judgelab.finetune.card import card, versions
-from judgelab.finetune.command import PROMPT, same_step, same_writer, usage
-from judgelab.finetune.fit import ADAPTER, discard, fit, release
+from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
+from judgelab.finetune.data import Split, part, refuse_overlap, split
+from judgelab.finetune.fit import ADAPTER, TrainingWatch, discard, fit, release
 from judgelab.finetune.measure import Measured, measure, nothing
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.split import Split, part, refuse_overlap, split
-from judgelab.finetune.watch import TrainingWatch
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import TRAINED_ON, training_on

@@ -21,8 +21,8 @@ from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
+from judgelab.finetune.data import refuse_overlap, split
 from judgelab.finetune.settings import Settings
-from judgelab.finetune.split import refuse_overlap, split
 from judgelab.mechanism.conditional import measure_conditional
 from judgelab.scoring.source import digest
 from judgelab.scoring.trained_on import TRAINED_ON, other_base, trained_on, training_on

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.core.resources import PACKAGE
-from judgelab.finetune.parent import carried
+from judgelab.finetune.fit import carried
 
 START = """
 import fcntl, os, sys, time

@@ -23,12 +23,16 @@ from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
 from judgelab.engine.parts import build_parts  # noqa: E402
-from judgelab.finetune import watch  # noqa: E402
+from judgelab.finetune import fit  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
-from judgelab.finetune.card import card  # noqa: E402
-from judgelab.finetune.command import same_writer, usage  # noqa: E402
+from judgelab.finetune.card import (  # noqa: E402
+    card,
+    same_writer,
+    usage,
+)
+from judgelab.finetune.job import curve  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
-from judgelab.finetune.train import COMPLETE, curve, last_whole  # noqa: E402
+from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
 from judgelab.report.figures import caption, draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
@@ -165,7 +169,7 @@ def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
 def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     stream = io.StringIO()
-    told_of = watch.TrainingWatch(lambda line, calls: shown.append(line), stream)
+    told_of = fit.TrainingWatch(lambda line, calls: shown.append(line), stream)
     told_of.begin(0, 100)
     told_of.at(10, 2.5)
     assert stream.getvalue() == "" and shown[0].startswith("fine-tuning: step 10 of 100, loss 2.5")
