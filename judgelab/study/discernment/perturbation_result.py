@@ -15,14 +15,16 @@ from judgelab.stats.discernment.null import (
     calibrate,
     resampled,
 )
-from judgelab.stats.discernment.score import discernment, level_balanced
+from judgelab.stats.discernment.score import DiscernmentScores, discernment, level_balanced
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, tidy
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import percentile_interval
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.discernment.perturbations import SuiteEntry
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-NONE = DiscernmentThreshold(float("nan"), float("nan"))
+NAN = float("nan")
+NONE = DiscernmentThreshold(NAN, NAN)
 """No calibration was asked for."""
 
 MOST = 1000
@@ -37,21 +39,17 @@ class Finding:
         perturbation: which.
         changed: how many texts it did not leave as they were, those among them that could not be
             written; where it is 0, nothing else is known.
-        d, d_ew: discernment without and with weights.
-        p: [metrics].
+        score: D without and with weights, and p [metrics].
         weights: [metrics], None for equal ones.
         scored: [metrics] items rated before and after.
-        ranked: [metrics] those of them that the test rests on: ``wilcox`` drops the ones rated
-            alike.
-        draws, draws_ew: [bootstrap] the two on resampled items.
+        ranked: [metrics] those of them that the test ranks: ``wilcox`` drops the ones rated alike.
+        draws, draws_ew: [bootstrap] D without and with weights on resampled items.
         threshold: what label-shuffled judges reach; NaN without calibration.
     """
 
     perturbation: SuiteEntry
     changed: int
-    d: float
-    d_ew: float
-    p: Floats
+    score: DiscernmentScores
     weights: list[float] | None
     scored: Counts
     ranked: Counts
@@ -65,14 +63,23 @@ class Finding:
         return int(counts[used].min())
 
     @property
-    def bar(self) -> float:
-        """What ``d_ew`` has to exceed: the calibrated threshold, or 1 (p = .05)."""
-        return 1.0 if np.isnan(self.threshold.d_ew) else self.threshold.d_ew
+    def estimate(self) -> Estimate:
+        """D with weights; n: items of the metric that has the fewest."""
+        n = self.fewest(self.scored, weighted=True)
+        return Estimate(self.score.d_ew, *percentile_interval(self.draws_ew), n)
 
     @property
     def seen(self) -> bool | None:
-        """Whether the judge sees the perturbation; None where it is unscored."""
-        return None if np.isnan(self.d_ew) else bool(self.d_ew > self.bar)
+        """Whether D with weights exceeds its threshold, 1 (p = .05) without; None: unscored."""
+        bar = 1.0 if np.isnan(self.threshold.d_ew) else self.threshold.d_ew
+        return None if np.isnan(self.score.d_ew) else bool(self.score.d_ew > bar)
+
+    @property
+    def seen_in_words(self) -> str:
+        """yes, no, or why there is no answer."""
+        if not self.changed:
+            return "nothing changed"
+        return {None: "unscored", True: "yes", False: "no"}[self.seen]
 
 
 @dataclass(frozen=True)
@@ -80,37 +87,20 @@ class Average:
     """One figure over all perturbations, with its interval and what chance reaches.
 
     Attributes:
-        n: items of the metric and perturbation that has the fewest of them.
+        estimate: n: items of the metric and perturbation that has the fewest of them.
         perturbations: over how many it goes; without any nothing is known.
     """
 
     name: str
-    value: float
-    low: float
-    high: float
+    estimate: Estimate
     threshold: float
-    n: int
     perturbations: int
-
-    def unscored(self, items: int) -> int:
-        """How many of all items it does not rest on; none where there was nothing to score."""
-        return items - self.n if self.perturbations else 0
-
-
-def nothing_changed(
-    perturbation: SuiteEntry, metrics: int, weights: list[float] | None, bootstrap: int
-) -> Finding:
-    """The finding on a perturbation that left every text as it was: it says nothing of a judge."""
-    nan, none, draws = float("nan"), np.zeros(metrics, dtype=np.int64), np.full(bootstrap, np.nan)
-    p = np.full(metrics, nan)
-    return Finding(perturbation, 0, nan, nan, p, weights, none, none, draws, draws, NONE)
 
 
 def finding(
     perturbation: SuiteEntry,
     changed: int,
-    original: Floats,
-    perturbed: Floats,
+    ratings: tuple[Floats, Floats],
     weights: list[float] | None,
     how: How,
     *,
@@ -118,17 +108,22 @@ def finding(
     bootstrap: int,
     seed: int,
 ) -> Finding:
-    """Test [item, metric] ratings; ``replicates`` None for no calibration."""
-    pair = original, perturbed
-    score = discernment(*pair, weights, how.zero_method, how.combine, how.method)
-    draws, draws_ew = resampled(*pair, weights, how, draws=bootstrap, seed=seed)
+    """Test [item, metric] ratings before and after; ``replicates`` None for no calibration.
+
+    A perturbation that left every text as it was says nothing of a judge.
+    """
+    if not changed:
+        metrics = ratings[0].shape[1]
+        nothing = DiscernmentScores(NAN, NAN, np.full(metrics, NAN))
+        none, draws = np.zeros(metrics, dtype=np.int64), np.full(bootstrap, NAN)
+        return Finding(perturbation, 0, nothing, weights, none, none, draws, draws, NONE)
+    score = discernment(*ratings, weights, how.zero_method, how.combine, how.method)
+    draws, draws_ew = resampled(*ratings, weights, how, draws=bootstrap, seed=seed)
     bar = NONE
     if replicates is not None:
-        bar = calibrate(*pair, weights, how, replicates=replicates, seed=seed)
-    counts = _counts(*pair, how.zero_method)
-    return Finding(
-        perturbation, changed, score.d, score.d_ew, score.p, weights, *counts, draws, draws_ew, bar
-    )
+        bar = calibrate(*ratings, weights, how, replicates=replicates, seed=seed)
+    scored, ranked = _counts(*ratings, how.zero_method)
+    return Finding(perturbation, changed, score, weights, scored, ranked, draws, draws_ew, bar)
 
 
 def _counts(original: Floats, perturbed: Floats, zero_method: ZeroMethod) -> tuple[Counts, Counts]:
@@ -139,32 +134,28 @@ def _counts(original: Floats, perturbed: Floats, zero_method: ZeroMethod) -> tup
     return scored.sum(axis=0), ranked.sum(axis=0)
 
 
-def averages(found: Sequence[Finding], bars: SummaryThresholds) -> list[Average]:
-    """Level-balanced averages and minima, each without and with weights.
+def averages(found: Sequence[Finding], bars: SummaryThresholds, items: int) -> list[Average]:
+    """Level-balanced averages and minima, each with and without weights.
 
     Over the perturbations that changed any text; NaN where none did.
     """
     found = [one for one in found if one.changed]
-    levels = [one.perturbation.level for one in found]
-    made: list[Average] = []
     if not found:
         names = ("average_ew", "minimum_ew", "average", "minimum")
-        nan = float("nan")
-        return [Average(name, nan, nan, nan, nan, n=0, perturbations=0) for name in names]
-    for suffix, values, draws in (
-        ("_ew", [one.d_ew for one in found], [one.draws_ew for one in found]),
-        ("", [one.d for one in found], [one.draws for one in found]),
-    ):
+        return [Average(name, Estimate(NAN, NAN, NAN, 0), NAN, 0) for name in names]
+    levels = [one.perturbation.level for one in found]
+    made: list[Average] = []
+    for suffix in ("_ew", ""):
+        values = [getattr(one.score, f"d{suffix}") for one in found]
+        stacked = np.stack([getattr(one, f"draws{suffix}") for one in found], axis=-1)
         n = min(one.fewest(one.scored, weighted=bool(suffix)) for one in found)
-        stacked = np.stack(draws, axis=-1)
-        own = {
-            "average": (level_balanced(values, levels), level_balanced(stacked, levels)),
-            "minimum": (np.min(values), stacked.min(axis=-1)),
-        }
-        for name, (value, resamples) in own.items():
-            low, high = percentile_interval(resamples)
-            bar = getattr(bars, name).d_ew if suffix else getattr(bars, name).d
-            made.append(Average(f"{name}{suffix}", float(value), low, high, bar, n, len(found)))
+        for name, value, resamples in (
+            ("average", level_balanced(values, levels), level_balanced(stacked, levels)),
+            ("minimum", np.min(values), stacked.min(axis=-1)),
+        ):
+            bar = getattr(getattr(bars, name), f"d{suffix}")
+            estimate = Estimate(float(value), *percentile_interval(resamples), n, items - n)
+            made.append(Average(f"{name}{suffix}", estimate, bar, len(found)))
     return made
 
 

@@ -1,21 +1,26 @@
-"""Suites of perturbations: which attacks, at which level and severity, read from YAML."""
+"""Suites of perturbations read from YAML, and references beside what a suite makes of them."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
+from judgelab.core.panel import Agent, Panel
 from judgelab.core.resources import conf
 from judgelab.core.step import By
+from judgelab.engine.context import Context
+from judgelab.stats.intervals.arrays import Floats
 
 FOLDER = conf() / "perturbation"
 LEVELS = ("character", "word", "sentence")
@@ -63,10 +68,9 @@ def load_suite(
     """A suite by name (``conf/perturbation/<name>.yaml``) or from a user's own YAML.
 
     Args:
-        name_or_path: None takes the dataset's suite, or that of its task.
-        dataset, task: names, for None.
+        name_or_path: None takes the suite of the dataset, or that of its task.
         only: the perturbations wanted, by name; None for all.
-        by: who writes those that an LM can write; None leaves it to the suite.
+        by: what writes those that an LM can write; None leaves it to the suite.
 
     Raises:
         ConfigError: there is no such suite or perturbation, or an attack is misconfigured.
@@ -146,3 +150,117 @@ def _attack(node: Any, where: str, by: By | None) -> Attack:
         again: Attack = build({**node, "by": by}, f"{where}: attack")
         return again
     return attack
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """References and their perturbed versions, as agents of one panel.
+
+    Attributes:
+        panel: agent ``original`` first, then one agent a perturbation.
+        suite: the perturbations, in the order of the agents.
+        unchanged: perturbation -> ids of the items whose text it left as it was.
+        made: perturbation -> what its attack says of itself.
+    """
+
+    panel: Panel
+    suite: Suite
+    unchanged: dict[str, list[str]]
+    made: dict[str, dict[str, object]]
+
+    def changed(self, column: int) -> NDArray[np.bool_]:
+        """[items] whose text the perturbation of this agent did not leave as it was.
+
+        Texts that could not be written are among them: they are missing, not unchanged.
+        """
+        left = set(self.unchanged[self.panel.agents[column].name])
+        return np.array([item.id not in left for item in self.panel.items], dtype=np.bool_)
+
+    def informative(self, ratings: Floats) -> Floats:
+        """Ratings [variant, item, metric], NaN where they say nothing of the judge.
+
+        Where no changed text of a perturbation was rated on a metric, before and after, only
+        unchanged texts are left, which are rated as their originals are: D would be 0, as if the
+        judge had rated changed texts alike.
+        """
+        kept = ratings.copy()
+        for column in range(1, len(ratings)):
+            changed, known = self.changed(column), ~np.isnan(ratings[0] - ratings[column])
+            if changed.any():
+                kept[column][:, ~known[changed].any(axis=0)] = np.nan
+        return kept
+
+
+def originals(context: Context) -> Panel:
+    """The items that have a reference, answered by it.
+
+    Raises:
+        ConfigError: an attack was chosen beside the perturbations.
+        DataError: no item has a reference.
+    """
+    if context.attack.name != "none":
+        raise ConfigError(
+            "study=discernment perturbs texts itself: leave attack=none, and choose with "
+            "study.perturbations or study.only."
+        )
+    context.tell("texts", 0)
+    loaded = context.dataset.load(limit=context.limit)
+    items = tuple(item for item in loaded.items if item.reference and item.reference.strip())
+    if not items:
+        name = loaded.provenance.get("dataset", "unnamed")
+        raise DataError(
+            f"study=discernment perturbs references, and the dataset {name!r} has none: use "
+            "dataset=summeval, or map a column with dataset.fields.reference."
+        )
+    without = len(loaded.items) - len(items)
+    texts = tuple((item.reference,) for item in items)
+    # no judge may hold a text against the very text that it is
+    bare = tuple(replace(item, reference=None) for item in items)
+    base = replace(loaded, items=bare, agents=(), texts=())
+    return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
+
+
+def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
+    """Perturb the references of ``originals`` by a suite.
+
+    Raises:
+        CapabilityError: perturbations are to be written by an LM that cannot write.
+    """
+    made = {one.name: _perturbed(context, base, one) for one in suite.perturbations}
+    agents = [Agent(ORIGINAL)]
+    for one in suite.perturbations:
+        meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
+        agents.append(Agent(one.name, meta=meta))
+    rows = zip(base.texts, *(panel.texts for panel in made.values()), strict=True)
+    panel = base.with_agents(agents, tuple(tuple(row[0] for row in columns) for columns in rows))
+    if context.mechanism.reads == "preprocessed":
+        panel = context.preprocessor.apply(panel, context.writer, seed=context.seed)
+    keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
+    return Degraded(
+        panel,
+        suite,
+        unchanged={name: _unchanged(base, one) for name, one in made.items()},
+        made={
+            name: {key: one.provenance[key] for key in keys if key in one.provenance}
+            for name, one in made.items()
+        },
+    )
+
+
+def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
+    attack = one.attack
+    if not attack.requires <= context.writer.capabilities:
+        raise CapabilityError(
+            f"The perturbation {one.name} is to be written by an LM that can "
+            f"{'+'.join(sorted(attack.requires))}, but {context.writer.identity.split()[0]} "
+            "cannot: choose evaluation_lm@writer_lm=NAME, or study.by=rules."
+        )
+    if attack.requires:
+        spread = context.spread if context.writer_lm is None else context.spread_writing
+        spread(lambda lm: attack.apply(base, lm, seed=context.seed))
+    return attack.apply(base, context.writer, seed=context.seed)
+
+
+def _unchanged(base: Panel, made: Panel) -> list[str]:
+    pairs = zip(base.items, base.texts, made.texts, strict=True)
+    return [item.id for item, before, after in pairs if before == after]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from judgelab.core.bounds import Count
+from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
@@ -18,14 +19,15 @@ from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.stats.discernment.null import How, SummaryThresholds, calibrate_summary
 from judgelab.stats.discernment.score import Combine
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
-from judgelab.study.common.long_tables import measurement_records, score_records, text_records
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.tables import about, entries
 from judgelab.study.discernment import tables
-from judgelab.study.discernment.degraded import Degraded, degrade, originals
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
-from judgelab.study.discernment.notes import notes
 from judgelab.study.discernment.perturbation_result import (
     MOST,
     NONE,
@@ -33,13 +35,9 @@ from judgelab.study.discernment.perturbation_result import (
     Finding,
     averages,
     finding,
-    nothing_changed,
     verdict,
 )
-from judgelab.study.discernment.perturbations import load_suite
-from judgelab.study.discernment.single_texts import refuse_unfit
-
-Floats = NDArray[np.float64]
+from judgelab.study.discernment.perturbations import Degraded, degrade, load_suite, originals
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Discernment(Study):
         perturbations: a name of conf/perturbation or a YAML file; null: the dataset's, or that
             of its task.
         only: some of its perturbations, by name; null: all.
-        by: who writes those that an LM can write (lm, rules); null: as the suite says (rules).
+        by: what writes those that an LM can write (lm, rules); null: as the suite says (rules).
         weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
         zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
@@ -68,15 +66,16 @@ class Discernment(Study):
     zero_method: ZeroMethod = "wilcox"
     method: Method = "auto"
     calibrate: bool = True
-    replicates: int = 2000
-    bootstrap: int = 1000
+    replicates: Count = 2000
+    bootstrap: Count = 1000
 
-    def __post_init__(self) -> None:
-        if self.bootstrap < 1 or self.replicates < 1:
-            raise ConfigError("study.bootstrap and study.replicates must be at least 1.")
+    @property
+    def how(self) -> How:
+        """How scores are made."""
+        return How(self.zero_method, self.combine, self.method)
 
     def ask(self, context: Context) -> None:
-        """Put every question to the LMs that ``run`` would put, and nothing more."""
+        """See Study."""
         context.measure(self._degraded(context)[0].panel)
 
     def run(self, context: Context) -> Result:
@@ -89,33 +88,37 @@ class Discernment(Study):
             DataError: no item has a reference.
         """
         degraded, weights = self._degraded(context)
-        panel = degraded.panel
+        panel, name = degraded.panel, context.mechanism.name
         measured = context.measure(panel)
         scores = context.score(measured)
-        _record(context, panel, measured, scores)
-        metrics, ratings = ratings_of(measured, scores, context.mechanism.name)
-        telling = degraded.telling(ratings)
-        found = self._findings(degraded, telling, metrics, weights, context.seed)
-        bars = self._summary_bars(telling, found, context.seed)
-        over = averages(found, bars)
-        sentence = verdict(found, context.mechanism.name)
+        write_records(context, panel, measured, scores)
+        metrics, ratings = ratings_of(measured, scores, name)
+        informative = degraded.informative(ratings)
+        found = self._findings(degraded, informative, metrics, weights, context.seed)
+        bars = self._summary_bars(informative, found, context.seed)
+        over = averages(found, bars, len(panel.items))
         styles = tables.style_table(degraded, ratings)
         drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
+        made = {"perturbations": degraded.suite.identity, "perturbed": degraded.made}
+        origin = {**made, "expert_weights": weights.identity, **measured.attrs}
         return Result(
             summary=self._summary(context, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
                 tables.findings_table(found, len(panel.items)),
-                tables.averages_table(over, len(panel.items)),
-                tables.metrics_table(found, metrics, telling),
+                tables.averages_table(over),
+                tables.metrics_table(found, metrics, informative),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
                 styles,
                 *tables.diagnostics_table(scores),
             ],
             figures=["discernment_radar", "discernment_bars", *drawn],
-            notes=notes(context, degraded, self, weights, metrics, found, sentence),
-            provenance={"clean": _origin(degraded, measured, weights)},
+            notes=[
+                verdict(found, name),
+                *tables.notes(context, degraded, self, weights, metrics, found),
+            ],
+            provenance={"clean": origin_of(panel, origin)},
             estimators=estimators(scores),
         )
 
@@ -142,27 +145,19 @@ class Discernment(Study):
         weights: ExpertWeights,
         seed: int,
     ) -> list[Finding]:
-        found = []
-        for place, one in enumerate(degraded.suite.perturbations, start=1):
-            own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            changed = int(degraded.changed(place).sum())
-            if not changed:
-                found.append(nothing_changed(one, len(metrics), own, self.bootstrap))
-                continue
-            found.append(
-                finding(
-                    one,
-                    changed,
-                    ratings[0],
-                    ratings[place],
-                    own,
-                    self._how,
-                    replicates=self.replicates if self.calibrate else None,
-                    bootstrap=self.bootstrap,
-                    seed=seed,
-                )
+        return [
+            finding(
+                one,
+                int(degraded.changed(place).sum()),
+                (ratings[0], ratings[place]),
+                weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None,
+                self.how,
+                replicates=self.replicates if self.calibrate else None,
+                bootstrap=self.bootstrap,
+                seed=seed,
             )
-        return found
+            for place, one in enumerate(degraded.suite.perturbations, start=1)
+        ]
 
     def _summary_bars(
         self, ratings: Floats, found: Sequence[Finding], seed: int
@@ -173,13 +168,8 @@ class Discernment(Study):
         rated = ratings[[0, *(place + 1 for place in places)]]
         levels = [found[place].perturbation.level for place in places]
         own = [found[place].weights for place in places]
-        return calibrate_summary(
-            rated, own, levels, self._how, replicates=min(self.replicates, MOST), seed=seed
-        )
-
-    @property
-    def _how(self) -> How:
-        return How(self.zero_method, self.combine, self.method)
+        replicates = min(self.replicates, MOST)
+        return calibrate_summary(rated, own, levels, self.how, replicates=replicates, seed=seed)
 
     def _summary(
         self,
@@ -189,30 +179,51 @@ class Discernment(Study):
         found: Sequence[Finding],
         over: Sequence[Average],
     ) -> dict[str, Value]:
-        panel = degraded.panel
         unseen = [one.perturbation.name for one in found if one.seen is False]
-        summary: dict[str, Value] = {
-            "study": "discernment",
-            "mechanism": context.mechanism.name,
-            "evaluation_lm": context.evaluation_lm.identity,
-            "dataset": str(panel.provenance.get("dataset", "")),
+        summary = about(context, degraded.panel, "discernment") | {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
-            "items": len(panel.items),
+            "items": len(degraded.panel.items),
             "not_seen": ", ".join(unseen),
             "not_seen_count": len(unseen),
         }
         for average in over:
             key = f"discernment/{average.name}"
-            summary[key] = average.value
-            summary |= {f"{key}_low": average.low, f"{key}_high": average.high}
-            summary |= {f"{key}_threshold": average.threshold, f"{key}_n": average.n}
-            summary[f"{key}_unscored"] = average.unscored(len(panel.items))
-        for one in found:
-            summary[f"d_ew/{one.perturbation.name}"] = one.d_ew
+            summary |= entries(key, average.estimate, "low", "high")
+            summary[f"{key}_threshold"] = average.threshold
+            summary |= entries(key, average.estimate, "n", "unscored")
+        summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in found}
         summary["clean/unscored_texts"] = int(np.isnan(ratings).any(axis=2).sum())
         return summary
+
+
+def refuse_unfit(context: Context, base: Panel) -> None:
+    """Find out before anything is asked or paid for that a mechanism does not fit.
+
+    Raises:
+        ConfigError: the mechanism holds texts against one another, is for other tasks, has
+            settings that do not fit the panel, or scores texts only as they came.
+    """
+    mechanism, lm = context.mechanism, context.evaluation_lm
+    if mechanism.subject != "text":
+        raise ConfigError(
+            "study=discernment has a judge score each text by itself, but mechanism="
+            f"{mechanism.name} holds texts against one another: choose rating (an LM that chats), "
+            "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+            "pointwise5, acu_rating, gptscore, length."
+        )
+    if mechanism.tasks and base.task not in mechanism.tasks:
+        raise ConfigError(
+            f"mechanism={mechanism.name} is for {', '.join(sorted(mechanism.tasks))}, and the task "
+            f"of the dataset is {base.task!r}: choose another mechanism, or give criteria of your "
+            "own (mechanism.criteria=FILE)."
+        )
+    if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
+        base = base.with_agents(base.agents, base.texts, attack="perturbations")
+    elif Capability.RECORDED in lm.capabilities:
+        return
+    mechanism.measure(base, Counted(lm), seed=context.seed)
 
 
 def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[str], Floats]:
@@ -225,19 +236,3 @@ def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[s
         return [mechanism], np.asarray(values, dtype=np.float64)
     mean = mean_over(data["rating"], "draw").transpose("agent", "item", "metric")
     return [str(name) for name in data["metric"].values], np.asarray(mean.values, dtype=np.float64)
-
-
-def _record(context: Context, panel: Panel, measured: xr.Dataset, scores: Scores) -> None:
-    write = context.run_dir.write_table
-    write("records/clean_scores.parquet", score_records(panel, scores))
-    write("records/clean_measurements.parquet", measurement_records(measured))
-    write("records/clean_texts.parquet", text_records(panel))
-
-
-def _origin(degraded: Degraded, data: xr.Dataset, weights: ExpertWeights) -> dict[str, object]:
-    made = {
-        "perturbations": degraded.suite.identity,
-        "perturbed": degraded.made,
-        "expert_weights": weights.identity,
-    }
-    return origin_of(degraded.panel, {**made, **data.attrs})

@@ -1,78 +1,67 @@
-"""The tables of the discernment study: arrays in, rows of plain numbers out."""
+"""Tables and notes of the discernment study: arrays in, rows of plain numbers and sentences out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Row, Table
 from judgelab.core.scores import Scores
+from judgelab.engine.context import Context
+from judgelab.engine.provenance import FEW_ITEMS
+from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.stats.discernment.wilcoxon import tidy
-from judgelab.stats.intervals.bootstrap import percentile_interval
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.common.tables import columns
+from judgelab.study.discernment.expert_weights import ExpertWeights
+from judgelab.study.discernment.perturbation_result import MOST, Average, Finding
+from judgelab.study.discernment.perturbations import Degraded
 
 if TYPE_CHECKING:
-    from judgelab.study.discernment.degraded import Degraded
-    from judgelab.study.discernment.perturbation_result import Average, Finding
+    from judgelab.study.discernment.study import Discernment
 
-Floats = NDArray[np.float64]
 BINS = 16  # of a histogram
+INTERVAL = ("value", "low", "high", "n")
 
 
 def findings_table(found: Sequence[Finding], items: int) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
-    rows: list[Row] = []
-    for one in found:
-        low, high = percentile_interval(one.draws_ew)
-        n = one.fewest(one.scored, weighted=True)
-        rows.append(
-            {
-                "perturbation": one.perturbation.name,
-                "level": one.perturbation.level,
-                "severity": one.perturbation.severity,
-                "value": one.d_ew,
-                "low": low,
-                "high": high,
-                "n": n,
-                "ranked": one.fewest(one.ranked, weighted=True),
-                "unscored": items - n if one.changed else 0,
-                "d": one.d,
-                "d_n": one.fewest(one.scored, weighted=False),
-                "d_threshold": one.threshold.d,
-                "threshold": one.threshold.d_ew,
-                "seen": seen_in_words(one),
-            }
-        )
+    rows: list[Row] = [
+        {
+            "perturbation": one.perturbation.name,
+            "level": one.perturbation.level,
+            "severity": one.perturbation.severity,
+            **columns(one.estimate, *INTERVAL),
+            "ranked": one.fewest(one.ranked, weighted=True),
+            "unscored": items - one.estimate.n if one.changed else 0,
+            "d": one.score.d,
+            "d_n": one.fewest(one.scored, weighted=False),
+            "d_threshold": one.threshold.d,
+            "threshold": one.threshold.d_ew,
+            "seen": one.seen_in_words,
+        }
+        for one in found
+    ]
     note = (
         "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
         "nominally above 1 is p < .05. threshold (of value) and d_threshold (of d): what 5 % of "
         "judges with shuffled labels reach on these ratings; a perturbation is seen above it. "
         "n (of value) and d_n (of d): items rated before and after on the metric that has the "
-        "fewest; ranked: those of them that its test rests on. "
+        "fewest; ranked: those of them that its test ranks. "
         "The interval resamples items and tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)
 
 
-def seen_in_words(one: Finding) -> str:
-    """yes, no, or why there is no answer."""
-    if not one.changed:
-        return "nothing changed"
-    return {None: "unscored", True: "yes", False: "no"}[one.seen]
-
-
-def averages_table(over: Sequence[Average], items: int) -> Table:
+def averages_table(over: Sequence[Average]) -> Table:
     """Level-balanced averages and minima, with and without weights."""
     rows: list[Row] = [
         {
             "statistic": average.name,
-            "value": average.value,
-            "low": average.low,
-            "high": average.high,
-            "n": average.n,
-            "unscored": average.unscored(items),
+            **columns(average.estimate, *INTERVAL, "unscored"),
             "perturbations": average.perturbations,
             "threshold": average.threshold,
         }
@@ -94,24 +83,24 @@ def metrics_table(found: Sequence[Finding], metrics: Sequence[str], ratings: Flo
             before, after = ratings[0, :, m], ratings[place, :, m]
             change = tidy(after - before)
             known = ~np.isnan(change)
-            row: dict[str, Value] = {
+            row: Row = {
                 "perturbation": one.perturbation.name,
                 "metric": metric,
                 "weight": 1 / len(metrics) if one.weights is None else one.weights[m],
-                "mean_original": _mean(before[known]),
-                "mean_perturbed": _mean(after[known]),
+                "mean_original": float(before[known].mean()) if known.any() else math.nan,
+                "mean_perturbed": float(after[known].mean()) if known.any() else math.nan,
                 "fell": int((change[known] < 0).sum()),
                 "alike": int((change[known] == 0).sum()),
                 "rose": int((change[known] > 0).sum()),
                 "n": int(known.sum()),
                 "ranked": int(one.ranked[m]),
                 "unscored": int((~known).sum()),
-                "p": float(one.p[m]),
+                "p": float(one.score.p[m]),
             }
             rows.append(row)
     note = (
         "p: one-sided Wilcoxon signed-rank test over items, original above perturbed. n: items "
-        "rated before and after; ranked: those of them that the test rests on."
+        "rated before and after; ranked: those of them that the test ranks."
     )
     return Table("metrics", "Each metric by itself", rows, note)
 
@@ -153,17 +142,13 @@ def style_table(degraded: Degraded, ratings: Floats) -> Table:
     known = means[~np.isnan(means)]
     rows: list[Row] = []
     if known.size:
-        edges = np.histogram_bin_edges(known, bins=BINS)
+        edges = np.histogram_bin_edges(known, bins=BINS).tolist()
         for agent, values in zip(degraded.panel.agents, means, strict=True):
             counts, _ = np.histogram(values[~np.isnan(values)], bins=edges)
+            bins = zip(edges[:-1], edges[1:], counts.tolist(), strict=True)
             rows += [
-                {
-                    "variant": agent.name,
-                    "from": float(edges[k]),
-                    "to": float(edges[k + 1]),
-                    "items": int(counts[k]),
-                }
-                for k in range(BINS)
+                {"variant": agent.name, "from": low, "to": high, "items": count}
+                for low, high, count in bins
             ]
     note = "Ratings averaged over metrics; bins are the same for all variants."
     return Table("response_style", "How ratings are distributed", rows, note)
@@ -171,12 +156,90 @@ def style_table(degraded: Degraded, ratings: Floats) -> Table:
 
 def diagnostics_table(scores: Scores) -> list[Table]:
     """What the mechanism reports beside its scores."""
-    rows: list[Row] = [
-        {"diagnostic": key, "value": value} for key, value in scores.diagnostics.items()
-    ]
+    rows: list[Row] = [{"diagnostic": key, "value": v} for key, v in scores.diagnostics.items()]
     title = "What the mechanism reports beside its scores"
     return [Table("diagnostics", title, rows)] if rows else []
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else float("nan")
+def notes(
+    context: Context,
+    degraded: Degraded,
+    study: Discernment,
+    weights: ExpertWeights,
+    metrics: Sequence[str],
+    found: Sequence[Finding],
+) -> tuple[str, ...]:
+    """How texts were made, and whatever limits what the numbers mean."""
+    made = _made_of(context, degraded, weights, metrics)
+    return (*made, *_limits(degraded, study), *_tests(study, found, len(metrics)))
+
+
+def _made_of(
+    context: Context, degraded: Degraded, weights: ExpertWeights, metrics: Sequence[str]
+) -> Iterator[str]:
+    origin = degraded.panel.provenance
+    yield (
+        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
+        f"{len(degraded.panel.items)} references x {len(degraded.suite.perturbations)} "
+        f"perturbations ({degraded.suite.identity.split()[0]})."
+    )
+    yield f"Evaluation LM: {context.evaluation_lm.identity}."
+    listed = weights.identity.split()[0]
+    yield f"Metrics: {', '.join(metrics)}; weights: {listed}."
+    if left := weights.unrated(metrics):
+        yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
+    if weights.others:
+        yield f"Survey answers for other tasks were left out: {', '.join(weights.others)}."
+    if len(metrics) > 1 and (alike := weights.unlisted(degraded.suite.attacks)):
+        yield f"All metrics weigh alike for {', '.join(alike)}, which {listed} does not list."
+    writers: dict[str, list[str]] = {}
+    for name, said in degraded.made.items():
+        if "attack_written_by" in said:
+            writers.setdefault(str(said["attack_written_by"]), []).append(name)
+        if unwritten := said.get("attack_unwritten"):
+            yield f"Texts that could not be written are unscored ({name}): {unwritten}."
+    for writer, names in writers.items():
+        yield f"Perturbations {', '.join(names)} are written by {writer}."
+        if writer == f"lm ({context.evaluation_lm.identity})":
+            yield "The judge wrote them itself, and may recognise its own style."
+
+
+def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
+    items = len(degraded.panel.items)
+    if items < FEW_ITEMS:
+        yield f"Only {items} items: bootstrap intervals are too narrow below {FEW_ITEMS}."
+    without = degraded.panel.provenance.get("items_without_reference")
+    if without:
+        yield f"{without} items have no reference and were left out."
+    left = [f"{name} {len(ids)}" for name, ids in degraded.unchanged.items() if ids]
+    if left:
+        yield f"Texts that a perturbation left unchanged: {', '.join(left)} (table unchanged)."
+    if study.combine == "printed":
+        yield (
+            "study.combine=printed is no mean of p values: it adds ln M / ln 20 to D without "
+            "weights, and judges that rate at random pass 1 far more often than in 5 %."
+        )
+
+
+def _tests(study: Discernment, found: Sequence[Finding], metrics: int) -> Iterator[str]:
+    """How many tests there are, and how far D can go."""
+    made = [one for one in found if one.seen is not None]
+    if len(made) > 1:
+        rate = f"{len(made) * 0.05:.2g}"
+        yield f"{len(made)} tests at 5 %: a judge that rates at random sees {rate} of them."
+    items = max((int(one.scored.max()) for one in made), default=0)
+    if items:
+        alike, own = ceilings(items, study.how.method)
+        rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
+        more = math.log(metrics) / UNIT if study.combine == "printed" else 0.0
+        which = "D with expert weights" if more else "D"
+        above = f", and D without them {more:.2f} more" if more else ""
+        yield (
+            f"{which} is at most {alike:.1f} on {items} items{rest}{above}: compare judges on "
+            "equally many."
+        )
+    if study.calibrate and study.replicates > MOST:
+        yield (
+            f"Thresholds of averages and minima come from {MOST} shuffled judges, those of single "
+            f"perturbations from {study.replicates}."
+        )

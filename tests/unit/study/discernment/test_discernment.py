@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
+from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import ChatRequest
@@ -164,7 +166,7 @@ def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Pat
 
 def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: Path) -> None:
     few = references().head(3)
-    said = "minima rest on 1000 shuffled judges, those of single perturbations on 1001"
+    said = "minima come from 1000 shuffled judges, those of single perturbations from 1001"
     for replicates, calibrate in ((1000, True), (1001, True), (1001, False)):
         study = Discernment(
             only=["typos_major"], replicates=replicates, bootstrap=10, calibrate=calibrate
@@ -180,7 +182,7 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     result = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     found = rows(result, "discernment", "perturbation")
     assert found["reordering_major"]["seen"] == "nothing changed"
-    assert found["reordering_major"]["value"] != found["reordering_major"]["value"], "not 0"
+    assert found["reordering_major"]["value"] is None, "not 0"
     over = rows(result, "averages", "statistic")["average_ew"]
     assert over["value"] == found["typos_major"]["value"] > 0
     assert result.notes[0].endswith("because they changed no text: reordering_major.")
@@ -215,7 +217,7 @@ def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) 
     assert result.notes[0].endswith(" Unscored: entities_minor.")
     assert not any("changed no text" in note for note in result.notes)
     over = rows(result, "averages", "statistic")["average_ew"]
-    assert over["value"] != over["value"] and over["threshold"] != over["threshold"]
+    assert over["value"] is None and over["threshold"] != over["threshold"]
     assert (over["perturbations"], over["n"], over["unscored"]) == (2, 0, 8)
 
 
@@ -309,7 +311,7 @@ def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> No
     study.ask(lab(tmp_path, dry))
     result = study.run(lab(tmp_path, real))
     assert dry.seen == real.seen
-    assert any("may recognise its own hand" in note for note in result.notes)
+    assert any("may recognise its own style" in note for note in result.notes)
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
@@ -320,8 +322,12 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         Discernment(only=["entities_minor"], by="lm").run(lab(tmp_path, mute))
     with pytest.raises(DataError, match="has none"):
         Discernment().run(lab(tmp_path, NOBODY, panel=Panel((Item("1", "s"),))))
-    with pytest.raises(ConfigError, match=r"study\.bootstrap"):
-        Discernment(bootstrap=0)
+    node = yaml.safe_load((CONF / "study" / "discernment.yaml").read_text(encoding="utf-8"))
+    with pytest.raises(ConfigError, match=r"study\.bootstrap=0 must be at least 1"):
+        build(
+            {key: value for key, value in node.items() if key != "defaults"} | {"bootstrap": 0},
+            "study",
+        )
     items = tuple(Item(f"i{k}", "s", f"Text number {k}.") for k in range(201))
     with pytest.raises(ConfigError, match="exact serves up to 200 items, and there are 201"):
         Discernment(method="exact").ask(lab(tmp_path, NOBODY, panel=Panel(items)))
