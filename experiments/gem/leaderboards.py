@@ -9,7 +9,7 @@ import numpy as np
 from experiments.gem.printed import METRICS, Printed
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.agreement import agreement
+from judgelab.stats.ranking.leaderboard import agreement
 
 DRAWS = 2000
 

@@ -18,8 +18,12 @@ from experiments.peer_prediction.scores import (
     one_order_scores,
 )
 from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
-from judgelab.stats.discrimination.attack_delta import effect_size_delta, score_delta
-from judgelab.stats.discrimination.effect_size import effect_size, resampled_effect_sizes
+from judgelab.stats.discrimination.effect_size import (
+    effect_size,
+    effect_size_delta,
+    resampled_effect_sizes,
+    score_delta,
+)
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import (
     item_weights,

@@ -33,8 +33,8 @@ from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.releases.peer_prediction.release import list_domains, read_domain
-from judgelab.stats.discrimination.attack_delta import auc_delta, score_delta
 from judgelab.stats.discrimination.auc import item_auc
+from judgelab.stats.discrimination.effect_size import auc_delta, score_delta
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 from judgelab.study.common.groups import groups

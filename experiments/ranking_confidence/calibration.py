@@ -13,16 +13,18 @@ from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.dataset.summeval_ratings import DIMENSIONS
 from judgelab.stats.intervals.bootstrap import percentile_interval
-from judgelab.stats.intervals.calibration import (
+from judgelab.stats.ranking.calibration import (
+    MODELS,
+    Model,
     Outcomes,
+    Predictions,
     calibration_bins,
     calibration_error,
     pair_means,
+    predict_pairs,
 )
-from judgelab.stats.ranking.bootstrap import RankedPairs, ranked_pairs
-from judgelab.stats.ranking.held_out import MODELS, Model, Predictions, predict_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
-from judgelab.stats.ranking.system_gaps import system_moments
+from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
+from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
 from judgelab.study.ranking.empirical import NAMES
 
 ITEMS, SEED = 100, 1

@@ -17,8 +17,7 @@ from judgelab.core.panel import Panel
 from judgelab.dataset.rose import Rose
 from judgelab.dataset.score_table import ScoreTable, need, read_table
 from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
-from judgelab.stats.ranking.system_bias import fit_judge
-from judgelab.stats.ranking.system_gaps import system_moments
+from judgelab.stats.ranking.system_bias import fit_judge, system_moments
 
 Array = NDArray[np.float64]
 PLACE = ("item", "system", "human")

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
-from judgelab.stats.intervals.calibration import pair_means
+from judgelab.stats.ranking.calibration import pair_means
 from judgelab.stats.ranking.confidence import confidence
 
 Array = NDArray[np.float64]

@@ -16,9 +16,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
 from judgelab.stats.discrimination.auc import macro_auc, pair_auc
-from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.discrimination.effect_size import (
+    auc_delta,
+    effect_size_delta,
+    group_difference,
+    paired_effect_size,
+    score_delta,
+)
 from judgelab.stats.discrimination.regression import quadratic_against_linear
 
 Array = NDArray[np.float64]

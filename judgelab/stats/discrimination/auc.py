@@ -13,11 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import Floats, checked, disjoint_masks, divide
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.arrays import Floats, average_ranks, disjoint_masks, divide
+from judgelab.stats.intervals.bootstrap import mean_with_p
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.ranks import average_ranks
-from judgelab.stats.intervals.sign_flip import sign_flip_p
 
 Indices = NDArray[np.intp]
 
@@ -132,10 +130,7 @@ def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate
     Raises:
         ValueError: not one-dimensional, or infinities.
     """
-    items = checked(row_aucs, 1, "The AUCs")
-    mean = bootstrap_mean(items, draws, seed)
-    p = sign_flip_p(items - 0.5, draws, seed)
-    return Estimate(mean.value, mean.low, mean.high, mean.n, mean.unscored, p)
+    return mean_with_p(row_aucs, draws, seed, null=0.5)
 
 
 def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:

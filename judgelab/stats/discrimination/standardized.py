@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
 from judgelab.stats.intervals.arrays import Floats, checked_pair
+from judgelab.stats.intervals.bootstrap import sign_flip_p
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.sign_flip import sign_flip_p
 
 SmdDefinition = Literal["corrected", "paper", "released"]
 Verdict = Literal["falls", "does not fall", "rises", "does not rise", "undecided"]

@@ -16,28 +16,25 @@ from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, checked
 from judgelab.stats.intervals.estimate import Estimate
 
-Pairs = Literal["once", "twice"]
-
 
 def joint_symmetry(
     conditional: ArrayLike,
     marginal: ArrayLike,
     tokens: ArrayLike,
     *,
-    pairs: Pairs = "once",
     draws: int = 2000,
     seed: int = 0,
 ) -> Mapping[tuple[str, str], Estimate]:
     """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
+
+    Each unordered pair enters once, x being the agent that comes first. The paper counts both
+    orders (5,328 of 1,874 reviews of 500 papers), which adds no information.
 
     Args:
         conditional: [items, agents x, agents y] log P(y|x), nats summed over y: x is read, y is
             scored. The diagonal is never read.
         marginal: [items, agents] log P(x), nats; NaN where unscored.
         tokens: [items, agents] number of scored tokens; NaN where unscored.
-        pairs: once: each unordered pair once, x being the agent that comes first. twice: in both
-            orders, as the paper counts (5,328 of 1,874 reviews of 500 papers), which adds no
-            information; the value then does not depend on the order of the agents.
         draws: bootstrap resamples of items.
         seed: of the resamples.
 
@@ -49,7 +46,7 @@ def joint_symmetry(
     Raises:
         ValueError: shapes do not fit, infinities, or a text without tokens.
     """
-    first, second, size = _sides(*_checked(conditional, marginal, tokens), pairs)
+    first, second, size = _sides(*_checked(conditional, marginal, tokens))
     sides = {"text": (first, second), "token": (first / size, second / size)}
     methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
     return {
@@ -77,15 +74,9 @@ def _checked(
     return checked(given, 3, "The conditional log-probabilities"), alone, length
 
 
-def _sides(
-    given: Floats, alone: Floats, length: Floats, pairs: Pairs
-) -> tuple[Floats, Floats, Floats]:
+def _sides(given: Floats, alone: Floats, length: Floats) -> tuple[Floats, Floats, Floats]:
     """[items, pairs]: log P(x) + log P(y|x), log P(y) + log P(x|y), tokens of both."""
-    if pairs not in ("once", "twice"):
-        raise ValueError(f"Pairs are counted once or twice, not {pairs!r}.")
     x, y = np.triu_indices(alone.shape[1], k=1)
-    if pairs == "twice":
-        x, y = np.concatenate([x, y]), np.concatenate([y, x])
     first = alone[:, x] + given[:, x, y]
     second = alone[:, y] + given[:, y, x]
     size = length[:, x] + length[:, y]

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
+from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval, sign_flip_p
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.sign_flip import sign_flip_p
 
 Weighting = Literal["equal", "score", "logit", "mean"]
 Orders = Literal["merged", "per_order"]

@@ -28,8 +28,14 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.ranking.population import Population, noise_sd, population
-from judgelab.stats.ranking.simulation import Draws, Relation, simulate
+from judgelab.stats.ranking.simulation import (
+    Draws,
+    Population,
+    Relation,
+    noise_sd,
+    population,
+    simulate,
+)
 
 Method = Literal["monte_carlo", "closed_form"]
 

@@ -3,19 +3,25 @@
 The paper's bars are mean +- 1.645 standard errors over 600 rows, of which two at a time share a
 candidate's text. Here a candidate has one number per item, and candidates are compared on the
 same items: differences between them are often far more certain than the bars suggest.
+
+``agreement`` compares two leaderboards, the models being the points (appendix A.2): one benchmark
+under two evaluation LMs, or two benchmarks. What the paper prints there as Spearman is Pearson
+(docs/definitions.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
-from judgelab.stats.intervals.arrays import Floats, checked, divide
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
 from judgelab.stats.intervals.bootstrap import item_weights
-from judgelab.stats.intervals.ranks import average_ranks
+from judgelab.stats.intervals.estimate import Estimate
 
 Counts = NDArray[np.int64]
 
@@ -153,3 +159,43 @@ def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Floats, Floats, Floa
     # A resample of one item over and over has no spread: as far off as can be.
     deviations[~(spread > 1e-6 * error)] = np.inf
     return mean, error, deviations
+
+
+def agreement(
+    x: ArrayLike,
+    y: ArrayLike,
+    method: Literal["spearman", "pearson"] = "spearman",
+    draws: int = 2000,
+    seed: int = 0,
+) -> Estimate:
+    """Correlation over the models that are in both lists.
+
+    Args:
+        x: [models], one number each; NaN where a model is missing.
+        y: [models], the same models.
+        method: spearman or pearson.
+        draws: bootstrap resamples of models.
+        seed: of the resamples.
+
+    Returns:
+        n: models in both; unscored: the others. Percentile interval over resampled models, none
+        with fewer than three. p: the classical one, Student's t of r with n - 2 degrees of
+        freedom (exact for Pearson on normal data, approximate for Spearman). Models of one
+        family are not independent, so both are optimistic.
+
+    Raises:
+        ValueError: shapes differ, infinities, or another method.
+    """
+    if method not in ("spearman", "pearson"):
+        raise ValueError(f"Leaderboards are compared by spearman or pearson, not {method!r}.")
+    first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
+    found = clustered_correlation(first[:, None], second[:, None], method, draws, seed)
+    return replace(found, p=_student_p(found.value, found.n))
+
+
+def _student_p(r: float, n: int) -> float:
+    if np.isnan(r) or n < 3:
+        return float("nan")
+    if abs(r) >= 1:
+        return 0.0
+    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))

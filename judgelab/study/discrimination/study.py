@@ -18,9 +18,14 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc
-from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.discrimination.effect_size import (
+    auc_delta,
+    effect_size_delta,
+    group_difference,
+    paired_effect_size,
+    score_delta,
+)
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import Groups, groups, in_pairing_order

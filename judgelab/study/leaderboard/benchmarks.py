@@ -12,7 +12,7 @@ import numpy as np
 from judgelab.core.errors import DataError
 from judgelab.core.resources import conf
 from judgelab.core.result import Table, Value
-from judgelab.stats.ranking.agreement import agreement
+from judgelab.stats.ranking.leaderboard import agreement
 from judgelab.study.common.tables import estimate_table
 
 if TYPE_CHECKING:

@@ -16,9 +16,13 @@ from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import bootstrap_mean, item_weights, percentile_interval
+from judgelab.stats.intervals.bootstrap import (
+    bootstrap_mean,
+    item_weights,
+    percentile_interval,
+    sign_flip_p,
+)
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.sign_flip import sign_flip_p
 from judgelab.stats.qualification.decisions import (
     accuracy,
     accuracy_samples,

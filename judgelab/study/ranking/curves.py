@@ -9,8 +9,7 @@ import numpy as np
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.confidence import confidence, required_n
-from judgelab.stats.ranking.population import noise_sd, noisy_estimates
-from judgelab.stats.ranking.simulation import Draws
+from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
 from judgelab.study.ranking.judge import RankingJudge
 
 STEPS = 24  # differences along a curve

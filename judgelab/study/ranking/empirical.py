@@ -10,15 +10,18 @@ import numpy as np
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import percentile_interval
-from judgelab.stats.intervals.calibration import (
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.calibration import (
+    MODELS,
+    Model,
     Outcomes,
+    Predictions,
     calibration_bins,
     calibration_error,
     pair_means,
+    predict_pairs,
 )
-from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.bootstrap import RankedPairs, ranked_pairs
-from judgelab.stats.ranking.held_out import MODELS, Model, Predictions, predict_pairs
+from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
 from judgelab.study.ranking.scored import Scored
 
 LEAST = 4  # systems: two are predicted from the others

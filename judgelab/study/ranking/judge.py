@@ -13,8 +13,7 @@ from judgelab.core.result import Row, Table
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
-from judgelab.stats.ranking.system_gaps import system_moments
+from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge, system_moments
 from judgelab.study.ranking.scored import Scored
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from judgelab.engine.provenance import FEW_ITEMS
-from judgelab.stats.ranking.observed import OrderedPairs
+from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.study.ranking.empirical import Empirical
 from judgelab.study.ranking.judge import RankingJudge
 from judgelab.study.ranking.scored import Scored

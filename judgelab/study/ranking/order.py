@@ -7,7 +7,7 @@ import numpy as np
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
-from judgelab.stats.ranking.observed import OrderedPairs, ordered_pairs
+from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
 from judgelab.study.ranking.judge import RankingJudge
 from judgelab.study.ranking.scored import Scored
 

@@ -16,8 +16,7 @@ from judgelab.dataset.score_table import need, numbers, read_table
 from judgelab.endpoint.prices import price_of
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.stats.ranking.population import population
-from judgelab.stats.ranking.simulation import Draws
+from judgelab.stats.ranking.simulation import Draws, population
 from judgelab.study.ranking.plan_tables import (
     Bill,
     curve_table,

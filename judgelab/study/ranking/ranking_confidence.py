@@ -12,7 +12,7 @@ from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.observed import OrderedPairs
+from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.ranking import curves
 from judgelab.study.ranking.empirical import Empirical, empirical

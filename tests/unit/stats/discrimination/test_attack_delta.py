@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from judgelab.stats.discrimination.attack_delta import auc_delta, effect_size_delta, score_delta
-from judgelab.stats.discrimination.effect_size import effect_size, paired_effect_size
+from judgelab.stats.discrimination.effect_size import (
+    auc_delta,
+    effect_size,
+    effect_size_delta,
+    paired_effect_size,
+    score_delta,
+)
 
 Array = NDArray[np.float64]
 CELLS = st.one_of(st.floats(-10, 10, allow_subnormal=False), st.just(math.nan))

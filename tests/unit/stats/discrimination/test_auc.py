@@ -15,7 +15,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused-ignore]
 
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, row_auc
-from judgelab.stats.intervals.ranks import average_ranks
+from judgelab.stats.intervals.arrays import average_ranks
 
 Array = NDArray[np.float64]
 STEPS = st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5))

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgelab.stats.discrimination.correlation import (
+    METHODS,
     Method,
     clustered_correlation,
     item_correlations,
-    mean_item_correlation,
 )
-from judgelab.stats.discrimination.weighted_correlation import METHODS
-from judgelab.stats.intervals.bootstrap import item_draws, item_weights
+from judgelab.stats.intervals.bootstrap import item_draws, item_weights, mean_with_p
 
 Array = NDArray[np.float64]
 ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {
@@ -82,7 +81,7 @@ def test_spearman_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = generator.normal(size=(2, 9, 4))
     weights = item_weights(9, 40, 1)
     whole = METHODS["spearman"](x, y)(weights)
-    monkeypatch.setattr("judgelab.stats.discrimination.weighted_correlation.CHUNK", 100)
+    monkeypatch.setattr("judgelab.stats.discrimination.correlation.CHUNK", 100)
     assert (METHODS["spearman"](x, y)(weights) == whole).all()
 
 
@@ -106,16 +105,16 @@ def test_item_levels_do_not_enter_the_mean_item_correlation(method: Method) -> N
     y = generator.normal(size=(60, 12))
     level = 20 * np.arange(60.0)[:, None]
     assert clustered_correlation(x + level, y + level, method, draws=50).value > 0.95
-    found = mean_item_correlation(x + level, y + level, method)
+    found = mean_with_p(item_correlations(x + level, y + level, method))
     assert found.low < 0 < found.high and found.p > 0.01
-    related = mean_item_correlation(x, x + y, method)
+    related = mean_with_p(item_correlations(x, x + y, method))
     assert related.low > 0.3 and related.p < 0.001
 
 
 def test_items_without_a_correlation_are_counted() -> None:
     x = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [1.0, np.nan, np.nan], [3.0, 1.0, 2.0]])
     y = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
-    found = mean_item_correlation(x, y)
+    found = mean_with_p(item_correlations(x, y))
     assert (found.value, found.n, found.unscored) == (0, 2, 2)
     pooled = clustered_correlation(x, y)
     assert (pooled.n, pooled.unscored) == (4, 2)
@@ -156,4 +155,4 @@ def test_unknown_method_and_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="choose one of"):
         clustered_correlation([[1.0]], [[1.0]], method="tau")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one shape"):
-        mean_item_correlation(np.zeros((2, 3)), np.zeros((3, 2)))
+        item_correlations(np.zeros((2, 3)), np.zeros((3, 2)))

@@ -22,8 +22,7 @@ from judgelab.stats.discrimination.standardized import (
 )
 from judgelab.stats.discrimination.symmetry import joint_symmetry
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.agreement import agreement
-from judgelab.stats.ranking.leaderboard import rank_intervals
+from judgelab.stats.ranking.leaderboard import agreement, rank_intervals
 
 Array = NDArray[np.float64]
 DEFINITIONS: tuple[SmdDefinition, ...] = ("corrected", "paper", "released")
@@ -335,22 +334,11 @@ class TestSymmetry:
         turned = conditional.transpose(0, 2, 1)
         assert joint_symmetry(turned, marginal, tokens)["token", "pearson"].value < 0
 
-    def test_counting_every_pair_twice_adds_nothing(self) -> None:
-        conditional, marginal, tokens = self.texts(25, 0.3)
-        once = joint_symmetry(conditional, marginal, tokens)
-        twice = joint_symmetry(conditional, marginal, tokens, pairs="twice")
-        flip = conditional[:, ::-1, ::-1], marginal[:, ::-1], tokens[:, ::-1]
-        for key, found in joint_symmetry(*flip, pairs="twice").items():
-            assert found.value == pytest.approx(twice[key].value)
-            assert once[key].half_width == pytest.approx(twice[key].half_width, rel=0.35)
-        assert twice["text", "pearson"].n == once["text", "pearson"].n == 25
-
     def test_unscored_pairs_are_counted(self) -> None:
         conditional, marginal, tokens = self.texts(10, 0.3)
         marginal[0, 0] = conditional[1, 0, 2] = tokens[2, 1] = np.nan
-        for pairs, unscored in (("once", 5), ("twice", 10)):
-            found = joint_symmetry(conditional, marginal, tokens, pairs=pairs, draws=50)  # type: ignore[arg-type]
-            assert {each.unscored for each in found.values()} == {unscored}
+        found = joint_symmetry(conditional, marginal, tokens, draws=50)
+        assert {each.unscored for each in found.values()} == {5}
 
     def test_bad_input(self) -> None:
         conditional, marginal, tokens = self.texts(4, 0.1)
@@ -358,5 +346,3 @@ class TestSymmetry:
             joint_symmetry(conditional, marginal, 0 * tokens)
         with pytest.raises(ValueError, match="Needs"):
             joint_symmetry(conditional[:, :2, :2], marginal, tokens)
-        with pytest.raises(ValueError, match="once or twice"):
-            joint_symmetry(conditional, marginal, tokens, pairs="thrice")  # type: ignore[arg-type]

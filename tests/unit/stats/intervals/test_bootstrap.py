@@ -18,9 +18,9 @@ from judgelab.stats.intervals.bootstrap import (
     item_weights,
     percentile_interval,
     resampled_means,
+    sign_flip_p,
 )
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.sign_flip import sign_flip_p
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(NUMBERS, st.just(math.nan))

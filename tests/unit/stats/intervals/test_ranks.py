@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import stats
 
 from judgelab.stats.discrimination.effect_size import welch_p
-from judgelab.stats.intervals.ranks import average_ranks
+from judgelab.stats.intervals.arrays import average_ranks
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False), st.just(np.inf))
 

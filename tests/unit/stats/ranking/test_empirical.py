@@ -9,19 +9,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ttest_rel
 
-from judgelab.stats.intervals.calibration import (
+from judgelab.stats.ranking.calibration import (
     EDGES,
+    MODELS,
     Outcomes,
     calibration_bins,
     calibration_error,
     pair_means,
+    predict_pairs,
+    predicted,
 )
-from judgelab.stats.ranking.bootstrap import ranked_pairs
 from judgelab.stats.ranking.confidence import confidence
-from judgelab.stats.ranking.held_out import MODELS, predict_pairs, predicted
-from judgelab.stats.ranking.observed import ordered_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
-from judgelab.stats.ranking.system_gaps import system_moments
+from judgelab.stats.ranking.pairs import ordered_pairs, ranked_pairs
+from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge, system_moments
 
 Array = NDArray[np.float64]
 
@@ -205,7 +205,7 @@ def test_rounding_is_no_difference() -> None:
 def test_many_items_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     human, metric = annotated(11, items=30, systems=4)
     whole = ranked_pairs(human, metric, items=70, draws=200, seed=3)
-    monkeypatch.setattr("judgelab.stats.ranking.bootstrap.CHUNK", 1000)
+    monkeypatch.setattr("judgelab.stats.ranking.pairs.CHUNK", 1000)
     parts = ranked_pairs(human, metric, items=70, draws=200, seed=3)
     assert (whole.paired == parts.paired).all() and (whole.unpaired == parts.unpaired).all()
 
