@@ -38,7 +38,8 @@ WRITER = "writer_lm"
 MOVED = {
     "judgelab.preprocessor.rules.Rules": "judgelab.preprocessor.rules.RuleJudgments",
     "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
-    "judgelab.study.plan.Plan": "judgelab.study.ranking.plan.Plan",
+    "judgelab.study.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
+    "judgelab.study.ranking.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
     "judgelab.study.ranking_confidence.RankingConfidence": (
         "judgelab.study.ranking.ranking_confidence.RankingConfidence"
     ),

@@ -194,7 +194,9 @@ def _moves(dataset: Mapping[str, Any]) -> bool:
 def _choices(config: Mapping[str, Any]) -> str:
     """What the run is, in words: mechanism-dataset-attack, or the study if it measures nothing."""
     study = str(config["study"]["_target_"]).split(".")[-2]
-    if study == "plan" or config["study"].get("run"):
+    if study == "sample_size":
+        return "plan"  # as users ask for it: study=plan
+    if config["study"].get("run"):
         return study
     axes = ("mechanism", "dataset", "attack")
     if HydraConfig.initialized():

@@ -16,7 +16,7 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
 from judgelab.stats.discrimination.symmetry import joint_symmetry
 from judgelab.study.common.long_tables import write_records
-from judgelab.study.common.tables import about, entries, estimate_table
+from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Symmetry(Study):
         found = joint_symmetry(*arrays, draws=self.bootstrap, seed=context.seed)
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
         for (per, method), estimate in found.items():
-            summary |= entries(f"{per}/{method}", estimate, "low", "high", "n", "unscored")
+            summary |= entries(f"{per}/{method}", estimate, *WITHOUT_P)
         table = estimate_table(
             "symmetry",
             "log P(x) + log P(y | x) against log P(y) + log P(x | y)",

@@ -13,6 +13,9 @@ from judgelab.stats.intervals.estimate import Estimate
 PARTS = ("low", "high", "p", "n", "unscored")
 """What stands beside the value of an estimate in a summary."""
 
+WITHOUT_P = ("low", "high", "n", "unscored")
+"""The same of an estimate that was not tested."""
+
 
 def columns(estimate: Estimate, *parts: str) -> dict[str, Value]:
     """``value``, ``low``, ``high``, ``n``, ``unscored``, ``p`` (``clusters``); or these parts."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats
@@ -22,6 +23,7 @@ from judgelab.stats.ranking.calibration import (
     predict_pairs,
 )
 from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
+from judgelab.study.common.tables import columns, estimate_table
 from judgelab.study.ranking.scored import Scored
 
 LEAST = 4  # systems: two are predicted from the others
@@ -47,12 +49,7 @@ class Empirical:
     def agreement(self) -> dict[str, Estimate]:
         """Mean share of resamples ranked right, over pairs, with an interval over systems."""
         group = np.zeros(len(self.pairs.delta), dtype=np.int64)
-        return {
-            name: pair_means(
-                values, group, self.pairs.first, self.pairs.second, self.draws, self.seed
-            ).get(0, Estimate(np.nan, np.nan, np.nan, 0))
-            for name, values in self._observed().items()
-        }
+        return {name: self._means(values, group)[0] for name, values in self._observed().items()}
 
     def error(self) -> dict[Model, Estimate]:
         """Calibration error of the unpaired predictions."""
@@ -73,6 +70,9 @@ class Empirical:
     def _observed(self) -> dict[str, Floats]:
         return {"unpaired": self.pairs.unpaired, "paired": self.pairs.paired}
 
+    def _means(self, values: Floats, group: NDArray[np.int64]) -> dict[int, Estimate]:
+        return pair_means(values, group, self.pairs.first, self.pairs.second, self.draws, self.seed)
+
     def _outcomes(self, model: Model, paired: bool) -> Outcomes:
         made = self.predicted.paired if paired else self.predicted.unpaired
         seen = self.pairs.paired if paired else self.pairs.unpaired
@@ -85,16 +85,19 @@ class Empirical:
             for model in MODELS:
                 data = self._outcomes(model, paired)
                 error, samples = calibration_error(data, self.draws, self.seed)
-                both = np.where(np.isnan(data.predicted), np.nan, plain.predicted)
-                _, base = calibration_error(replace(plain, predicted=both), self.draws, self.seed)
-                low, high = percentile_interval(samples - base)
-                row: dict[str, Value] = {"items": "the same" if paired else "each its own"}
-                row["model"] = NAMES[model]
                 known = ~np.isnan(data.predicted)
-                row["predicted"] = float(data.predicted[known].mean()) if known.any() else np.nan
-                row["observed"] = float(data.observed[known].mean()) if known.any() else np.nan
-                change = {} if model == "algorithm_1" else {"change_low": low, "change_high": high}
-                rows.append({**row, **error.as_dict(), **change})
+                row: dict[str, Value] = {
+                    "items": "the same" if paired else "each its own",
+                    "model": NAMES[model],
+                    "predicted": _mean(data.predicted[known]),
+                    "observed": _mean(data.observed[known]),
+                    **columns(error),
+                }
+                if model != "algorithm_1":
+                    both = replace(plain, predicted=np.where(known, plain.predicted, np.nan))
+                    _, base = calibration_error(both, self.draws, self.seed)
+                    row["change_low"], row["change_high"] = percentile_interval(samples - base)
+                rows.append(row)
         note = (
             "Mean |predicted - observed| over bins of predictions (value). Each pair is predicted "
             "from the other systems; observed: share of resamples ranked right. Intervals, and "
@@ -103,44 +106,42 @@ class Empirical:
         return Table("calibration_error", "Calibration error on held-out pairs", rows, note)
 
     def _calibration(self) -> Table:
-        rows: list[Row] = []
-        for model in MODELS:
-            for one in calibration_bins(self._outcomes(model, False), self.draws, self.seed):
-                head: Row = {"model": NAMES[model], "from": one.low, "to": one.high}
-                rows.append({**head, "predicted": one.predicted, **one.observed.as_dict()})
+        cells: list[tuple[Row, Estimate]] = [
+            (
+                {"model": NAMES[model], "from": b.low, "to": b.high, "predicted": b.predicted},
+                b.observed,
+            )
+            for model in MODELS
+            for b in calibration_bins(self._outcomes(model, False), self.draws, self.seed)
+        ]
         note = "Systems on items of their own. Intervals resample systems; n counts pairs."
-        return Table("calibration", "Predicted and observed", rows, note)
+        return estimate_table("calibration", "Predicted and observed", cells, note)
 
     def _buckets(self) -> Table:
         """Pairs by the size of their difference, as the paper averages them."""
         delta = self.pairs.delta
         edges = np.linspace(0, float(delta.max(initial=0.0)), BUCKETS + 1)
         group = np.clip(np.searchsorted(edges, delta, side="left") - 1, 0, BUCKETS - 1)
-        rows: list[Row] = []
+        cells: list[tuple[Row, Estimate]] = []
         for name, values in self._observed().items():
-            seen = pair_means(
-                values, group, self.pairs.first, self.pairs.second, self.draws, self.seed
-            )
             made = self.predicted.unpaired if name == "unpaired" else self.predicted.paired
-            for k, observed in seen.items():
-                inside = group == k
-                row: dict[str, Value] = {"items": name, "delta": float(delta[inside].mean())}
+            for k, observed in self._means(values, group).items():
+                head: dict[str, Value] = {"items": name, "delta": _mean(delta[group == k])}
                 for model in MODELS:
-                    part = made[model][inside]
-                    row[model] = float(np.nanmean(part)) if (~np.isnan(part)).any() else np.nan
-                rows.append({**row, **observed.as_dict()})
+                    part = made[model][group == k]
+                    head[model] = np.nan if np.isnan(part).all() else float(np.nanmean(part))
+                cells.append((head, observed))
         note = (
             f"Pairs of systems by the difference of their human means, {BUCKETS} buckets; value: "
             f"share of resamples of {self.items} items that the metric ranks right, interval over "
             "systems. Averages hide that single pairs are far off: see the table of pairs."
         )
-        return Table("observed", "Simulated and observed", rows, note)
+        return estimate_table("observed", "Simulated and observed", cells, note)
 
     def _pairs(self) -> Table:
-        rows: list[Row] = []
-        names, pairs = self.scored.systems, self.pairs
-        for k in np.argsort(-pairs.delta, kind="stable"):
-            row: dict[str, Value] = {
+        names, pairs, made = self.scored.systems, self.pairs, self.predicted.unpaired
+        rows: list[Row] = [
+            {
                 "better": names[pairs.first[k]],
                 "worse": names[pairs.second[k]],
                 "delta": float(pairs.delta[k]),
@@ -148,11 +149,16 @@ class Empirical:
                 "unpaired": float(pairs.unpaired[k]),
                 "paired": float(pairs.paired[k]),
                 "r_of_others": self.predicted.fits[k].r,
+                **{model: float(made[model][k]) for model in MODELS},
             }
-            made = self.predicted.unpaired
-            rows.append({**row, **{model: float(made[model][k]) for model in MODELS}})
+            for k in np.argsort(-pairs.delta, kind="stable")
+        ]
         note = "By people's means; predictions come from the other systems and are unpaired."
         return Table("human_pairs", "Every pair of systems, as people rank them", rows, note)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else np.nan
 
 
 def empirical(scored: Scored, items: int, draws: int, seed: int) -> Empirical | None:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
+from judgelab.core.errors import DataError
 from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
-from judgelab.study.ranking import curves
+from judgelab.study.common.tables import WITHOUT_P, entries
+from judgelab.study.ranking import tables
 from judgelab.study.ranking.empirical import Empirical, empirical
-from judgelab.study.ranking.judge import Assumed, RankingJudge, judge_of, judge_table, unused
+from judgelab.study.ranking.judge import Assumed, RankingJudge, judge_of, order, unused
 from judgelab.study.ranking.notes import notes
-from judgelab.study.ranking.order import bias_known, order, order_table, systems_table
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
+R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 
 
@@ -46,44 +49,31 @@ class RankingConfidence(Study):
         pairs: of systems, in each cell of the simulation.
         evaluations: of each of these pairs.
         bootstrap: resamples of items, and of systems.
-
-    Raises:
-        ConfigError: a number is out of its range.
     """
 
     def __init__(
         self,
         *,
         run: str | None = None,
-        r: float | None = None,
-        sd: float | None = None,
-        system_bias_sd: float | None = None,
-        items: int | None = None,
-        confidence: float = 0.95,
-        sizes: Sequence[int] = (25, 50, 100, 200, 500, 1000),
-        correlations: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8),
-        deltas: Sequence[float] | None = None,
-        pairs: int = 100,
-        evaluations: int = 200,
-        bootstrap: int = 2000,
+        r: Correlation | None = None,
+        sd: Positive | None = None,
+        system_bias_sd: NotNegative | None = None,
+        items: Count | None = None,
+        confidence: ConfidenceLevel = 0.95,
+        sizes: Annotated[Sequence[Count], Field(min_length=1)] = (25, 50, 100, 200, 500, 1000),
+        correlations: Annotated[Sequence[Correlation], Field(min_length=1)] = R_CURVES,
+        deltas: Annotated[Sequence[Positive], Field(min_length=1)] | None = None,
+        pairs: Annotated[int, Field(ge=2)] = 100,
+        evaluations: Count = 200,
+        bootstrap: Count = 2000,
     ) -> None:
-        if not 0.5 < confidence < 1:
-            raise ConfigError(f"study.confidence={confidence} must be above .5 and below 1.")
-        if min(sizes, default=0) < 1 or (items is not None and items < 1):
-            raise ConfigError("study.sizes and study.items must be at least 1.")
-        if not correlations or not all(0 < one <= 1 for one in correlations):
-            raise ConfigError("study.correlations must be above 0 and at most 1.")
-        if deltas is not None and not (deltas and all(0 < delta < math.inf for delta in deltas)):
-            raise ConfigError("study.deltas must be above 0.")
-        if pairs < 2 or min(evaluations, bootstrap) < 1:
-            raise ConfigError("study.pairs must be at least 2, evaluations and bootstrap 1.")
         self.assumed = Assumed(r, sd, system_bias_sd)
         self.folder, self.items, self.confidence = run, items, confidence
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
 
     def ask(self, context: Context) -> None:
-        """See Study: a finished run is read, so nobody is asked."""
+        """See Study: where a finished run is read, nothing is asked."""
         if self.folder is None:
             ask(context)
 
@@ -103,9 +93,9 @@ class RankingConfidence(Study):
         pairs = order(scored, judge)
         draws = Draws(self.pairs, self.evaluations, context.seed)
         made = [
-            systems_table(scored, judge, pairs, self.bootstrap, context.seed),
-            *([judge_table(judge, float(np.nanstd(scored.metric)))] if judge.usable else []),
-            order_table(scored, judge, pairs),
+            tables.systems_table(scored, judge, pairs, self.bootstrap, context.seed),
+            *([tables.judge_table(judge, float(np.nanstd(scored.metric)))] if judge.usable else []),
+            tables.order_table(scored, judge, pairs),
             *([] if seen is None else seen.tables()),
             *(self._curves(judge, size, draws) if judge.usable else []),
         ]
@@ -121,11 +111,11 @@ class RankingConfidence(Study):
 
     def _curves(self, judge: RankingJudge, size: int, draws: Draws) -> list[Table]:
         deltas = self.deltas or [round(share * judge.sd, 6) for share in IN_SDS]
+        sizes = sorted({*self.sizes, size})
         return [
-            curves.trade_off(judge, deltas, self.confidence),
-            curves.by_items(judge, sorted({*self.sizes, size}), draws),
-            curves.by_correlation(judge, self.correlations, size, draws),
-            curves.noise(judge, draws.seed),
+            tables.trade_off_table(judge, deltas, self.confidence),
+            *tables.curve_tables(judge, sizes, self.correlations, size, draws),
+            tables.noise_table(judge, draws.seed),
         ]
 
     def _summary(
@@ -139,18 +129,18 @@ class RankingConfidence(Study):
         summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
         summary |= {"items": len(scored.metric), "systems": len(scored.systems), "n": size}
         summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
-        summary |= _flat("judge/r", judge.r)
+        summary |= entries("judge/r", judge.r, *WITHOUT_P)
         summary["judge/sd"] = judge.sd
-        summary |= _flat("judge/system_bias_sd", judge.bias)
+        summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
         summary["judge/item_correlation"] = judge.item_correlation
         if seen is not None:
             agreement = seen.agreement()
-            summary |= _flat("ranking/agreement", agreement["unpaired"])
-            summary |= _flat("ranking/agreement_paired", agreement["paired"])
+            summary |= entries("ranking/agreement", agreement["unpaired"], *WITHOUT_P)
+            summary |= entries("ranking/agreement_paired", agreement["paired"], *WITHOUT_P)
             for model, error in seen.error().items():
-                summary |= _flat(f"calibration/error_{model}", error)
+                summary |= entries(f"calibration/error_{model}", error, *WITHOUT_P)
         summary["ranking/mean_confidence"] = _mean(pairs.agreed)
-        summary["ranking/order_of"] = "people" if bias_known(judge) else "the same metric"
+        summary["ranking/order_of"] = "people" if judge.bias_known else "the same metric"
         summary["ranking/pairs"] = len(pairs.gap)
         summary["ranking/pairs_unscored"] = math.comb(len(scored.systems), 2) - len(pairs.gap)
         summary["ranking/sure_pairs"] = int((pairs.agreed >= self.confidence).sum())
@@ -174,11 +164,6 @@ def _figures(judge: RankingJudge, seen: Empirical | None) -> list[str]:
         found += ["ranking_by_items", "ranking_trade_off", "ranking_by_correlation"]
         found += ["ranking_noise"]
     return found
-
-
-def _flat(key: str, estimate: Estimate) -> dict[str, Value]:
-    parts = ("low", "high", "n", "unscored")
-    return {key: estimate.value} | {f"{key}_{part}": getattr(estimate, part) for part in parts}
 
 
 def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:

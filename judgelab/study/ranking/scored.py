@@ -20,9 +20,8 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.store.run_dir import RunDir
-from judgelab.study.common.long_tables import measurement_records, score_records, text_records
+from judgelab.study.common.long_tables import SCORES, write_records
 
-RECORDS = "records/clean_scores.parquet"
 COLUMNS = ("item", "agent", "reference", "score", "human")
 
 
@@ -33,7 +32,7 @@ class Scored:
     Attributes:
         systems: names, in order.
         metric: [items, systems], NaN where unscored.
-        human: [items, systems], NaN where nobody scored.
+        human: [items, systems], NaN without a human score.
         about: what made the scores, for the summary: mechanism, dataset, ...
         said: sentences on where they come from.
         provenance: of the panel and the measurements.
@@ -55,7 +54,7 @@ class Scored:
 
 
 def ask(context: Context) -> None:
-    """Put the questions of ``measure``, and keep nothing."""
+    """Ask the LM what ``measure`` would ask."""
     context.measure(_clean(context))
 
 
@@ -68,10 +67,7 @@ def measure(context: Context) -> Scored:
     panel = _clean(context)
     measured = context.measure(panel)
     scores = context.score(measured)
-    write = context.run_dir.write_table
-    write(RECORDS, score_records(panel, scores))
-    write("records/clean_measurements.parquet", measurement_records(measured))
-    write("records/clean_texts.parquet", text_records(panel))
+    write_records(context, panel, measured, scores)
     return _of_panel(context, panel, measured, scores)
 
 
@@ -119,11 +115,11 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
         DataError: the folder is no finished run, or holds no scores of single texts.
     """
     run = RunDir(Path(folder).expanduser())
-    file = run.path / RECORDS
+    file = run.path / SCORES
     if not run.done:
         raise DataError(f"study.run={folder!r} is no finished run: give a folder with DONE in it.")
     if not file.is_file():
-        raise DataError(f"study.run={folder!r} has no {RECORDS}: its study scores no single texts.")
+        raise DataError(f"study.run={folder!r} has no {SCORES}: its study scores no single texts.")
     try:
         table, result = pd.read_parquet(file), run.read_json("result.json")
         summary = result["summary"]

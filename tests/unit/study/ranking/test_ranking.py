@@ -27,10 +27,11 @@ from judgelab.report.figures import caption, draw
 from judgelab.report.tables import frame
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
-from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
+from judgelab.study.ranking.sample_size import SampleSize
 from tests.scripted import ScriptedChat, panel_of
 
+RANKING = "judgelab.study.ranking"
 CONF = Path(__file__).resolve().parents[4] / "conf"
 
 
@@ -378,7 +379,7 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
         mechanism=build(mechanism, "mechanism"),
         evaluation_lm=lm,
     )
-    Plan(scores={}).ask(asking)
+    SampleSize(scores={}).ask(asking)
     RankingConfidence(run="anywhere").ask(asking)
     assert not lm.seen
     RankingConfidence().ask(asking)
@@ -410,7 +411,7 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"study\."):
-        RankingConfidence(**given)
+        build({"_target_": f"{RANKING}.ranking_confidence.RankingConfidence", **given}, "study")
 
 
 @pytest.fixture(scope="module")
@@ -420,7 +421,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
 
 
 def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
-    result = Plan(**{"scores": {}, **given}).run(lab)
+    result = SampleSize(**{"scores": {}, **given}).run(lab)
     return result.summary, tables(result), " ".join(result.notes)
 
 
@@ -523,7 +524,7 @@ def test_human_scores_replace_the_sd(lab: Context, tmp_path: Path) -> None:
 )
 def test_what_cannot_be_planned(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        Plan(**{"scores": {}, **given})
+        build({"_target_": f"{RANKING}.sample_size.SampleSize", "scores": {}, **given}, "study")
 
 
 def test_a_plan_is_not_named_after_what_it_does_not_use(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 from judgelab.core.result import Result, Value
@@ -17,19 +20,20 @@ from judgelab.endpoint.prices import price_of
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.ranking.simulation import Draws, population
-from judgelab.study.ranking.plan_tables import (
+from judgelab.study.ranking.sample_size_tables import (
     Bill,
+    Question,
     curve_table,
     judges_table,
     plan_table,
     sizes_table,
 )
-from judgelab.study.ranking.question import Question
 
 STEPS = (0.1, 0.2, 0.3)  # better judges, without study.better
 
 
-class Plan(Study):
+@dataclass(frozen=True, kw_only=True)
+class SampleSize(Study):
     """The items a ranking needs, what a better judge would save, and what it costs.
 
     Nothing is measured: no dataset is loaded and no LM is asked. The systems answer the same
@@ -48,55 +52,39 @@ class Plan(Study):
         systems: how many are rated on every item.
         better: correlations of other judges to compare with; None: .1, .2 and .3 above r.
         price: of rating one text; None: from the price list.
-        model: a model of the price list.
-        input_tokens: of rating one text.
-        output_tokens: of rating one text.
+        model: a model of the price list, in place of ``price``.
+        input_tokens, output_tokens: of rating one text.
         prices: the price list, a path from the working directory or from the project.
         pairs: of systems, in the simulation that checks the closed form.
         evaluations: of each of these pairs.
 
     Raises:
-        ConfigError: a number is out of its range, or two settings exclude each other.
+        ConfigError: two settings exclude each other, or a key of ``scores`` is unknown.
     """
 
-    def __init__(
-        self,
-        *,
-        scores: Mapping[str, str | None],
-        r: float = 0.3,
-        delta: float = 0.05,
-        confidence: float = 0.95,
-        sd: float = 0.25,
-        item_correlation: float = 0.0,
-        system_bias_sd: float = 0.0,
-        systems: int = 2,
-        better: Sequence[float] | None = None,
-        price: float | None = None,
-        model: str | None = None,
-        input_tokens: int = 1000,
-        output_tokens: int = 10,
-        prices: str = "conf/prices.yaml",
-        pairs: int = 100,
-        evaluations: int = 200,
-    ) -> None:
-        if not all(0 < one <= 1 for one in (r, *(better or ()))):
-            raise ConfigError("study.r and study.better must be above 0 and at most 1.")
-        if min(systems, pairs) < 2 or min(evaluations, input_tokens, output_tokens) < 1:
-            raise ConfigError(
-                "study.systems and pairs must be at least 2, evaluations and tokens at least 1."
-            )
-        if price is not None and (model is not None or not 0 <= price < math.inf):
-            raise ConfigError(
-                "study.price is what one rated text costs, 0 or more; it excludes study.model."
-            )
-        for key in scores:
+    scores: Mapping[str, str | None]
+    r: Correlation = 0.3
+    delta: Positive = 0.05
+    confidence: ConfidenceLevel = 0.95
+    sd: Positive = 0.25
+    item_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    system_bias_sd: NotNegative = 0.0
+    systems: Annotated[int, Field(ge=2)] = 2
+    better: Sequence[Correlation] | None = None
+    price: NotNegative | None = None
+    model: str | None = None
+    input_tokens: Count = 1000
+    output_tokens: Count = 10
+    prices: str = "conf/prices.yaml"
+    pairs: Annotated[int, Field(ge=2)] = 100
+    evaluations: Count = 200
+
+    def __post_init__(self) -> None:
+        if self.price is not None and self.model is not None:
+            raise ConfigError("study.price is what one rated text costs; it excludes study.model.")
+        for key in self.scores:
             if key not in ("path", "column"):
                 raise ConfigError(f"study.scores.{key}.{did_you_mean(key, ('path', 'column'))}")
-        self.question = Question(delta, confidence, sd, None, item_correlation, system_bias_sd)
-        self.r, self.scores, self.systems = r, scores, systems
-        self.better = [r + step for step in STEPS if r + step <= 1] if better is None else better
-        self.price, self.model, self.prices = price, model, prices
-        self.tokens, self.draws = (input_tokens, output_tokens), (pairs, evaluations)
 
     def ask(self, context: Context) -> None:
         """See Study: nothing is asked."""
@@ -109,8 +97,10 @@ class Plan(Study):
         """
         question, bill = self._question(), self._bill()
         items, ceiling = question.items(self.r), float(question.sure(self.r, 1).ceiling)
-        rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in self.better)]))
-        main = plan_table(question, self.r, bill, Draws(*self.draws, context.seed))
+        above = [self.r + step for step in STEPS if self.r + step <= 1]
+        better = above if self.better is None else self.better
+        rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in better)]))
+        draws = Draws(self.pairs, self.evaluations, context.seed)
         summary: dict[str, Value] = {
             "study": "plan",
             "r": self.r,
@@ -126,7 +116,7 @@ class Plan(Study):
             summary=summary,
             primary="required_items",
             tables=[
-                main,
+                plan_table(question, self.r, bill, draws),
                 judges_table(question, self.r, rs, bill),
                 sizes_table(question, self.r, bill),
                 curve_table(question, rs, items),
@@ -136,8 +126,10 @@ class Plan(Study):
         )
 
     def _question(self) -> Question:
+        asked = Question(
+            self.delta, self.confidence, self.sd, self.item_correlation, self.system_bias_sd
+        )
         path, column = self.scores.get("path"), self.scores.get("column") or "human"
-        asked = self.question
         if path is None:
             return asked
         table = read_table(path, "study.scores.path")
@@ -160,50 +152,55 @@ class Plan(Study):
                 f"The price list {self.prices} has no price of {self.model!r}: give study.price "
                 "(of one rated text) or a list of your own (study.prices)."
             )
-        return Bill(self.systems, listed.cost(*self.tokens), listed.currency)
+        each = listed.cost(self.input_tokens, self.output_tokens)
+        return Bill(self.systems, each, listed.currency)
 
     def _each(self, bill: Bill) -> str:
         """Where the price of a text comes from."""
         if self.model is None:
             return f"{bill.each:g} a text, as you say"
         return (
-            f"{bill.each:.3g} {bill.currency} a text of {self.tokens[0]:,} + {self.tokens[1]:,} "
-            f"tokens by {self.model} (study.input_tokens, output_tokens, prices)"
+            f"{bill.each:.3g} {bill.currency} a text of {self.input_tokens:,} + "
+            f"{self.output_tokens:,} tokens by {self.model} (study.input_tokens, output_tokens, "
+            "prices)"
         )
 
     def _notes(
         self, question: Question, bill: Bill, items: float, ceiling: float, best: float
     ) -> Iterator[str]:
+        wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
+        if np.isfinite(items):
+            yield f"A judge of r = {self.r:g} needs {items:,.0f} items to rank {wanted}."
+            yield from self._costs(question, bill, items, best)
+        else:
+            yield (
+                f"No number of items ranks {wanted}: with a bias between systems of sd "
+                f"{question.system_bias_sd:g} the confidence stays below {ceiling:.3f}."
+            )
         spread = (
             f"an sd of {question.sd:.3g} of human scores"
             if question.scores is None
             else f"the sd of your {len(question.scores):,} human scores ({question.empty:,} cells "
             f"are empty), {question.sd:.3g}"
         )
-        wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
-        if not np.isfinite(items):
-            yield (
-                f"No number of items ranks {wanted}: with a bias between systems of sd "
-                f"{question.system_bias_sd:g} the confidence stays below {ceiling:.3f}."
-            )
-        else:
-            yield f"A judge of r = {self.r:g} needs {items:,.0f} items to rank {wanted}."
-            fewer, cost = question.items(best), bill.cost(items)
-            if best > self.r:
-                less = bill.cost(items - fewer)
-                saved = "" if less is None else f" (at the same price {bill.said(less)} less)"
-                yield (
-                    f"One of r = {best:g} would need {fewer:,.0f}{saved}, so it may cost up to "
-                    f"{items / fewer:.1f} times as much a text."
-                )
-            texts = f"{bill.texts(items):,.0f} texts ({bill.systems} systems)"
-            if cost is not None:
-                yield f"Rating {texts} costs about {bill.said(cost)}: {self._each(bill)}."
-            else:
-                yield f"{texts} are to be rated: study.price or study.model says what it costs."
-        yield f"Rests on {spread}; items grow with (sd / (r delta))^2."
+        yield f"Computed from {spread}; items grow with (sd / (r delta))^2."
         if question.system_bias_sd == 0:
             yield (
                 "No bias of the judge between systems is assumed, as in the paper: real judges "
                 "have one, so take the confidence as an upper bound (study.system_bias_sd)."
             )
+
+    def _costs(self, question: Question, bill: Bill, items: float, best: float) -> Iterator[str]:
+        if best > self.r:
+            fewer = question.items(best)
+            less = bill.cost(items - fewer)
+            saved = "" if less is None else f" (at the same price {bill.said(less)} less)"
+            yield (
+                f"One of r = {best:g} would need {fewer:,.0f}{saved}, so it may cost up to "
+                f"{items / fewer:.1f} times as much a text."
+            )
+        texts, cost = f"{bill.texts(items):,.0f} texts ({bill.systems} systems)", bill.cost(items)
+        if cost is not None:
+            yield f"Rating {texts} costs about {bill.said(cost)}: {self._each(bill)}."
+        else:
+            yield f"{texts} are to be rated: study.price or study.model says what it costs."

@@ -1,4 +1,4 @@
-"""The tables of a plan."""
+"""The question of a sample size, what rating costs, and the tables of the answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,73 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from judgelab.core.result import Row, Table, Value
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.ranking.confidence import (
+    Circumstances,
+    Confidence,
+    Method,
+    confidence,
+    minimum_delta,
+    required_n,
+    required_r,
+)
 from judgelab.stats.ranking.simulation import MOST_ITEMS, Draws
-from judgelab.study.ranking.question import Question
 
 POINTS = 60  # of a curve
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two systems that answer the same items, a difference, a confidence, and what is known.
+
+    Attributes:
+        delta: difference of the true means, human units.
+        target: confidence asked for.
+        sd: of human scores.
+        item_correlation: of the two systems' metric scores on an item.
+        system_bias_sd: of the judge between systems, human units.
+        scores: human scores in place of ``sd``.
+        empty: cells of the human scores' column that hold none.
+    """
+
+    delta: float
+    target: float
+    sd: float
+    item_correlation: float = 0.0
+    system_bias_sd: float = 0.0
+    scores: Floats | None = None
+    empty: int = 0
+
+    def items(self, r: float) -> float:
+        """Fewest items; infinite where no number is enough."""
+        return required_n(r, self.delta, self.target, self.scores, **self._known)
+
+    def correlation(self, n: float) -> float:
+        """Least correlation; infinite where none is enough."""
+        return required_r(n, self.delta, self.target, self.scores, **self._known)
+
+    def difference(self, r: float, n: float) -> float:
+        """Least difference."""
+        return minimum_delta(r, n, self.target, self.scores, **self._known)
+
+    def sure(
+        self, r: ArrayLike, n: ArrayLike, method: Method = "closed_form", draws: Draws | None = None
+    ) -> Confidence:
+        """Confidence with these items."""
+        return confidence(r, n, self.delta, self.scores, method=method, draws=draws, **self._known)
+
+    @property
+    def _known(self) -> Circumstances:
+        return {
+            "sd": self.sd if self.scores is None else None,
+            "paired": True,
+            "item_correlation": self.item_correlation,
+            "system_bias_sd": self.system_bias_sd,
+        }
 
 
 @dataclass(frozen=True)
@@ -22,7 +82,7 @@ class Bill:
 
     Attributes:
         systems: how many are rated on every item.
-        each: cost of one rated text; None: nobody said.
+        each: cost of one rated text; None: not known.
         currency: its name; empty where unknown.
     """
 
@@ -35,9 +95,10 @@ class Bill:
         return items * self.systems
 
     def cost(self, items: float) -> float | None:
-        """Of so many items; None where nobody said, or there is no end of them."""
-        known = self.each is not None and math.isfinite(items)
-        return self.texts(items) * self.each if known and self.each is not None else None
+        """Of so many items; None where the price is not known, or the items have no end."""
+        if self.each is None or not math.isfinite(items):
+            return None
+        return self.texts(items) * self.each
 
     def said(self, amount: float) -> str:
         """``12.40 USD``."""
@@ -81,10 +142,9 @@ def judges_table(question: Question, r: float, others: Sequence[float], bill: Bi
         both = np.isfinite(items) and np.isfinite(needed)
         row["saved"] = 1 - needed / items if both else np.nan
         row["worth_up_to"] = items / needed if both else np.nan
-        cost = bill.cost(needed)
+        cost, whole = bill.cost(needed), bill.cost(items)
         if cost is not None:
             row["cost_at_this_price"] = cost
-            whole = bill.cost(items)
             row["saved_at_this_price"] = None if whole is None else whole - cost
         rows.append(row)
     note = (
@@ -97,14 +157,16 @@ def judges_table(question: Question, r: float, others: Sequence[float], bill: Bi
 def sizes_table(question: Question, r: float, bill: Bill) -> Table:
     """What given numbers of items can do."""
     items = question.items(r)
-    sizes = sorted({*SIZES, int(items)} if items <= MOST_ITEMS else SIZES)
-    rows: list[Row] = []
-    for n in sizes:
-        row: dict[str, Value] = {"items": n, "confidence": float(question.sure(r, n).value)}
-        row["smallest_difference"] = question.difference(r, n)
-        row["least_r"] = question.correlation(n)
-        row["cost"] = bill.cost(n)
-        rows.append(row)
+    rows: list[Row] = [
+        {
+            "items": n,
+            "confidence": float(question.sure(r, n).value),
+            "smallest_difference": question.difference(r, n),
+            "least_r": question.correlation(n),
+            "cost": bill.cost(n),
+        }
+        for n in sorted({*SIZES, int(items)} if items <= MOST_ITEMS else SIZES)
+    ]
     note = (
         f"smallest_difference: ranked right with {question.target:g} confidence by this judge; "
         "least_r: what a judge needs for the difference asked about (empty: none is enough)."

@@ -1,0 +1,197 @@
+"""The tables of a ranking: systems, pairs, the judge, and the paper's curves (figures 1 to 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.ranking.confidence import confidence, required_n
+from judgelab.stats.ranking.pairs import OrderedPairs
+from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
+from judgelab.study.common.tables import columns
+from judgelab.study.ranking.judge import RankingJudge
+from judgelab.study.ranking.scored import Scored
+
+STEPS = 24  # differences along a curve
+WIDEST = 2.0  # sds of the human scores, the end of a curve
+R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
+R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+def systems_table(
+    scored: Scored, judge: RankingJudge, pairs: OrderedPairs, draws: int, seed: int
+) -> Table:
+    """Mean score of each system, best first, and how sure it is above the next (figure 1).
+
+    Systems without a score come last and have no rank.
+    """
+    means = [bootstrap_mean(scored.metric[:, k], draws, seed) for k in range(len(scored.systems))]
+    human = row_means(scored.human.T)
+    known = [k for k, mean in enumerate(means) if mean.n]
+    ranked = sorted(known, key=lambda k: -means[k].value)
+    absent = [k for k, mean in enumerate(means) if not mean.n]
+    sure = _confidences(pairs)
+    rows: list[Row] = []
+    for place, k in enumerate(ranked):
+        row: dict[str, Value] = {"rank": place + 1, "system": scored.systems[k]}
+        below = ranked[place + 1] if place + 1 < len(ranked) else None
+        if below is not None and (k, below) in sure:
+            row["above_next_same_metric"] = sure[k, below][0]
+            if judge.bias_known:
+                row["above_next_people"] = sure[k, below][1]
+        if not np.isnan(human[k]):
+            row["human_mean"] = float(human[k])
+        rows.append({**row, **columns(means[k])})
+    rows += [{"rank": None, "system": scored.systems[k], **columns(means[k])} for k in absent]
+    note = (
+        "Mean metric score with its interval over items, and confidence that a system is above the "
+        "next one: for the same metric on more items, and (where its bias is known) for people."
+    )
+    return Table("systems", "Ranking by the metric", rows, note)
+
+
+def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, float]]:
+    """(higher, lower) -> confidences; a tie is found under both orders."""
+    found = {}
+    for k, (high, low) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        said = float(pairs.sampled[k]), float(pairs.agreed[k])
+        found[int(high), int(low)] = said
+        # means over each system's own items may order two systems otherwise than shared items do
+        found.setdefault((int(low), int(high)), (1 - said[0], 1 - said[1]))
+    return found
+
+
+def order_table(scored: Scored, judge: RankingJudge, pairs: OrderedPairs) -> Table:
+    """Every two systems."""
+    human = row_means(scored.human.T)
+    rows: list[Row] = []
+    for k in np.argsort(-pairs.agreed, kind="stable"):
+        high, low = int(pairs.first[k]), int(pairs.second[k])
+        row: dict[str, Value] = {
+            "higher": scored.systems[high],
+            "lower": scored.systems[low],
+            "gap": float(pairs.gap[k]),
+            "shared_items": int(pairs.shared[k]),
+            "same_metric": float(pairs.sampled[k]),
+        }
+        if judge.bias_known:
+            row["people"] = float(pairs.agreed[k])
+        if judge.slope > 0:
+            row["gap_human_units"] = float(pairs.gap[k]) / judge.slope
+        if not np.isnan(human[high] - human[low]):
+            row["human_gap"] = float(human[high] - human[low])
+        rows.append(row)
+    note = "same_metric: confidence that this metric keeps the order on more items (paired t). " + (
+        f"people: with the judge's bias between systems (sd {judge.bias_sd:.3g} in human "
+        "units), which more items do not cure."
+        if judge.bias_known
+        else "People's order is less sure: the judge's bias between systems is not known."
+    )
+    return Table("ranking", "Confidence in every pair of the metric's ranking", rows, note)
+
+
+def judge_table(judge: RankingJudge, metric_sd: float) -> Table:
+    """The judge in numbers."""
+    rows: list[Row] = [
+        {"quantity": "correlation with people, r", **columns(judge.r)},
+        {"quantity": "sd of the metric's scores", "value": metric_sd},
+        {"quantity": "bias between systems (sd)", **columns(judge.bias)},
+        *({"quantity": name, "value": value} for name, value in _numbers(judge)),
+    ]
+    note = (
+        "r is over single texts of all systems; its interval resamples items, n counts items. "
+        "The interval of the bias is over systems, n counts systems. Bias, in human "
+        "units: what is left of the differences between system means once people's differences "
+        "and sampled items are taken out; about the systems' line: with the slope of the system "
+        "means in place of that of single texts."
+    )
+    return Table("judge", "The judge", rows, note)
+
+
+def _numbers(judge: RankingJudge) -> Iterator[tuple[str, float]]:
+    yield "sd of human scores", judge.sd
+    if judge.fit is not None:
+        yield "bias about the systems' line", judge.fit.line_bias_sd
+        yield "slope: system means / texts", judge.fit.system_slope
+    yield "correlation on one item", judge.item_correlation
+
+
+def curve_tables(
+    judge: RankingJudge, sizes: Sequence[int], correlations: Sequence[float], n: int, draws: Draws
+) -> list[Table]:
+    """Confidence against the difference: for several N (figure 4), for several r (figure 7)."""
+    return [
+        _curves("items", judge, [(judge.r.value, size) for size in sizes], draws),
+        _curves("correlation", judge, [(r, n) for r in correlations], draws),
+    ]
+
+
+def _curves(
+    by: str, judge: RankingJudge, cells: Sequence[tuple[float, int]], draws: Draws
+) -> Table:
+    delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
+    sizes = np.array([n for _, n in cells])[:, None]
+    r = np.array([r for r, _ in cells])[:, None]
+    given: Mapping[str, Floats | float] = (
+        {"sd": judge.sd} if judge.scores is None else {"scores": judge.scores}
+    )
+    drawn = confidence(r, sizes, delta, draws=draws, **given)  # type: ignore[arg-type]
+    exact = confidence(r, sizes, delta, method="closed_form", **given)  # type: ignore[arg-type]
+    rows: list[Row] = [
+        {
+            "r": one,
+            "n": n,
+            "delta": float(gap),
+            "confidence": float(drawn.value[k, j]),
+            "standard_error": float(drawn.standard_error[k, j]),
+            "closed_form": float(exact.value[k, j]),
+        }
+        for k, (one, n) in enumerate(cells)
+        for j, gap in enumerate(delta)
+    ]
+    note = (
+        f"Algorithm 1: {draws.pairs} pairs of systems x {draws.evaluations} evaluations a cell. "
+        "Systems are drawn on their own items, without a bias between systems."
+    )
+    return Table(f"by_{by}", f"Confidence by {by}", rows, note)
+
+
+def trade_off_table(judge: RankingJudge, deltas: Sequence[float], target: float) -> Table:
+    """Items that a correlation needs, for several differences (figure 3)."""
+    rows: list[Row] = []
+    known = not np.isnan(judge.bias_sd)
+    for delta in deltas:
+        for r in R_GRID:
+            row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
+            row["items"] = required_n(r, delta, target, sd=judge.sd)
+            if known:
+                row["items_with_bias"] = required_n(
+                    r, delta, target, sd=judge.sd, system_bias_sd=judge.bias_sd
+                )
+            rows.append(row)
+    note = "Closed form; grows with 1/r^2 and 1/delta^2. " + (
+        "With the judge's bias between systems no number of items may be enough (empty)."
+        if known
+        else "The judge's bias between systems is not known: these are the fewest."
+    )
+    return Table("trade_off", f"Items for a confidence of {target:g}", rows, note)
+
+
+def noise_table(judge: RankingJudge, seed: int) -> Table:
+    """Noise level and correlation: the formula, and noise added to the human scores (figure 8)."""
+    scores = judge.scores
+    if scores is None:
+        scores = np.random.default_rng(seed).normal(0, judge.sd, size=1000)
+    rows: list[Row] = []
+    for r in R_NOISE:
+        level = float(noise_sd(r, float(scores.std())))
+        rated = noisy_estimates(scores, level, draws=20, seed=seed)
+        reached = np.array([np.corrcoef(scores, one)[0, 1] for one in rated])
+        row: dict[str, Value] = {"noise": level, "r": r, "simulated": float(reached.mean())}
+        rows.append({**row, "simulated_sd": float(reached.std(ddof=1)), "n": len(scores)})
+    note = "r = s / sqrt(s^2 + noise^2); simulated: mean and sd of 20 drawings of the noise."
+    return Table("noise", "Noise and correlation", rows, note)
