@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -96,12 +96,17 @@ def order_table(scored: Scored, judge: RankingJudge, pairs: OrderedPairs) -> Tab
 
 def judge_table(judge: RankingJudge, metric_sd: float) -> Table:
     """The judge in numbers."""
+    numbers = {"sd of human scores": judge.sd}
+    if judge.fit is not None:
+        numbers["bias about the systems' line"] = judge.fit.line_bias_sd
+        numbers["slope: system means / texts"] = judge.fit.system_slope
+    numbers["correlation on one item"] = judge.item_correlation
     rows: list[Row] = [
         {"quantity": "correlation with people, r", **columns(judge.r)},
         {"quantity": "sd of the metric's scores", "value": metric_sd},
         {"quantity": "bias between systems (sd)", **columns(judge.bias)},
-        *({"quantity": name, "value": value} for name, value in _numbers(judge)),
     ]
+    rows += [{"quantity": name, "value": value} for name, value in numbers.items()]
     note = (
         "r is over single texts of all systems; its interval resamples items, n counts items. "
         "The interval of the bias is over systems, n counts systems. Bias, in human "
@@ -110,14 +115,6 @@ def judge_table(judge: RankingJudge, metric_sd: float) -> Table:
         "means in place of that of single texts."
     )
     return Table("judge", "The judge", rows, note)
-
-
-def _numbers(judge: RankingJudge) -> Iterator[tuple[str, float]]:
-    yield "sd of human scores", judge.sd
-    if judge.fit is not None:
-        yield "bias about the systems' line", judge.fit.line_bias_sd
-        yield "slope: system means / texts", judge.fit.system_slope
-    yield "correlation on one item", judge.item_correlation
 
 
 def curve_tables(
