@@ -24,8 +24,7 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
     """P(positive > negative) + P(positive = negative) / 2, for every row.
 
     Args:
-        positives: [items, P] scores of the positive class; NaN cells are ignored.
-        negatives: [items, N] scores of the negative class; NaN cells are ignored.
+        positives, negatives: [items, P] and [items, N] scores; NaN cells are ignored.
 
     Returns:
         [items]; NaN for a row that lacks a scored cell of either class. Computed from average
@@ -54,8 +53,7 @@ def item_auc(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Flo
 
     Args:
         scores: [items, agents], NaN where unscored.
-        positive: boolean mask [agents].
-        negative: boolean mask [agents].
+        positive, negative: boolean masks [agents].
 
     Returns:
         [items]; NaN where either group has no scored agent.
@@ -124,8 +122,7 @@ def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate
 
     Args:
         row_aucs: [items] from ``row_auc``, ``item_auc`` or ``pair_auc``; NaN is unscored.
-        draws: bootstrap resamples, and sign flips.
-        seed: of both.
+        draws, seed: bootstrap resamples, and sign flips.
 
     Raises:
         ValueError: not one-dimensional, or infinities.

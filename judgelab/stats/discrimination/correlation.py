@@ -19,7 +19,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask, average_ranks, checked
 from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
 
-Method = Literal["spearman", "pearson", "kendall"]
+Method = Literal["spearman", "pearson"]
 Evaluate = Callable[[Floats], Floats]
 """From counts [draws, items] to the correlation [draws] of the pooled cells in which every item
 occurs as often as its count says; NaN where that is undefined."""
@@ -41,12 +41,9 @@ def clustered_correlation(
     """Correlation pooled over all (item, agent) cells, with an item-clustered interval.
 
     Args:
-        x: [items, agents], NaN where unscored.
-        y: [items, agents], the same items and agents.
-        method: spearman (average ranks), pearson, or kendall (tau-b; time and memory grow
-            with the square of the cells and of the items).
-        draws: bootstrap resamples of items.
-        seed: of the resamples.
+        x, y: [items, agents], the same items and agents; NaN where unscored.
+        method: spearman (average ranks) or pearson.
+        draws, seed: bootstrap resamples of items.
 
     Returns:
         n: items with at least one cell scored in both; unscored: *cells* left out because x or
@@ -81,8 +78,6 @@ def item_correlations(x: ArrayLike, y: ArrayLike, method: Method = "spearman") -
         ValueError: shapes differ, infinities, or an unknown method.
     """
     first, second = _shared(x, y, method)
-    if method == "kendall":
-        return _row_kendall(first, second)
     if method == "spearman":
         first, second = average_ranks(first), average_ranks(second)
     return _row_pearson(first, second)
@@ -131,15 +126,6 @@ def _standardised(rows: Floats) -> Floats:
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
-def _row_kendall(x: Floats, y: Floats) -> Floats:
-    sign_x = order_sign(x[:, :, None], x[:, None, :])
-    sign_y = order_sign(y[:, :, None], y[:, None, :])
-    agreement = (sign_x * sign_y).sum(axis=(1, 2), dtype=np.int64)
-    untied_x = np.count_nonzero(sign_x, axis=(1, 2)).astype(np.float64)
-    untied_y = np.count_nonzero(sign_y, axis=(1, 2)).astype(np.float64)
-    return np.clip(divide(agreement, np.sqrt(untied_x * untied_y)), -1.0, 1.0)
-
-
 def pearson(x: Floats, y: Floats) -> Evaluate:
     """Pearson of x and y [items, agents], NaN in the same cells.
 
@@ -179,31 +165,9 @@ def spearman(x: Floats, y: Floats) -> Evaluate:
     return evaluate
 
 
-def kendall(x: Floats, y: Floats) -> Evaluate:
-    """Kendall's tau-b: sums of pair signs between items, then quadratic forms in the counts.
-
-    Copies of one cell are tied in x and in y, and so drop out of all three forms.
-    """
-    agreement, untied_x, untied_y = _pair_sums(x, y)
-
-    def evaluate(weights: Floats) -> Floats:
-        forms = [
-            np.einsum("di,di->d", weights @ matrix, weights)
-            for matrix in (agreement, untied_x, untied_y)
-        ]
-        return _ratio(forms[0], forms[1], forms[2], forms[1], forms[2])
-
-    return evaluate
-
-
 METHODS: Mapping[str, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
-    {"spearman": spearman, "pearson": pearson, "kendall": kendall}
+    {"spearman": spearman, "pearson": pearson}
 )
-
-
-def order_sign(left: Floats, right: Floats) -> NDArray[np.int8]:
-    """1 where left > right, -1 where left < right, 0 for ties and NaN (broadcasting)."""
-    return (left > right).astype(np.int8) - (left < right).astype(np.int8)
 
 
 def _unit(values: Floats, scored: NDArray[np.bool_]) -> Floats:
@@ -234,16 +198,3 @@ def _counted_ranks(values: Floats) -> Evaluate:
         return np.asarray(average[:, group], dtype=np.float64)
 
     return ranks
-
-
-def _pair_sums(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """[items, items] sums over cell pairs: sign products, untied in x, untied in y."""
-    items = len(x)
-    sums = np.empty((3, items, items))
-    for row in range(items):
-        cell_x, cell_y = x[row][:, None, None], y[row][:, None, None]
-        sign_x, sign_y = order_sign(cell_x, x[None]), order_sign(cell_y, y[None])
-        sums[0, row] = (sign_x * sign_y).sum(axis=(0, 2), dtype=np.int64)
-        sums[1, row] = np.count_nonzero(sign_x, axis=(0, 2))
-        sums[2, row] = np.count_nonzero(sign_y, axis=(0, 2))
-    return sums[0], sums[1], sums[2]

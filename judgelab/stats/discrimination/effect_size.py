@@ -43,8 +43,7 @@ def group_difference(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike
 
     Args:
         scores: [items, agents], NaN where unscored.
-        positive: boolean mask [agents] (good-faith agents).
-        negative: boolean mask [agents] (problematic agents).
+        positive, negative: boolean masks [agents] (good-faith, problematic agents).
 
     Returns:
         [items]; NaN where either group has no scored agent.
@@ -103,8 +102,7 @@ def paired_effect_size(
 
     Args:
         difference: [items] from ``group_difference``, NaN where unscored.
-        draws: bootstrap resamples.
-        seed: of the resamples and of the sign flips.
+        draws, seed: bootstrap resamples.
         permutations: sign flips.
 
     Returns:
@@ -129,20 +127,15 @@ def paired_effect_size(
 def score_delta(
     clean: ArrayLike, attacked: ArrayLike, draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Mean over items of the mean over agents of attacked - clean.
+    """Mean over items of the mean over agents of attacked - clean, in units of the score.
 
     The paper's Table 4 prints a constant +-0.050 here, a fallback of its code; this is the
-    item-bootstrap interval.
+    item-bootstrap interval, with a sign-flip p over items.
 
     Args:
-        clean: [items, agents], NaN where unscored.
-        attacked: [items, agents], the same items and agents.
-        draws: bootstrap resamples, and sign flips of the p value.
-        seed: of both.
-
-    Returns:
-        In units of the score. Agents count where both sides are scored; items without such an
-        agent are unscored. p: two-sided sign-flip test over items.
+        clean, attacked: [items, agents], the same items and agents; NaN where unscored. Agents
+            count where both sides are scored; items without such an agent are unscored.
+        draws, seed: bootstrap resamples, and sign flips of the p value.
 
     Raises:
         ValueError: shapes differ, or infinities.
@@ -154,13 +147,7 @@ def score_delta(
 def auc_delta(
     clean_auc: ArrayLike, attacked_auc: ArrayLike, draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Mean over items of attacked AUC - clean AUC, on items that have both.
-
-    Args:
-        clean_auc: [items] from ``item_auc`` or ``pair_auc``; NaN is unscored.
-        attacked_auc: [items], the same items.
-        draws: bootstrap resamples, and sign flips of the p value.
-        seed: of both.
+    """Mean of attacked AUC - clean AUC [items], on items that have both; else as ``score_delta``.
 
     Raises:
         ValueError: shapes differ, or infinities.
@@ -179,10 +166,9 @@ def effect_size_delta(
     whole items at random, which is exact where the attack changes nothing.
 
     Args:
-        clean_difference: [items] from ``group_difference``; NaN is unscored.
-        attacked_difference: [items], the same items.
-        draws: bootstrap resamples, and swaps of the p value.
-        seed: of both.
+        clean_difference, attacked_difference: [items] from ``group_difference``, the same items;
+            NaN is unscored.
+        draws, seed: bootstrap resamples, and swaps of the p value.
 
     Returns:
         NaN where either d is undefined (fewer than two shared items, or no spread); no interval

@@ -57,12 +57,10 @@ def standardized_mean_difference(
         each: of item means).
 
     Args:
-        before: [rows], in the unit of the metric; NaN where unscored.
-        after: [rows], the same rows.
+        before, after: [rows], in the unit of the metric; NaN where unscored.
         cluster: [rows], the item of each row: integers or strings.
         definition: whose interval and p.
-        draws: sign flips (corrected).
-        seed: of the sign flips.
+        draws, seed: sign flips (corrected).
 
     Returns:
         n: rows scored on both sides; unscored: the other rows; clusters: items with a scored

@@ -35,8 +35,7 @@ def joint_symmetry(
             scored. The diagonal is never read.
         marginal: [items, agents] log P(x), nats; NaN where unscored.
         tokens: [items, agents] number of scored tokens; NaN where unscored.
-        draws: bootstrap resamples of items.
-        seed: of the resamples.
+        draws, seed: bootstrap resamples of items.
 
     Returns:
         (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgelab.stats.intervals.arrays import Floats, checked, divide
 from judgelab.stats.intervals.estimate import Estimate
 
+LEVEL = 0.95  # of every percentile interval
+
 
 def item_draws(n_items: int, draws: int, seed: int) -> NDArray[np.int64]:
     """Resampled item indices [draws, n_items], uniform with replacement.
@@ -53,19 +55,13 @@ def resampled_means(values: Floats, weights: Floats) -> Floats:
     return np.asarray(centre + shifts, dtype=np.float64)
 
 
-def percentile_interval(samples: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Central interval of the samples that are not NaN; (NaN, NaN) where none is left.
-
-    Raises:
-        ValueError: ``level`` is not strictly between 0 and 1.
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
+def percentile_interval(samples: ArrayLike) -> tuple[float, float]:
+    """Central 95 % interval of the samples that are not NaN; (NaN, NaN) where none is left."""
     drawn = np.asarray(samples, dtype=np.float64).ravel()
     drawn = drawn[~np.isnan(drawn)]
     if drawn.size == 0:
         return float("nan"), float("nan")
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
@@ -74,8 +70,7 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
 
     Args:
         values: [items], NaN where an item is unscored.
-        draws: number of resamples.
-        seed: the same seed draws the same items for every array of the same length.
+        draws, seed: resamples; one seed draws the same items for arrays of one length.
 
     Returns:
         n scored items, the rest as ``unscored``. With one or two scored items there is a value

@@ -32,16 +32,13 @@ class Ranking:
 
     Attributes:
         mean: over scored items, in the unit of the scores; NaN without any.
-        low: lower end of the interval of the mean; NaN with fewer than three scored items.
-        high: upper end.
+        low, high: interval of the mean; NaN with fewer than three scored items.
         rank: 1 is the highest mean, ties averaged; NaN without a mean.
-        rank_low: best rank that is compatible with the data; NaN where there is no interval.
-        rank_high: worst such rank.
+        rank_low, rank_high: best and worst rank that is compatible with the data; NaN without an
+            interval of the mean.
         p_best: share of item resamples in which the candidate has the highest mean (ties
             shared); a description of the resamples, not a probability that it is the best.
-        n: scored items.
-        unscored: the other items.
-        level: of all intervals.
+        n, unscored: items with and without a score.
     """
 
     mean: Floats
@@ -53,7 +50,6 @@ class Ranking:
     p_best: Floats
     n: Counts
     unscored: Counts
-    level: float
 
 
 def rank_intervals(
@@ -73,8 +69,7 @@ def rank_intervals(
         scores: [items, candidates], higher is better, NaN where unscored. A candidate with
             several texts or references per item enters with their mean.
         level: of all intervals; the paper draws 90 %.
-        draws: bootstrap resamples of items.
-        seed: of the resamples.
+        draws, seed: bootstrap resamples of items.
 
     Raises:
         ValueError: wrong dimensions, infinities, or a level that is not between 0 and 1.
@@ -94,7 +89,7 @@ def rank_intervals(
         rank_low, rank_high = _rank_bounds(table, weights, level)
         # Who has no interval of the mean has none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
-    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n, level)
+    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n)
 
 
 def _mean_intervals(table: Floats, n: Counts, level: float) -> tuple[Floats, Floats, Floats]:
@@ -171,11 +166,9 @@ def agreement(
     """Correlation over the models that are in both lists.
 
     Args:
-        x: [models], one number each; NaN where a model is missing.
-        y: [models], the same models.
+        x, y: [models], one number each; NaN where a model is missing.
         method: spearman or pearson.
-        draws: bootstrap resamples of models.
-        seed: of the resamples.
+        draws, seed: bootstrap resamples of models.
 
     Returns:
         n: models in both; unscored: the others. Percentile interval over resampled models, none

@@ -51,9 +51,8 @@ def ranked_pairs(
     Args:
         human: [items, systems]; a system's mean is over all its texts that people scored.
         metric: [items, systems], NaN where unscored.
-        items: items in a resample; None for as many as there are.
-        draws: resamples.
-        seed: of the resamples.
+        items: in a resample; None for as many as there are.
+        draws, seed: resamples.
 
     Returns:
         Pairs in the order of the columns. A system without any human or metric score is in none.

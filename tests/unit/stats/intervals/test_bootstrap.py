@@ -107,24 +107,15 @@ def test_two_mechanisms_share_resamples_even_with_gaps() -> None:
     assert together[0, 1] > 0.9
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=60), st.floats(0.01, 0.99))
-def test_percentile_interval_is_numpy_quantiles_and_skips_nan(
-    values: list[float], level: float
-) -> None:
-    low, high = percentile_interval([*values, math.nan], level)
-    tails = [50 * (1 - level), 50 * (1 + level)]
-    assert [low, high] == pytest.approx(np.percentile(values, tails).tolist(), abs=1e-6)
+@given(st.lists(NUMBERS, min_size=1, max_size=30))
+def test_percentile_interval_is_numpy_quantiles_and_skips_nan(values: list[float]) -> None:
+    low, high = percentile_interval([*values, math.nan])
+    assert (low, high) == pytest.approx(tuple(np.percentile(values, [2.5, 97.5])), abs=1e-6)
 
 
 def test_percentile_interval_of_nothing() -> None:
     assert all(math.isnan(end) for end in percentile_interval([math.nan]))
     assert all(math.isnan(end) for end in percentile_interval([]))
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, 95.0, -0.1])
-def test_percentile_interval_refuses_a_level(level: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        percentile_interval([1.0], level)
 
 
 @given(st.lists(MAYBE, min_size=1, max_size=20), st.integers(1, 200))
