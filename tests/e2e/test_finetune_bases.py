@@ -107,7 +107,7 @@ def test_a_share_that_is_none_is_refused() -> None:
     from judgelab.core.errors import ConfigError
     from judgelab.core.prompt import Prompt
     from judgelab.finetune.settings import Settings
-    from judgelab.study.finetune.study import Finetune
+    from judgelab.study.finetune import Finetune
 
     settings = Settings("t", "m", Prompt("second_opinion.txt"))
     for share in (-0.1, 1.0, math.nan):

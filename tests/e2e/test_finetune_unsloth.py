@@ -23,7 +23,7 @@ from judgelab.finetune.fit import TrainingWatch, train_apart  # noqa: E402
 from judgelab.finetune.job import Job  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
-from judgelab.study.finetune import study  # noqa: E402
+from judgelab.study import finetune as study  # noqa: E402
 from tests.e2e.test_finetune_bases import trained  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402

@@ -37,7 +37,7 @@ from judgelab.report.figures import caption, draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
-from judgelab.study.finetune.study import as_trained  # noqa: E402
+from judgelab.study.finetune import as_trained  # noqa: E402
 from judgelab.tracker.protocol import FinishedRun  # noqa: E402
 from judgelab.tracker.wandb import WandbTracker  # noqa: E402
 

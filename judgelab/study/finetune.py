@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import yaml
+from pydantic import Field
 
 from judgelab.config import WRITER
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.bounds import Count
+from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
 from judgelab.dataset import Dataset
@@ -31,6 +33,7 @@ from judgelab.scoring.trained_on import TRAINED_ON, training_on
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.long_tables import measurement_records, text_records
+from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 
 Estimates = dict[str, dict[str, Estimate]]
 
@@ -78,15 +81,9 @@ class Finetune(Study):
 
     settings: Settings
     evaluation: Any = None  # Dataset | None, which the check of config types cannot express
-    skip: int = 0
-    held_out: float = 0.1
-    bootstrap: int = 2000
-
-    def __post_init__(self) -> None:
-        if self.bootstrap < 1 or self.skip < 0:
-            raise ConfigError("study.bootstrap must be at least 1, and study.skip at least 0.")
-        if not 0 <= self.held_out < 1:
-            raise ConfigError(f"study.held_out={self.held_out} must be at least 0 and below 1.")
+    skip: Annotated[int, Field(ge=0)] = 0
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    bootstrap: Count = 2000
 
     def ask(self, context: Context) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
@@ -99,8 +96,7 @@ class Finetune(Study):
             ConfigError: the settings do not fit this machine, or an attack is chosen.
             DataError: papers overlap with evaluation papers, or are too few.
         """
-        if context.attack.name != "none":
-            raise ConfigError("study=finetune trains on texts as they are: set attack=none.")
+        context.no_attack("finetune")
         if context.force:
             discard(context.run_dir)
         backend, base = check(self.settings), source(self.settings)
@@ -166,17 +162,9 @@ class Finetune(Study):
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
-            tables=[
-                _figures_table(made, figures),
-                _data_table(made),
-                _curve_table(made),
-            ],
+            tables=[_figures_table(made, figures), _data_table(made), _curve_table(made)],
             figures=("loss_curve",) if made.curve else (),
-            notes=_notes(
-                self.settings,
-                made,
-                usage(self.settings, as_trained(context), str(context.run_dir.path / ADAPTER)),
-            ),
+            notes=tuple(self._notes(context, made)),
             provenance={**facts, "versions": versions()},
         )
 
@@ -214,7 +202,7 @@ class Finetune(Study):
             "Base model": {"model": self.settings.model, "content": made.base.name},
             "Data": {
                 **origin,
-                "preprocessor": context.preprocessor.name if _reads(context) else "none",
+                "preprocessor": read_by(context),
                 "synopsis": context.synopsis.name,
                 "papers trained on": f"{len(train.items)} (digest {train.digest})",
                 "papers held out": f"{len(held.items)} (digest {held.digest})",
@@ -242,14 +230,36 @@ class Finetune(Study):
         }
         for state, group in figures.items():
             for name, estimate in group.items():
-                summary[f"{state}/{name}"] = estimate.value
-                for key in ("low", "high", "n", "unscored"):
-                    summary[f"{state}/{name}_{key}"] = getattr(estimate, key)
+                summary |= entries(f"{state}/{name}", estimate, *WITHOUT_P)
         return summary
 
-
-def _reads(context: Context) -> bool:
-    return context.mechanism.reads != "raw"
+    def _notes(self, context: Context, made: Trained) -> Iterator[str]:
+        settings, train, held = self.settings, made.papers.train, made.papers.held_out
+        yield (
+            f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on "
+            f"{len(train.items)} papers, {made.steps} steps; "
+            + (f"{len(held.items)} papers were held out." if held.items else NOTHING_HELD_OUT)
+        )
+        adapter = str(context.run_dir.path / ADAPTER)
+        yield f"Score with it: {usage(settings, as_trained(context), adapter)}"
+        if few := int(str(train.provenance.get("too_few_texts", 0))):
+            yield f"{few} papers have fewer than two texts and were left out."
+        lacking = sum(not item.synopsis for item in train.items)
+        if "gem_s" in settings.metrics and lacking:
+            yield (
+                f"{lacking} of {len(train.items)} papers have no synopsis and trained without "
+                "GEM-S prompts."
+            )
+        if made.rows.cut:
+            yield (
+                f"{made.rows.cut} training texts were longer than {settings.max_seq_length} "
+                "tokens and lost their end."
+            )
+        if made.rows.left_out:
+            yield (
+                f"{made.rows.left_out} training texts were left out: they imitate control tokens, "
+                "or nothing of their response fits."
+            )
 
 
 def as_trained(context: Context) -> dict[str, Any]:
@@ -257,11 +267,12 @@ def as_trained(context: Context) -> dict[str, Any]:
     file = context.run_dir.path / "config.yaml"
     config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     found = same_step("synopsis", context.synopsis.name, config["synopsis"])
-    if _reads(context):
+    preprocessed = context.mechanism.reads == "preprocessed"
+    if preprocessed:
         found |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
     else:
         found["preprocessor"] = "identity"
-    asked = context.synopsis.requires or (_reads(context) and context.preprocessor.requires)
+    asked = context.synopsis.requires or (preprocessed and context.preprocessor.requires)
     return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
 
 
@@ -283,27 +294,25 @@ def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
 
 
 def _figures_table(made: Trained, figures: Estimates) -> Table:
-    rows: list[dict[str, Value]] = [
-        {"panel": state, "statistic": name, "meaning": MEANING[name], **asdict(one)}
+    cells = [
+        ({"panel": state, "statistic": name, "meaning": MEANING[name]}, one)
         for state, group in figures.items()
         for name, one in group.items()
     ]
     note = "Means over held-out papers, 95 % intervals by resampling them; change is paired."
     if not made.papers.held_out.items:
         note = NOTHING_HELD_OUT
-    return Table("held_out", "What fine-tuning changes on held-out papers", rows, note)
+    return estimate_table("held_out", "What fine-tuning changes on held-out papers", cells, note)
 
 
 def _curve_table(made: Trained) -> Table:
     measured = any("held_out_loss" in row for row in made.curve)
     held = "over all held-out prompts" if measured else "not followed while training"
-    return Table(
-        "loss_curve",
-        "Loss during training",
-        made.curve,
+    note = (
         "Nats per predicted token; the training loss is a mean since the row before, the held-out "
-        f"loss is {held}.",
+        f"loss is {held}."
     )
+    return Table("loss_curve", "Loss during training", made.curve, note)
 
 
 def _data_table(made: Trained) -> Table:
@@ -323,33 +332,3 @@ def _data_table(made: Trained) -> Table:
         )
     ]
     return Table("training_data", "What was learnt from", rows)
-
-
-def _notes(settings: Settings, made: Trained, command: str) -> tuple[str, ...]:
-    train, held = made.papers.train, made.papers.held_out
-    few = int(str(train.provenance.get("too_few_texts", 0)))
-    synopses = sum(bool(item.synopsis) for item in train.items)
-    notes = [
-        f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on {len(train.items)} "
-        f"papers, {made.steps} steps; "
-        + (f"{len(held.items)} papers were held out." if held.items else NOTHING_HELD_OUT),
-        f"Score with it: {command}",
-    ]
-    if few:
-        notes.append(f"{few} papers have fewer than two texts and were left out.")
-    if "gem_s" in settings.metrics and synopses < len(train.items):
-        notes.append(
-            f"{len(train.items) - synopses} of {len(train.items)} papers have no synopsis and "
-            "trained without GEM-S prompts."
-        )
-    if made.rows.cut:
-        notes.append(
-            f"{made.rows.cut} training texts were longer than {settings.max_seq_length} tokens "
-            "and lost their end."
-        )
-    if made.rows.left_out:
-        notes.append(
-            f"{made.rows.left_out} training texts were left out: they imitate control tokens, or "
-            "nothing of their response fits."
-        )
-    return tuple(notes)
