@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgelab.stats.discernment.score import discernment
+from judgelab.stats.discernment.score import How, discernment
 
 METRICS = ["coherence", "consistency", "fluency", "relevance"]
 
@@ -44,7 +44,9 @@ def test_worked_examples(
         for name in (better, worse)
     }
     assert len(rated[better]) == 100
-    found = discernment(rated[better], rated[worse].loc[rated[better].index], combine="printed")
+    found = discernment(
+        rated[better], rated[worse].loc[rated[better].index], how=How(combine="printed")
+    )
     assert found.p == pytest.approx(p, rel=0.05)
     assert found.d == pytest.approx(d, abs=1e-3)
     assert found.d_ew == pytest.approx(d_ew, abs=1e-3)

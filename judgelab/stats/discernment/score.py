@@ -1,17 +1,29 @@
-"""Discernment scores: how surely a judge rates degraded texts lower (DHP paper, section 2.3)."""
+"""Discernment scores: how surely a judge rates degraded texts lower (DHP paper, section 2.3).
+
+And what a score is worth: what judges with shuffled labels reach, and how it moves with the items.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from judgelab.stats.discernment.wilcoxon import Method, ZeroMethod, signed_rank_log_p
-from judgelab.stats.intervals.arrays import Floats, checked_pair
+from judgelab.stats.discernment.wilcoxon import (
+    Method,
+    ZeroMethod,
+    log_p_of,
+    signed_rank_log_p,
+    signed_ranks,
+    tidy,
+)
+from judgelab.stats.intervals.arrays import Floats, Mask, checked, checked_pair
+from judgelab.stats.intervals.bootstrap import item_draws
 
 Combine = Literal["harmonic", "printed"]
 """How p values of several metrics become one without weights: their harmonic mean,
@@ -20,6 +32,23 @@ factor M, adds ln M / ln 20 to D (.463 for four metrics), and lets a judge that 
 pass D > 1 in a quarter of all cases."""
 
 UNIT = math.log(20)  # nats in one unit of D: p = .05
+BLOCK = 2_000_000  # differences ranked at a time: some 100 MB
+
+
+@dataclass(frozen=True)
+class How:
+    """How a score is made.
+
+    Attributes:
+        zero_method: what becomes of items rated alike. ``wilcox`` drops them, so that a fall of 3
+            in 100 items passes D > 1 under the normal approximation; with ``zsplit`` it does not.
+        combine: see ``Combine``; it concerns D without weights only.
+        method: null distribution of each test.
+    """
+
+    zero_method: ZeroMethod = "wilcox"
+    combine: Combine = "harmonic"
+    method: Method = "auto"
 
 
 class DiscernmentScores(NamedTuple):
@@ -36,13 +65,28 @@ class DiscernmentScores(NamedTuple):
     p: Floats
 
 
+class DiscernmentThreshold(NamedTuple):
+    """What ``level`` of the judges with shuffled labels reach; a judge that sees lies above.
+
+    NaN where nothing is scored.
+    """
+
+    d: float
+    d_ew: float
+
+
+class SummaryThresholds(NamedTuple):
+    """Thresholds of a judge's level-balanced average and of its minimum over perturbations."""
+
+    average: DiscernmentThreshold
+    minimum: DiscernmentThreshold
+
+
 def discernment(
     original: ArrayLike,
     perturbed: ArrayLike,
     weights: Sequence[float] | None = None,
-    zero_method: ZeroMethod = "wilcox",
-    combine: Combine = "harmonic",
-    method: Method = "auto",
+    how: How = How(),
 ) -> DiscernmentScores:
     """Does the judge rate the perturbed texts lower? Wilcoxon per metric, then combined.
 
@@ -51,10 +95,6 @@ def discernment(
             counts for a metric where both its ratings are there.
         perturbed: [items, metrics] ratings of the same items' perturbed texts.
         weights: of the metrics, adding up to 1; None weighs all alike.
-        zero_method: what becomes of items rated alike. ``wilcox`` drops them, so that a fall of 3
-            in 100 items passes D > 1 under the normal approximation; with ``zsplit`` it does not.
-        combine: see ``Combine``; it concerns ``d`` only.
-        method: null distribution of each test.
 
     Returns:
         All ratings alike: p = 1 and D = 0. NaN where a metric that counts has no pair of ratings.
@@ -63,9 +103,8 @@ def discernment(
         ValueError: the shapes differ, there is no metric, or the weights do not fit.
     """
     first, second = checked_pair(original, perturbed, 2, "Discernment")
-    log_p = signed_rank_log_p((first - second).T, zero_method, method)
-    weight = metric_weights(first.shape[1], weights)
-    d, d_ew = combined(log_p, weight, combine)
+    log_p = signed_rank_log_p((first - second).T, how.zero_method, how.method)
+    d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
     return DiscernmentScores(float(d), float(d_ew), np.exp(log_p))
 
 
@@ -83,6 +122,13 @@ def combined(
     return _score(log_p, share), _score(log_p, weights)
 
 
+def _score(log_p: Floats, weights: Floats) -> Floats:
+    """-ln(1 / sum(w/p)) / ln 20, all in logarithms; metrics without weight are left out."""
+    used = weights > 0
+    total = logsumexp(-log_p[..., used], axis=-1, b=weights[used])
+    return np.asarray(total / UNIT, dtype=np.float64) + 0.0
+
+
 def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
     """The largest D there is on so many items: where all fall alike, and each by its own amount.
 
@@ -95,9 +141,9 @@ def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
     """
     if items < 1:
         raise ValueError("Without items there is no discernment.")
-    none = np.zeros((items, 1))
+    none, how = np.zeros((items, 1)), How(method=method)
     falls = np.ones((items, 1)), np.arange(1.0, items + 1)[:, None]
-    alike, own = (discernment(fall, none, method=method).d for fall in falls)
+    alike, own = (discernment(fall, none, how=how).d for fall in falls)
     return alike, own
 
 
@@ -137,8 +183,141 @@ def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
     return np.asarray(np.mean(means, axis=0), dtype=np.float64)
 
 
-def _score(log_p: Floats, weights: Floats) -> Floats:
-    """-ln(1 / sum(w/p)) / ln 20, all in logarithms; metrics without weight are left out."""
-    used = weights > 0
-    total = logsumexp(-log_p[..., used], axis=-1, b=weights[used])
-    return np.asarray(total / UNIT, dtype=np.float64) + 0.0
+def calibrate(
+    original: ArrayLike,
+    perturbed: ArrayLike,
+    weights: Sequence[float] | None = None,
+    how: How = How(),
+    *,
+    replicates: int = 2000,
+    level: float = 0.05,
+    seed: int = 0,
+) -> DiscernmentThreshold:
+    """The scores that ``level`` of ``replicates`` label-shuffled judges reach on one perturbation.
+
+    Which of an item's two texts was the perturbed one is drawn anew for each item, for all
+    metrics together, so ties, zeros and correlation between metrics stay as they are: what is
+    nominally 1 becomes what these ratings allow. The other arguments are those of ``discernment``.
+
+    Raises:
+        ValueError: as for ``discernment``, or no replicates.
+    """
+    first, second = checked_pair(original, perturbed, 2, "A calibration")
+    if replicates < 1:
+        raise ValueError(f"A calibration needs replicates, got {replicates}.")
+    differences = tidy((first - second).T)
+    ranked = signed_ranks(differences, how.zero_method)
+    kept = np.random.default_rng((seed, 2)).random((first.shape[0], replicates)) < 0.5
+    rising = ranked.ranks * (differences > 0), ranked.ranks * (differences < 0)
+    found = rising[0] @ kept + rising[1] @ ~kept + ranked.given[:, None]
+    log_p = log_p_of(ranked, found, how.method).T
+    d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
+    return DiscernmentThreshold(_reached(d, level), _reached(d_ew, level))
+
+
+def calibrate_summary(
+    ratings: ArrayLike,
+    weights: Sequence[Sequence[float] | None],
+    levels: Sequence[str],
+    how: How = How(),
+    *,
+    replicates: int = 1000,
+    level: float = 0.05,
+    seed: int = 0,
+) -> SummaryThresholds:
+    """What averages and minima of judges reach that see nothing at all.
+
+    The labels of all texts of an item, the original among them, are shuffled together: perturbed
+    texts share their original, which a shuffle of one pair at a time would not keep. They are
+    shuffled among the texts that were scored on a metric; a missing score stays where it is, so
+    that thresholds are of the items that the figures are of.
+
+    Args:
+        ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
+        weights: one set for each perturbation.
+        levels: one for each perturbation.
+
+    Raises:
+        ValueError: the shapes do not fit, or no replicates.
+    """
+    given = checked(ratings, 3, "A calibration")
+    variants, items, metrics = given.shape
+    if replicates < 1 or variants != len(weights) + 1:
+        raise ValueError(
+            f"A calibration needs replicates and a perturbation for each of the {len(weights)} "
+            f"weights, got {replicates} and {variants - 1}."
+        )
+    shares = [metric_weights(metrics, own) for own in weights]
+    rng = np.random.default_rng((seed, 3))
+    block = max(1, BLOCK // max(given.size, 1))
+    scored = ~np.isnan(given)
+    found = []
+    for start in range(0, replicates, block):
+        count = min(block, replicates - start)
+        taken = _shuffles(rng.random((count, variants, items)), scored)
+        shuffled = np.take_along_axis(given[None], taken, axis=1)
+        differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
+        log_p = signed_rank_log_p(differences, how.zero_method, how.method)
+        pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
+        found.append(np.moveaxis(np.array(pairs), 0, -1))
+    both = np.concatenate(found, axis=1)  # [D and D^EW, replicates, perturbations]
+    average = [_reached(level_balanced(values, levels), level) for values in both]
+    minimum = [_reached(values.min(axis=-1), level) for values in both]
+    return SummaryThresholds(DiscernmentThreshold(*average), DiscernmentThreshold(*minimum))
+
+
+def resampled(
+    original: ArrayLike,
+    perturbed: ArrayLike,
+    weights: Sequence[float] | None = None,
+    how: How = How(),
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+) -> tuple[Floats, Floats]:
+    """D and D^EW [draws] on items drawn with replacement.
+
+    The same seed draws the same items for every perturbation and judge, so that averages over
+    perturbations and differences between judges can be formed draw by draw. D is a p value's
+    logarithm and itself grows with noise: on a judge that sees nothing the interval is wide and
+    lies above 0. It says how far D moves with the items, and tests nothing.
+
+    Raises:
+        ValueError: as for ``discernment``, or no draws.
+    """
+    first, second = checked_pair(original, perturbed, 2, "A bootstrap")
+    items, metrics = first.shape
+    drawn = item_draws(items, draws, seed)
+    differences = first - second
+    share = metric_weights(metrics, weights)
+    block = max(1, BLOCK // max(differences.size, 1))
+    parts = []
+    for start in range(0, draws, block):
+        some = np.moveaxis(differences[drawn[start : start + block]], 1, 2)
+        log_p = signed_rank_log_p(some, how.zero_method, how.method)
+        parts.append(combined(log_p, share, how.combine))
+    d, d_ew = np.concatenate(parts, axis=1)
+    return d, d_ew
+
+
+def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
+    """Which variant's score stands where: [count, variants, items, metrics, or 1 for all alike].
+
+    Scored variants change places in the order of ``keys`` [count, variants, items], in the same
+    order for all metrics; the others of ``scored`` [variants, items, metrics] stay.
+    """
+    alike = bool((scored == scored[..., :1]).all())
+    made = []
+    for there in np.moveaxis(scored[..., :1] if alike else scored, -1, 0):
+        order = np.argsort(np.where(there, keys, np.inf), axis=1)
+        place = np.broadcast_to(np.maximum(np.cumsum(there, axis=0) - 1, 0), keys.shape)
+        own = np.arange(len(there))[:, None]
+        made.append(np.where(there, np.take_along_axis(order, place, axis=1), own))
+    return np.stack(made, axis=-1)
+
+
+def _reached(values: Floats, level: float) -> float:
+    """The value that ``level`` of all lie at or above; NaN where a value is unknown."""
+    if np.isnan(values).any():
+        return float("nan")
+    return float(np.quantile(values, 1 - level, method="higher"))

@@ -77,7 +77,7 @@ class ConfidenceAnswers:
 
     @property
     def unscored(self) -> NDArray[np.int64]:
-        """[judges] answers that could not be read."""
+        """[judges] answers that could not be read, both sets together."""
         return self.easy.unscored + self.hard.unscored
 
     @property
@@ -91,14 +91,12 @@ ExamAnswers = Shares | ConfidenceAnswers
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where the bar of an exam lies, among the candidates who sat it.
+    """Threshold of an exam among the judges that took it; of one alone only a number says anything.
 
     Attributes:
-        rule: ``mean`` of the candidates' numbers (as in the paper), a ``fixed`` number, or a
-            ``quantile`` of the candidates' numbers.
+        rule: ``mean`` of the judges' numbers (as in the paper), a ``fixed`` number, or a
+            ``quantile`` of the judges' numbers.
         value: of fixed or quantile; mean does not use it.
-
-    A mean and a quantile compare candidates: of one alone they say nothing.
 
     Raises:
         ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
@@ -114,14 +112,13 @@ class Threshold:
             raise ValueError(f"A quantile lies between 0 and 1, got {self.value}.")
 
     def bar(self, values: Floats) -> Floats:
-        """[draws] the bar in each row of [draws, judges]; NaN where nobody has a number."""
+        """[draws] the threshold in each row of [draws, judges]; NaN where no judge has a number."""
         if self.rule == "fixed":
             return np.full(len(values), float(self.value or 0.0))
         known = ~np.isnan(values)
         if self.rule == "mean":
             return divide(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
-        bars = np.full(len(values), np.nan)
-        some = known.any(axis=1)
+        bars, some = np.full(len(values), np.nan), known.any(axis=1)
         bars[some] = np.nanquantile(values[some], float(self.value or 0.0), axis=1)
         return bars
 
@@ -131,18 +128,17 @@ class Marks:
     """How the judges did in one exam.
 
     Attributes:
-        value: [judges] P; NaN where a judge did not sit the exam.
+        value: [judges] P; NaN where a judge did not take the exam.
         low, high: [judges] 95 % percentile interval over resampled items.
-        passed: [judges]; who did not sit the exam has not passed it. Who ``alone`` has a number
-            is let through.
-        p_pass: [judges] share of resamples, bar and all, in which the judge passes; NaN without
-            a number. Near 0 or 1 the data decide; near .5 chance does.
+        passed: [judges]; false without a number, true of the judge that ``alone`` has one.
+        p_pass: [judges] share of resamples, threshold and all, in which the judge passes; NaN
+            without a number. Near 0 or 1 the data decide; near .5 chance does.
         bar: the threshold.
         n, unscored: [judges] answers that were and were not scored.
         samples: [draws, judges] the numbers in the resamples.
-        passes: [draws, judges] who passes in each resample.
-        alone: [judges] the only candidate with a number, under a bar that compares candidates,
-            which nobody exceeds who is compared with nobody else.
+        passes: [draws, judges] which pass in each resample.
+        alone: [judges] the only judge with a number, under a threshold made from the judges, which
+            it cannot exceed.
     """
 
     value: Floats
@@ -196,11 +192,11 @@ def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) ->
 def tied(before: ArrayLike, after: ArrayLike) -> float:
     """Share of the cases read both times that are ties both times; NaN without any.
 
-    Ties agree, so whoever always says "tie" has P_c = 1 and has compared nothing.
+    Ties agree, so a judge that always says "tie" has P_c = 1 and has compared nothing.
     """
     x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
-    both = int(np.count_nonzero(~np.isnan(x) & ~np.isnan(y)))
-    return float(np.count_nonzero((x == 0.5) & (y == 0.5)) / both) if both else float("nan")
+    both = np.count_nonzero(~np.isnan(x) & ~np.isnan(y))
+    return float(divide(np.count_nonzero((x == 0.5) & (y == 0.5)), both))
 
 
 def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
@@ -211,43 +207,48 @@ def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
 def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
     """Numbers, intervals, passes and the probability of passing.
 
-    P_s has no bar: who is more confident on the easy set passes (equation 4), whatever the
-    threshold says. Exams on the same items share their resamples for the same seed.
+    P_s has no threshold to choose: a judge that is more confident on the easy set passes (equation
+    4). Exams on the same items share their resamples for the same seed.
 
     Args:
         answers: of the exam.
-        threshold: the bar; a judge passes whose number exceeds it.
-        draws: resamples of the items; the bar is found anew in each.
+        threshold: a judge passes whose number exceeds it.
+        draws: resamples of the items; the threshold is found anew in each.
         seed: of the resamples.
     """
-    whole = np.ones((1, answers.items))
-    weights = item_weights(answers.items, draws, seed)
-    value, samples = answers.values(whole)[0], answers.values(weights)
+    value = answers.values(np.ones((1, answers.items)))[0]
+    samples = answers.values(item_weights(answers.items, draws, seed))
     bar = Threshold("fixed", 0.5) if isinstance(answers, ConfidenceAnswers) else threshold
     known = ~np.isnan(value)
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
     passes = _above(samples, bar.bar(samples)[:, None])
     low, high = _intervals(samples)
-    share = np.where(known & ~alone, passes.mean(axis=0), np.nan)
-    passed = _above(value, limit) | alone
-    n, unscored = answers.n, answers.unscored
     return Marks(
-        value, low, high, passed, share, limit, n, unscored, samples, passes | alone, alone
+        value=value,
+        low=low,
+        high=high,
+        passed=_above(value, limit) | alone,
+        p_pass=np.where(known & ~alone, passes.mean(axis=0), np.nan),
+        bar=limit,
+        n=answers.n,
+        unscored=answers.unscored,
+        samples=samples,
+        passes=passes | alone,
+        alone=alone,
     )
 
 
 def _above(values: Floats, bar: ArrayLike) -> Bools:
-    """Whether a number exceeds the bar by more than rounding."""
+    """Whether a number exceeds the threshold by more than rounding."""
     return np.asarray(values > np.asarray(bar) + 1e-12, dtype=np.bool_)
 
 
 def _intervals(samples: Floats) -> tuple[Floats, Floats]:
-    judges = samples.shape[1]
-    low, high = np.full(judges, np.nan), np.full(judges, np.nan)
-    sat = ~np.isnan(samples).all(axis=0)
-    if sat.any():
-        low[sat], high[sat] = np.nanquantile(samples[:, sat], [0.025, 0.975], axis=0)
+    low, high = np.full((2, samples.shape[1]), np.nan)
+    some = ~np.isnan(samples).all(axis=0)
+    if some.any():
+        low[some], high[some] = np.nanquantile(samples[:, some], [0.025, 0.975], axis=0)
     return low, high
 
 

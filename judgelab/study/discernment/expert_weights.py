@@ -99,49 +99,48 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         if name_or_path not in known:
             raise ConfigError(f"study.weights={name_or_path!r}.{did_you_mean(name_or_path, known)}")
         path = FOLDER / f"{name_or_path}.yaml"
+    where = repr(str(path))
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as cause:
-        raise ConfigError(f"study.weights: there is no file {str(path)!r}.") from cause
+        raise ConfigError(f"study.weights: there is no file {where}.") from cause
     except UnicodeDecodeError as cause:
-        raise DataError(f"{str(path)!r} is not valid UTF-8: save the file as UTF-8.") from cause
-    others: set[str] = set()
-    if path.suffix == ".csv":
-        table, others = _survey(text, task, path)
-    else:
-        table = _yaml(text, task, path)
-    _refuse_twins(table, f"{str(path)!r}")
-    _refuse_twins({metric: () for own in table.values() for metric in own}, f"{str(path)!r}")
+        raise DataError(f"{where} is not valid UTF-8: save the file as UTF-8.") from cause
+    table, others = (_survey if path.suffix == ".csv" else _yaml)(text, task, where)
+    _refuse_twins(table, where)
+    _refuse_twins({metric: () for own in table.values() for metric in own}, where)
     identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
-    return ExpertWeights(table, identity, tuple(sorted(others)))
+    return ExpertWeights(table, identity, others)
 
 
-def _yaml(text: str, task: str, path: Path) -> dict[str, dict[str, float]]:
+Read = tuple[dict[str, dict[str, float]], tuple[str, ...]]
+"""Perturbation -> metric -> weight, and the tasks of survey answers that were left out."""
+
+
+def _yaml(text: str, task: str, where: str) -> Read:
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as cause:
-        raise DataError(f"{str(path)!r} is not readable YAML: {cause}.") from cause
+        raise DataError(f"{where} is not readable YAML: {cause}.") from cause
     if not isinstance(content, Mapping):
-        raise DataError(f"{str(path)!r} must map tasks to perturbations to weights of metrics.")
-    _refuse_twins(dict.fromkeys((task, *map(str, content))), f"{str(path)!r}")
+        raise DataError(f"{where} must map tasks to perturbations to weights of metrics.")
+    _refuse_twins(dict.fromkeys((task, *map(str, content))), where)
     for name, weighed in content.items():
         if weighed is not None and not isinstance(weighed, Mapping):
             raise DataError(
-                f"{str(path)!r}, {name}: perturbations must be mapped to weights of metrics, not "
+                f"{where}, {name}: perturbations must be mapped to weights of metrics, not "
                 f"{type(weighed).__name__}."
             )
     if content.get(task) is None and any(content.values()):  # {} is meant: all metrics alike
-        raise _of_other_tasks(task, [name for name, own in content.items() if own], path)
-    return {
-        str(name): _checked(weights, f"{str(path)!r}, {task}, {name}")
-        for name, weights in (content.get(task) or {}).items()
-    }
+        raise _of_other_tasks(task, [name for name, own in content.items() if own], where)
+    own = content.get(task) or {}
+    return {str(name): _checked(one, f"{where}, {task}, {name}") for name, one in own.items()}, ()
 
 
-def _of_other_tasks(task: str, known: Iterable[object], path: Path) -> ConfigError:
+def _of_other_tasks(task: str, known: Iterable[object], where: str) -> ConfigError:
     return ConfigError(
-        f"{str(path)!r} has weights for {', '.join(sorted(map(str, known)))}, none for the task "
+        f"{where} has weights for {', '.join(sorted(map(str, known)))}, none for the task "
         f"{task!r} of the dataset: add them, or use study.weights=uniform."
     )
 
@@ -165,49 +164,48 @@ def _refuse_twins(names: Iterable[str], where: str) -> None:
             )
 
 
-def _rows(text: str, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(text: str, where: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Where each row of a CSV stands, and what is in it."""
     reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     try:
-        missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-        if missing:
-            raise DataError(f"{str(path)!r} lacks the column {missing[0]!r} in its header line.")
+        for column in COLUMNS:
+            if column not in (reader.fieldnames or ()):
+                raise DataError(f"{where} lacks the column {column!r} in its header line.")
         for row in reader:
-            where = f"{str(path)!r}, line {reader.line_num}"
+            line = f"{where}, line {reader.line_num}"
             answer = {column: str(row.get(column) or "").strip() for column in (*COLUMNS, *MORE)}
             if any("\n" in value or "\r" in value for value in answer.values()):
-                raise DataError(f"{where}: an answer goes over several lines: close its quote.")
-            yield where, answer
+                raise DataError(f"{line}: an answer goes over several lines: close its quote.")
+            yield line, answer
     except csv.Error as cause:
         raise DataError(
-            f"{str(path)!r}, row from line {reader.line_num + 1} on: {cause}: close every quote, "
+            f"{where}, row from line {reader.line_num + 1} on: {cause}: close every quote, "
             "or leave them out."
         ) from cause
 
 
-def _survey(text: str, task: str, path: Path) -> tuple[dict[str, dict[str, float]], set[str]]:
-    """Weights, and the tasks whose answers were left out."""
+def _survey(text: str, task: str, where: str) -> Read:
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     others: set[str] = set()
     seen: set[tuple[str, str]] = set()
-    for where, answer in _rows(text, path):
+    for line, answer in _rows(text, where):
         name, metric, of, expert = answer.values()
         if of not in ("", task):
-            _refuse_twins((task, of), where)
+            _refuse_twins((task, of), line)
             others.add(of)
             continue
         if not name or not metric:
-            raise DataError(f"{where}: an answer is incomplete.")
+            raise DataError(f"{line}: an answer is incomplete.")
         if expert and (expert, name) in seen:
-            raise DataError(f"{where}: expert {expert!r} answers {name!r} twice.")
+            raise DataError(f"{line}: expert {expert!r} answers {name!r} twice.")
         seen.add((expert, name))
         answers[name][metric] += 1
+    if not answers and others:
+        raise _of_other_tasks(task, others, where)
     if not answers:
-        if others:
-            raise _of_other_tasks(task, others, path)
-        raise DataError(f"{str(path)!r} holds no answers: give one a line, below the header.")
+        raise DataError(f"{where} holds no answers: give one a line, below the header.")
     shares = {
-        name: {metric: n / sum(counts.values()) for metric, n in counts.items()}
+        name: {metric: n / counts.total() for metric, n in counts.items()}
         for name, counts in answers.items()
     }
-    return shares, others
+    return shares, tuple(sorted(others))

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.discernment.null import (
+from judgelab.stats.discernment.score import (
+    DiscernmentScores,
     DiscernmentThreshold,
     How,
     SummaryThresholds,
     calibrate,
+    discernment,
+    level_balanced,
     resampled,
 )
-from judgelab.stats.discernment.score import DiscernmentScores, discernment, level_balanced
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import percentile_interval
@@ -117,7 +119,7 @@ def finding(
         nothing = DiscernmentScores(NAN, NAN, np.full(metrics, NAN))
         none, draws = np.zeros(metrics, dtype=np.int64), np.full(bootstrap, NAN)
         return Finding(perturbation, 0, nothing, weights, none, none, draws, draws, NONE)
-    score = discernment(*ratings, weights, how.zero_method, how.combine, how.method)
+    score = discernment(*ratings, weights, how)
     draws, draws_ew = resampled(*ratings, weights, how, draws=bootstrap, seed=seed)
     bar = NONE
     if replicates is not None:

@@ -20,8 +20,7 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.stats.discernment.null import How, SummaryThresholds, calibrate_summary
-from judgelab.stats.discernment.score import Combine
+from judgelab.stats.discernment.score import Combine, How, SummaryThresholds, calibrate_summary
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.long_tables import write_records

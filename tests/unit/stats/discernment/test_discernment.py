@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from judgelab.stats.discernment.null import (
+from judgelab.stats.discernment.score import (
     How,
     _shuffles,
     calibrate,
     calibrate_summary,
-    resampled,
-)
-from judgelab.stats.discernment.score import (
     ceilings,
     combined,
     discernment,
     level_balanced,
     metric_weights,
+    resampled,
 )
 from judgelab.stats.discernment.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
 
@@ -99,7 +97,7 @@ def test_nothing_exceeds_the_ceiling(items: int, method: Method, alike: float, o
     rng = np.random.default_rng(12)
     for _ in range(20):
         falls = rng.integers(1, 5, (items, 2)).astype(float)
-        assert discernment(falls, np.zeros_like(falls), method=method).d <= alike + 0.01
+        assert discernment(falls, np.zeros_like(falls), how=How(method=method)).d <= alike + 0.01
     with pytest.raises(ValueError, match="no discernment"):
         ceilings(0)
 
@@ -134,7 +132,7 @@ def test_the_printed_combination_adds_ln_m(metrics: int) -> None:
     rng = np.random.default_rng(3)
     first = rng.normal(0.3, 1, (60, metrics))
     second = rng.normal(size=(60, metrics))
-    printed = discernment(first, second, combine="printed")
+    printed = discernment(first, second, how=How(combine="printed"))
     assert printed.d - printed.d_ew == pytest.approx(math.log(metrics) / LN20)
     harmonic = discernment(first, second)
     assert harmonic.d == pytest.approx(harmonic.d_ew) == printed.d_ew
@@ -155,7 +153,7 @@ def test_weights_take_metrics_in_and_out() -> None:
 @pytest.mark.parametrize("method", ["auto", "normal", "exact"])
 def test_ratings_all_alike_are_no_discernment(zero_method: ZeroMethod, method: Method) -> None:
     same = np.full((100, 3), 4.0)
-    d, d_ew, p = discernment(same, same, zero_method=zero_method, method=method)
+    d, d_ew, p = discernment(same, same, how=How(zero_method, method=method))
     assert (d, d_ew) == (0.0, 0.0)
     assert p.tolist() == [1.0, 1.0, 1.0]
 
@@ -207,7 +205,7 @@ def test_the_calibrated_threshold_holds_its_level() -> None:
     for seed in range(200):
         first, second = likert(rng, 60, 3), likert(rng, 60, 3)
         bar = calibrate(first, second, how=how, replicates=200, seed=seed)
-        passed.append(discernment(first, second, combine="printed").d > bar.d)
+        passed.append(discernment(first, second, how=How(combine="printed")).d > bar.d)
     assert 0.015 <= np.mean(passed) <= 0.09
 
 
@@ -265,7 +263,7 @@ def test_a_missing_rating_stays_where_it_is_in_a_shuffle() -> None:
         ratings = likert(rng, 4, 60, 1)
         ratings[0, 10:] = np.nan
         bars = calibrate_summary(ratings, weights, levels, how, replicates=100, seed=seed)
-        found = [discernment(ratings[0], one, method="normal").d for one in ratings[1:]]
+        found = [discernment(ratings[0], one, how=How(method="normal")).d for one in ratings[1:]]
         passed.append([sum(found) / 3 > bars.average.d, min(found) > bars.minimum.d])
     rates = np.mean(passed, axis=0)
     assert (rates >= 0.015).all() and (rates <= 0.1).all(), rates
