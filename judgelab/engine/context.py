@@ -24,7 +24,7 @@ from judgelab.engine.references import (
 )
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.protocol import Definition, Mechanism
-from judgelab.scale.protocol import Spread, alone
+from judgelab.scale.local import Spread, alone
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import EvaluationLM
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.prices import Price, price_of
+from judgelab.endpoint.meter import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
 from judgelab.engine.throughput import Throughput, pace

@@ -11,11 +11,10 @@ from typing import Any
 
 from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM
-from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.prices import price_of
+from judgelab.endpoint.meter import Meter, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.report.progress import Progress
-from judgelab.scale.protocol import Scale, Spread, alone
+from judgelab.scale.local import Scale, Spread, alone
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 

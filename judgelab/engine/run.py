@@ -31,7 +31,7 @@ from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, build_parts
 from judgelab.engine.profiling import profiled
 from judgelab.report import console, page
-from judgelab.scale.protocol import Scale, alone
+from judgelab.scale.local import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.careful import Careful

@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from itertools import chain
 from multiprocessing import get_start_method, parent_process
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.ppm import sizes
-from judgelab.scoring.ppm_workers import Workers
+from judgelab.core.lm import EvaluationLM, LogProbTable, Pairs
+from judgelab.scoring.ppm import WorkerLost, Workers, sizes
 
 NATS_PER_BYTE = 8 * math.log(2)
 OWN = 400  # texts of an LM that this process compresses itself; a process then costs less
@@ -84,11 +82,6 @@ class Compression(EvaluationLM):
         """A compressor knows no template and no end token."""
         return Presentation("compression", "none", "not counted")
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Nothing to tell."""
-        return {}
-
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
@@ -106,20 +99,22 @@ class Compression(EvaluationLM):
             tokens=np.array([len(encoded[t]) for _, t in pairs], dtype=np.int64),
         )
 
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """Refused: a compressor does not answer questions."""
-        raise CapabilityError("evaluation_lm=compression cannot chat: choose an LM that can.")
-
     def close(self) -> None:
         """Stop the worker processes."""
         self._pool.close()
 
     def _sizes(self, texts: Iterable[bytes], count: int) -> list[int]:
         """Sizes of ``count`` texts: here at first, where little memory is lost by that."""
-        if count > self._own:
+        if count <= self._own:
+            self._own -= count
+            return sizes(texts, self.order, self.memory)
+        try:
             return self._pool.sizes(texts)
-        self._own -= count
-        return sizes(texts, self.order, self.memory)
+        except WorkerLost as cause:
+            raise ConfigError(
+                "A process that compresses texts for evaluation_lm=compression ended early, most "
+                "likely for lack of memory: set evaluation_lm.workers to fewer processes."
+            ) from cause
 
 
 def _is_worker() -> bool:

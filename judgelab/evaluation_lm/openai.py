@@ -36,8 +36,7 @@ from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.pool import CallPool
 from judgelab.endpoint.prompt_cache import KeptPrompts
 from judgelab.endpoint.remote import Remote
-from judgelab.scoring.chat import pinned_date
-from judgelab.scoring.framing import Framing, Template, ends
+from judgelab.scoring.chat import Framing, Template, ends, pinned_date
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import ModelSource, find_tokenizer
 

@@ -16,9 +16,17 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
+from judgelab.scoring.chat import (
+    ChatTemplate,
+    Framing,
+    Template,
+    ends,
+    pinned_date,
+    precision,
+    refusal,
+    text_hash,
+)
 from judgelab.scoring.encode import Encoded, Encoder
-from judgelab.scoring.framing import Framing, Template, ends, precision, text_hash
 from judgelab.scoring.load import (
     DTYPES,
     QUANTIZATIONS,
@@ -28,13 +36,18 @@ from judgelab.scoring.load import (
     resolve_device,
     resolve_dtype,
 )
-from judgelab.scoring.source import ModelSource, fetch_weights, find, find_adapter
-from judgelab.scoring.stored import resolve_quantization
+from judgelab.scoring.source import (
+    ModelSource,
+    fetch_weights,
+    find,
+    find_adapter,
+    resolve_quantization,
+)
 from judgelab.scoring.trained_on import other_base
 
 if TYPE_CHECKING:
-    from judgelab.scoring.drift import Drift
     from judgelab.scoring.engine import Engine
+    from judgelab.scoring.rows import Drift
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,17 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import ChatTemplate, pinned_date, refusal
-from judgelab.scoring.framing import Framing, Template, ends, precision
+from judgelab.scoring.chat import (
+    ChatTemplate,
+    Framing,
+    Template,
+    ends,
+    pinned_date,
+    precision,
+    refusal,
+)
 from judgelab.scoring.load import load_tokenizer
-from judgelab.scoring.source import ModelSource, fetch_weights, find
-from judgelab.scoring.stored import stored_quantization
+from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 

@@ -10,17 +10,17 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.finetune.settings import WHERE, Settings
-from judgelab.scoring.four_bits import check_gradients, quiet
 from judgelab.scoring.load import (
     Form,
     at_load,
+    check_gradients,
     load_model,
     quantised,
+    quiet,
     resolve_device,
     resolve_dtype,
 )
-from judgelab.scoring.source import ModelSource, fetch_weights, find
-from judgelab.scoring.stored import resolve_quantization
+from judgelab.scoring.source import ModelSource, fetch_weights, find, resolve_quantization
 
 
 @dataclass(frozen=True)

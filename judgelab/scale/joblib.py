@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from judgelab.core.errors import JudgelabError
-from judgelab.scale.sharded import Sharded
-from judgelab.scale.shards import Shard
-from judgelab.scale.worker import Answered, Model, answer
+from judgelab.scale.sharded import Answered, Model, Shard, Sharded, answer
 
 
 def _numbered(parent: int, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:

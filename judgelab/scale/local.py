@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from judgelab.scale.protocol import Spread, alone
+from judgelab.core.lm import EvaluationLM
 from judgelab.store.cached_lm import Cached
+
+Ask = Callable[[EvaluationLM], object]
+"""A step of a run that asks an LM. Given the same answers, it asks the same questions again."""
+
+Spread = Callable[[Ask], None]
+"""Has others answer what a step would ask, so that the step itself finds every answer known."""
+
+
+class Scale(Protocol):
+    """Spreads questions; it cannot change an answer, a score or a byte of a result."""
+
+    def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
+        """How the steps of a run are spread.
+
+        Args:
+            node: the config of the LM, from which others build their own.
+            lm: the run's LM; answers end up in its cache.
+
+        Raises:
+            ConfigError: this LM cannot be spread.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back processes and connections."""
+        ...
+
+
+def alone(ask: Ask) -> None:
+    """Nobody else answers."""
 
 
 class Local:

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.scale.sharded import Sharded
-from judgelab.scale.shards import Shard
-from judgelab.scale.worker import THREADS, Answered, Model, answer
+from judgelab.scale.sharded import THREADS, Answered, Model, Shard, Sharded, answer
 
 RESTARTS = 2  # of a worker that died; its shard is then answered again
 
@@ -18,7 +16,7 @@ class RayWorker:
     """An actor: it lives as long as the run, and so does the LM in it."""
 
     def answer(self, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:
-        """See judgelab.scale.worker."""
+        """See judgelab.scale.sharded."""
         return index, answer(model, shard)
 
 

@@ -3,18 +3,179 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import platform
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from judgelab.config import build
+from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import LogProbTable
-from judgelab.scale.protocol import Ask, Spread
-from judgelab.scale.shards import Answers, PairShard, Shard, missing
-from judgelab.scale.worker import Answered, Model
-from judgelab.store.cached_lm import Cached
+from judgelab.core.lm import (
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    WrappedLM,
+)
+from judgelab.scale.local import Ask, Spread
+from judgelab.store.cached_lm import Cached, table_of
 from judgelab.store.fingerprint import code_digest
+
+CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
+
+
+@dataclass(frozen=True)
+class PairShard:
+    """The pairs of one batch (mechanisms ask one batch an item) that nobody has answered yet.
+
+    A batch is never cut: an LM may share work inside one, and gets the very call that it would
+    get in one process. The answers are then the same to the last bit.
+    """
+
+    contexts: tuple[str, ...]
+    targets: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class ChatShard:
+    """Some requests of one batch: open ones, which LMs answer each for itself, or all closed
+    questions about an item, of which the same holds as of pairs.
+    """
+
+    requests: tuple[ChatRequest, ...]
+
+
+Shard = PairShard | ChatShard
+Answers = LogProbTable | list[Reply]
+
+
+class Collector(WrappedLM):
+    """Looks like ``lm``, gives the answers that are known, and notes the questions that are not.
+
+    Attributes:
+        shards: what is missing, in the order in which it was asked; every question once.
+    """
+
+    def __init__(self, lm: Cached) -> None:
+        self.shards: list[Shard] = []
+        super().__init__(lm)
+        self._cached, self._seen = lm, set[bytes]()
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Known pairs; NaN for all others."""
+        keys = self._cached.logprob_keys(contexts, targets, pairs)
+        known = self._cached.known_logprobs(keys)
+        fresh = self._fresh(keys, set(known))
+        if fresh:
+            wanted = tuple(pairs[index] for index in fresh)
+            self.shards.append(PairShard(tuple(contexts), tuple(targets), wanted))
+        return table_of([known.get(key, (math.nan, 0)) for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Known replies; none for all others."""
+        keys = self._cached.chat_keys(requests)
+        known = self._cached.known_chats(keys)
+        wanted = [requests[index] for index in self._fresh(keys, set(known))]
+        rest = open_questions(wanted)
+        parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
+        for part in [*closed_batches(wanted), *parts]:
+            self.shards.append(ChatShard(tuple(wanted[index] for index in part)))
+        return [known.get(key) or Reply(None, "not asked yet") for key in keys]
+
+    def close(self) -> None:
+        """Nothing: the LM goes on."""
+
+    def _fresh(self, keys: Sequence[bytes], known: set[bytes]) -> list[int]:
+        """Indices of the questions that are asked here for the first time and not known."""
+        first = {key: index for index, key in reversed(list(enumerate(keys)))}
+        found = [i for i, key in enumerate(keys) if first[key] == i and key not in known]
+        found = [i for i in found if keys[i] not in self._seen]
+        self._seen.update(keys)
+        return found
+
+
+def missing(ask: Ask, lm: Cached) -> list[Shard]:
+    """The questions of a step that have no answer yet.
+
+    Questions that depend on answers not there yet do not show: they come once those are.
+    """
+    collector = Collector(lm)
+    ask(collector)
+    return collector.shards
+
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""The environment by which numerical libraries learn how many threads they may start."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The LM that a worker has to be.
+
+    Attributes:
+        config: its config node, JSON.
+        identity: what the run's own LM says of itself.
+        code: digest of the run's judgelab sources.
+        folder: the run's working directory, for relative paths in the config.
+    """
+
+    config: str
+    identity: str
+    code: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A shard's answers, in its order, and what the worker's LM says of its work so far."""
+
+    answers: Answers
+    worker: str
+    facts: dict[str, Any]
+
+
+def answer(model: Model, shard: Shard) -> Answered:
+    """Answer a shard.
+
+    Raises:
+        ConfigError: this machine has other code, or other files behind the model's name.
+        JudgelabError: whatever the LM itself refuses.
+    """
+    lm = _lm(model)
+    answers: Answers
+    if isinstance(shard, PairShard):
+        answers = lm.logprob(shard.contexts, shard.targets, shard.pairs)
+    else:
+        answers = lm.chat(shard.requests)
+    return Answered(answers, f"{platform.node()}:{os.getpid()}", dict(lm.facts))
+
+
+@lru_cache(maxsize=1)  # loading a model takes longer than a shard: a process keeps the last one
+def _lm(model: Model) -> EvaluationLM:
+    if Path(model.folder).is_dir():
+        os.chdir(model.folder)
+    if code_digest() != model.code:
+        raise ConfigError(
+            f"A worker on {platform.node()} runs other judgelab code than this run: install the "
+            "same version on every machine."
+        )
+    lm: EvaluationLM = build(json.loads(model.config), "evaluation_lm")
+    if lm.identity != model.identity:
+        raise ConfigError(
+            f"A worker on {platform.node()} would answer as {lm.identity!r}, but the run asks "
+            f"{model.identity!r}: give every machine the same model files."
+        )
+    return lm
 
 
 class Sharded(ABC):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require
+from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Message
 from judgelab.core.surrogates import HALVED, halved
-from judgelab.scoring.encode import imitates
+from judgelab.scoring.encode import Encoder, RawText, imitates
 
 IMITATING = "a text spells out control tokens of the chat template"
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
@@ -145,32 +148,77 @@ class ChatText:
         return written
 
 
-class LabelText:
-    """Contexts are rendered conversations already; a target is a reply, without what ends it."""
+Template = Literal["none", "chat"]
+SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
-    controls = True
-    guarded = False
 
-    def __init__(self, template: ChatTemplate) -> None:
-        self.template = template
-        self._known: dict[str, str] = {}
+@dataclass(frozen=True)
+class Framing:
+    """How contexts and targets become one text.
 
-    def context(self, text: str) -> str:
-        """The text."""
-        return text
+    Attributes:
+        template: ``none``: as they are; ``chat``: the context is a user's message and the target
+            the reply, by the model's own chat template.
+        system: system message of the chat; None for the template's own.
+        today: the date that templates print.
+        end_token: whether the sum includes the token that ends the text, or the turn.
+    """
 
-    def target(self, text: str) -> str:
-        """The reply, behind whatever the template writes before one (a space, in some).
+    template: Template
+    system: str | None
+    today: date
+    end_token: bool
+
+    def encoder(self, tokenizer: Any) -> Encoder:
+        """Contexts and targets to tokens.
 
         Raises:
-            ConfigError: the template's conversations do not continue its generation prompt.
+            ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
+                or raw text is to end with a token, and the tokenizer names none.
         """
-        if text not in self._known:
-            written = self.template.reply((), text)
-            if written is None or text not in written:
+        if self.template == "none":
+            if self.end_token and tokenizer.eos_token_id is None:
                 raise ConfigError(
-                    "the chat template of this model writes a reply differently from its "
-                    "generation prompt, so P(label) is not defined: set mechanism.reply=generated."
+                    "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that "
+                    "could end a text: set evaluation_lm.end_token=null, or give a tokenizer "
+                    "that names one."
                 )
-            self._known[text] = written[: written.index(text) + len(text)]
-        return self._known[text]
+            return Encoder(tokenizer, RawText(), self.end_token)
+        frame = ChatText(ChatTemplate(tokenizer, self.today), self.system)
+        return Encoder(tokenizer, frame, self.end_token)
+
+    @property
+    def plain(self) -> bool:
+        """Texts as they are, without an end token: what an LM without these settings does."""
+        return self.template == "none" and not self.end_token
+
+    def presentation(self, model: str, precision: str = "") -> Presentation:
+        """The same for an estimator's identity."""
+        system = "" if self.template == "none" or self.system is None else text_hash(self.system)
+        counted = "counted" if self.end_token else "not counted"
+        return Presentation(model, self.template, counted, system, precision)
+
+    @property
+    def identity(self) -> str:
+        """Whatever of it can change an answer."""
+        ends = f"template={self.template} end_token={'yes' if self.end_token else 'no'}"
+        if self.template == "none":
+            return ends
+        system = "none" if self.system is None else text_hash(self.system)
+        return f"{ends} system={system} template_date={self.today.isoformat()}"
+
+
+def ends(template: Template, end_token: bool | None) -> bool:
+    """Whether the end token counts: where nothing is said, in a chat only."""
+    return template == "chat" if end_token is None else end_token
+
+
+def precision(dtype: str, quantization: str) -> str:
+    """Both in the field's words: ``bf16``, ``nf4 in bf16``; empty where the dtype is not known."""
+    short = SHORT.get(dtype, "")
+    return short if quantization == "none" else f"{quantization} in {short or 'a dtype not known'}"
+
+
+def text_hash(text: str) -> str:
+    """A short name of a text's content."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

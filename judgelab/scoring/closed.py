@@ -2,19 +2,214 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from inspect import signature
 from typing import Any
+
+import torch
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.scoring.chat import ChatTemplate, LabelText
-from judgelab.scoring.choose import choose
+from judgelab.scoring.chat import ChatTemplate
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.generate import end_tokens
 from judgelab.scoring.prefix_tree import Ids, Job
-from judgelab.scoring.trie import Trie
+
+LEAST = 1e-15  # of a label's own probability, what is left where longer labels have all but all
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A place where labels part, or where one ends and another goes on (or the beginning).
+
+    Attributes:
+        path: tokens from the prompt to here.
+        chains: the ways on, each up to the next fork or to the end of a label.
+        label: index of the label whose tokens are ``path``; None where no label ends here.
+    """
+
+    path: Ids
+    chains: tuple[Ids, ...]
+    label: int | None
+
+
+@dataclass(frozen=True)
+class Trie:
+    """Labels that a reply may begin with.
+
+    Args:
+        labels: tokens of each, all different, none empty.
+        stops: tokens that end a reply, and such as may follow a label: where one label begins
+            another, they tell at no cost that a reply does not go on to the longer one.
+    """
+
+    labels: tuple[Ids, ...]
+    stops: Ids
+
+    @cached_property
+    def places(self) -> dict[Ids, int]:
+        """Tokens of each label -> its index."""
+        return {ids: k for k, ids in enumerate(self.labels)}
+
+    @cached_property
+    def forks(self) -> dict[Ids, Fork]:
+        """By path, each behind the one it stands on."""
+        found: dict[Ids, Fork] = {}
+        paths: list[Ids] = [()]
+        while paths:
+            path = paths.pop()
+            longer = [i for i in self.labels if len(i) > len(path) and i[: len(path)] == path]
+            if longer:
+                chains = _chains(path, longer, self.places)
+                found[path] = Fork(path, chains, self.places.get(path))
+                paths += [(*path, *chain) for chain in chains]
+        return found
+
+    @cached_property
+    def asked(self) -> tuple[tuple[Ids, Ids], ...]:
+        """(path, target) of every log-probability needed.
+
+        Each chain; where several ways lead on, the first token of each, which is what greedy
+        decoding compares; where a label could end, the tokens that may follow it.
+        """
+        pairs: dict[tuple[Ids, Ids], None] = {}
+        for fork in self.forks.values():
+            for chain in fork.chains:
+                pairs[fork.path, chain] = None
+                if len(fork.chains) > 1 or fork.label is not None:
+                    pairs[fork.path, chain[:1]] = None
+            if fork.label is not None:
+                pairs |= {(fork.path, (stop,)): None for stop in self.stops}
+        return tuple(pairs)
+
+    def totals(self, nats: Mapping[tuple[Ids, Ids], float]) -> tuple[float, ...]:
+        """[labels] log P that a reply begins with the label, and with no longer one of them.
+
+        Args:
+            nats: the answers to ``asked``.
+        """
+        reached: dict[Ids, float] = {(): 0.0}
+        for path, fork in self.forks.items():
+            for chain in fork.chains:
+                reached[(*path, *chain)] = reached[path] + nats[path, chain]
+        totals: dict[Ids, float] = {}
+        for ids in sorted(self.labels, key=len, reverse=True):
+            longer = [v for other, v in totals.items() if other[: len(ids)] == ids]
+            share = 1 - math.fsum(math.exp(value - reached[ids]) for value in longer)
+            totals[ids] = reached[ids] + (math.log(max(share, LEAST)) if longer else 0.0)
+        return tuple(totals[ids] for ids in self.labels)
+
+
+def _chains(path: Ids, labels: list[Ids], places: Mapping[Ids, int]) -> tuple[Ids, ...]:
+    """One for each next token: as far as its labels agree, or the first of them ends."""
+    groups: dict[int, list[Ids]] = {}
+    for ids in labels:
+        groups.setdefault(ids[len(path)], []).append(ids)
+    chains = []
+    for group in groups.values():
+        first, last = min(group), max(group)
+        length = len(path) + 1
+        while first[:length] not in places and first[length] == last[length]:
+            length += 1  # without a label that ends here, all of them have a next token
+        chains.append(first[len(path) : length])
+    return tuple(chains)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An answer to a closed question.
+
+    Attributes:
+        best: index of the label that greedy decoding gives.
+        nats: [labels] log P that the reply begins with the label, and with no longer one of them;
+            so they exclude one another, and what is missing to 1 begins with none of them.
+    """
+
+    best: int
+    nats: tuple[float, ...]
+
+
+def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice]:
+    """Answer closed questions, all in one call of the engine, so that prompts share prefixes.
+
+    The label is that of greedy decoding, which takes the likeliest token at each step, among the
+    tokens that labels have: it is the one that the generated reply begins with, wherever that
+    begins with a label. The likeliest label can be another one where labels have several tokens.
+    Where one label begins another (1 and 10), the longer one is taken only if its next token is
+    the likeliest of the whole vocabulary, as greedy decoding takes it.
+
+    Args:
+        engine: of the model.
+        questions: the prompt's tokens and the allowed replies.
+    """
+    jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.asked]
+    found = iter(engine.score(jobs).tolist())
+    choices = []
+    for prompt, trie in questions:
+        nats = {pair: next(found) for pair in trie.asked}
+        best = _greedy(engine.model, prompt, trie, nats)
+        choices.append(Choice(best, trie.totals(nats)))
+    return choices
+
+
+def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Mapping[tuple[Ids, Ids], float]) -> int:
+    path: Ids = ()
+    passed: int | None = None  # the longest label on the way
+    while path in trie.forks:
+        fork = trie.forks[path]
+        passed = fork.label if fork.label is not None else passed
+        chain = fork.chains[0]
+        if len(fork.chains) > 1:
+            chain = max(fork.chains, key=lambda chain: nats[path, chain[:1]])
+        if passed is not None and not _goes_on(model, prompt, trie, fork, chain, nats):
+            return passed
+        path = (*path, *chain)
+    return trie.places[path]
+
+
+def _goes_on(
+    model: Any,
+    prompt: Ids,
+    trie: Trie,
+    fork: Fork,
+    chain: Ids,
+    nats: Mapping[tuple[Ids, Ids], float],
+) -> bool:
+    """Whether greedy decoding goes on from a label to a longer one, by these tokens.
+
+    What is known nearly always settles it; where other tokens might be likelier, the model is asked
+    for all of them.
+    """
+    tokens = dict.fromkeys([*(other[0] for other in fork.chains), *trie.stops])
+    known = {t: nats[fork.path, (t,)] for t in tokens if (fork.path, (t,)) in nats}
+    if known and known.get(chain[0], math.inf) < max(known.values()):
+        return False  # something else is likelier
+    if nats[fork.path, chain] > math.log(0.5):
+        return True  # so is each of its tokens, and none can be likelier
+    if len(chain) == 1 and math.exp(nats[fork.path, chain]) > _unknown(known.values()):
+        return True  # all other tokens have less together
+    return all(
+        likeliest(model, prompt + fork.path + chain[:place]) == token
+        for place, token in enumerate(chain)
+    )
+
+
+def _unknown(known: Iterable[float]) -> float:
+    """Probability of all tokens but those."""
+    return 1 - math.fsum(math.exp(value) for value in known)
+
+
+def likeliest(model: Any, context: Ids) -> int:
+    """The token that greedy decoding puts behind the context, by one pass over all of it."""
+    keep = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
+    ids = torch.tensor([context], device=model.device)
+    with torch.inference_mode():
+        return int(model(input_ids=ids, use_cache=False, **keep).logits[0, -1].argmax())
+
 
 FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
 """What often follows a label in a reply that has more to say."""
@@ -96,3 +291,34 @@ def _trie(labels: tuple[Ids, ...], stops: Ids) -> Trie:
             "mechanism.reply=generated."
         )
     return Trie(labels, stops)
+
+
+class LabelText:
+    """Contexts are rendered conversations already; a target is a reply, without what ends it."""
+
+    controls = True
+    guarded = False
+
+    def __init__(self, template: ChatTemplate) -> None:
+        self.template = template
+        self._known: dict[str, str] = {}
+
+    def context(self, text: str) -> str:
+        """The text."""
+        return text
+
+    def target(self, text: str) -> str:
+        """The reply, behind whatever the template writes before one (a space, in some).
+
+        Raises:
+            ConfigError: the template's conversations do not continue its generation prompt.
+        """
+        if text not in self._known:
+            written = self.template.reply((), text)
+            if written is None or text not in written:
+                raise ConfigError(
+                    "the chat template of this model writes a reply differently from its "
+                    "generation prompt, so P(label) is not defined: set mechanism.reply=generated."
+                )
+            self._known[text] = written[: written.index(text) + len(text)]
+        return self._known[text]

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.scoring.attention import TreeRefused
-from judgelab.scoring.drift import Drift, DriftError, drift, noise
+from judgelab.scoring.head import head_of
 from judgelab.scoring.kv import score_kv
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
-from judgelab.scoring.rows import score_rows
-from judgelab.scoring.support import cache_refusal, head_of, tree_refusal
+from judgelab.scoring.rows import Drift, DriftError, drift, noise, score_rows
 from judgelab.scoring.tree import score_tree
 
 logger = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ class Engine:
         budget: tokens of one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
             ``rows`` on the first bin; None for a small multiple of what the precision cannot
-            tell, see ``drift``.
+            tell, see ``rows.drift``.
 
     Attributes:
         backend: the way that is used: rows, kv or tree.
@@ -133,3 +132,33 @@ class Engine:
                 "evaluation_lm.tolerance (nats per token)."
             )
         self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)
+
+
+def cache_refusal(model: Any) -> str | None:
+    """Why a context must not be encoded once for all its targets; None if it may."""
+    config = model.config.get_text_config()
+    rope = getattr(config, "rope_parameters", None) or {}
+    kinds = [rope, *(value for value in rope.values() if isinstance(value, dict))]
+    for kind in kinds:
+        if kind.get("rope_type") in ("dynamic", "longrope"):
+            return f"its position encoding ({kind['rope_type']}) depends on the whole length"
+    if getattr(model, "_is_stateful", False):
+        return "it is recurrent: its state cannot be shared"
+    return None
+
+
+def tree_refusal(model: Any) -> str | None:
+    """Why targets must not be packed on a tree; None if they may.
+
+    What a configuration does not tell (soft caps, sinks) the attention itself refuses.
+    """
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or []) - {"full_attention"}
+    if kinds:
+        return f"it has layers of another kind ({', '.join(sorted(kinds))})"
+    uses_window = getattr(config, "use_sliding_window", True)
+    if uses_window and getattr(config, "sliding_window", None):
+        return "its attention has a sliding window"
+    if not getattr(model, "_supports_attention_backend", False):
+        return "its attention cannot be exchanged"
+    return cache_refusal(model)

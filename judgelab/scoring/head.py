@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 LOW = -1e3  # a first logit below it, as of a masked token, would cost the difference its precision
+PROBE = 1e-2  # nats; a head that is another function of the states is off by far more
 
 
 @dataclass(frozen=True)
@@ -127,3 +129,29 @@ class Head:
             most = max(size, self.rows * min(self.columns, len(self._weight)))
             self._buffer = torch.empty(most, dtype=torch.float32, device=device)
         return self._buffer[:size]
+
+
+def head_of(model: Any) -> Head | None:
+    """The LM head on last hidden states; None where logits are another function of them."""
+    embedding = model.get_output_embeddings()
+    plain = isinstance(embedding, torch.nn.Linear) and embedding.weight.is_floating_point()
+    if not plain or model.base_model is model:
+        return None
+    rows, columns = (1024, 4096) if model.device.type == "cpu" else (1024, 1 << 20)
+    head = Head(embedding.weight, embedding.bias, rows, columns)
+    return head if _agrees(model, head) else None
+
+
+def _agrees(model: Any, head: Head) -> bool:
+    """Compare with the model's own logits on a few tokens (finds soft caps and scales)."""
+    device = model.device
+    count = min(8, model.config.get_text_config().vocab_size)
+    ids = torch.arange(count, device=device)[None]
+    places = torch.arange(count, device=device)
+    with torch.inference_mode():
+        states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
+        found = head.logprobs(states, Asked(places, places, ids[0], places))
+        logits = model(input_ids=ids, use_cache=False).logits[0].float()
+        own = logits.log_softmax(-1).gather(-1, ids[0][:, None])[:, 0]
+    slack = PROBE if head.dtype == torch.float32 else 0.1 + 0.02 * float(own.abs().max())
+    return bool((found - own).abs().max() <= slack)

@@ -1,23 +1,35 @@
-"""Compressed sizes, and the program of a process that computes them without growing.
+"""Compressed sizes, and processes that compute them side by side without growing.
 
 pyppmd 1.3 keeps the 19 kB of every model that it has made, and the text that it read, for as long
-as its process lives. So the program answers each request in a fork of itself: what is lost goes
-with the fork. It runs as a file of its own, without the rest of judgelab, so that it starts in a
-twentieth of a second, has no threads that a fork could catch holding a lock, and needs no
-``__main__`` of the process that starts it.
+as its process lives. So a worker answers each request in a fork of itself: what is lost goes with
+the fork. Workers run this file without the rest of judgelab, so that they start in a twentieth of a
+second, have no threads that a fork could catch holding a lock, and need no ``__main__`` of the
+process that starts them.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
+import threading
+import weakref
 from array import array
-from collections.abc import Iterable, Sequence
-from typing import BinaryIO, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from itertools import islice
+from typing import BinaryIO, NoReturn, cast
 
 import pyppmd
 
 LENGTH = "Q"  # every number that is sent
+CHUNK = 100  # texts a process takes at a time: 30 ms of work, 2 MB that its fork loses
+
+
+class WorkerLost(Exception):
+    """A worker ended before it had answered."""
 
 
 def sizes(texts: Iterable[bytes], order: int, memory: int) -> list[int]:
@@ -29,6 +41,79 @@ def sizes(texts: Iterable[bytes], order: int, memory: int) -> list[int]:
     return result
 
 
+class Workers:
+    """``count`` workers; they start with the first texts and end with ``close``.
+
+    They also end when this process does, in whatever way: their input ends then. Ctrl-C reaches
+    this process alone.
+
+    Args:
+        count: how many.
+        order: longest context of the predictor, in bytes.
+        memory: memory of the predictor in bytes.
+    """
+
+    def __init__(self, count: int, order: int, memory: int) -> None:
+        self.count, self._arguments = count, (str(order), str(memory))
+        self._running: list[subprocess.Popen[bytes]] = []
+        weakref.finalize(self, _stop, self._running, os.getpid())
+
+    def close(self) -> None:
+        """End the workers; the next texts start others."""
+        _stop(self._running, os.getpid())
+
+    def sizes(self, texts: Iterable[bytes]) -> list[int]:
+        """Compressed size of each text in bytes; few of the texts are held at a time.
+
+        Raises:
+            WorkerLost: one ended before it had answered.
+        """
+        while len(self._running) < self.count:
+            self._running.append(self._start())
+        chunks, taking = enumerate(_chunks(texts)), threading.Lock()
+        found: dict[int, list[int]] = {}
+
+        def work(worker: subprocess.Popen[bytes]) -> None:
+            while True:
+                with taking:
+                    number, chunk = next(chunks, (-1, []))
+                if not chunk:
+                    return
+                found[number] = _ask(worker, chunk)
+
+        with ThreadPoolExecutor(self.count) as threads:
+            try:
+                for job in as_completed([threads.submit(work, w) for w in self._running]):
+                    job.result()
+            except BaseException:
+                self.close()  # the other threads end as well, instead of going on
+                raise
+        return [size for number in sorted(found) for size in found[number]]
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-P", __file__, *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )
+
+
+def _chunks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
+    left = iter(texts)
+    while chunk := list(islice(left, CHUNK)):
+        yield chunk
+
+
+def _ask(worker: subprocess.Popen[bytes], texts: Sequence[bytes]) -> list[int]:
+    try:
+        send(cast(BinaryIO, worker.stdin), texts)
+        return _numbers(cast(BinaryIO, worker.stdout), len(texts))
+    except (OSError, EOFError, ValueError) as cause:  # ValueError: closed by another thread's fault
+        raise WorkerLost from cause
+
+
 def send(stream: BinaryIO, texts: Sequence[bytes]) -> None:
     """Write a request: how many texts, their lengths, then the texts."""
     stream.write(array(LENGTH, [len(texts), *map(len, texts)]).tobytes())
@@ -36,12 +121,21 @@ def send(stream: BinaryIO, texts: Sequence[bytes]) -> None:
     stream.flush()
 
 
-def numbers(stream: BinaryIO, count: int) -> list[int]:
-    """Read so many numbers.
+def _stop(running: list[subprocess.Popen[bytes]], owner: int) -> None:
+    if os.getpid() != owner:
+        return  # a fork of the process that uses them
+    while running:
+        worker = running.pop()
+        if worker.poll() is None:
+            os.killpg(worker.pid, signal.SIGKILL)  # with its fork
+            worker.wait()
+        for stream in (worker.stdin, worker.stdout):
+            with suppress(BrokenPipeError):  # what was still to be written has no reader any more
+                cast(BinaryIO, stream).close()
 
-    Raises:
-        EOFError: the other side has gone.
-    """
+
+def _numbers(stream: BinaryIO, count: int) -> list[int]:
+    """So many numbers; EOFError where the other side has gone."""
     found = array(LENGTH)
     data = stream.read(count * found.itemsize)
     if len(data) < count * found.itemsize:
@@ -50,13 +144,13 @@ def numbers(stream: BinaryIO, count: int) -> list[int]:
     return found.tolist()
 
 
-def serve(order: int, memory: int) -> None:
+def _serve(order: int, memory: int) -> None:
     """Answer requests on standard input with sizes on standard output until the input ends."""
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            (count,) = numbers(asked, 1)
-            texts = [asked.read(length) for length in numbers(asked, count)]
+            (count,) = _numbers(asked, 1)
+            texts = [asked.read(length) for length in _numbers(asked, count)]
         except EOFError:
             return
         child = os.fork()
@@ -78,4 +172,4 @@ def _answer(stream: BinaryIO, found: array[int]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), int(sys.argv[2]))
+    _serve(int(sys.argv[1]), int(sys.argv[2]))

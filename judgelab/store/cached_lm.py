@@ -24,8 +24,7 @@ from judgelab.core.lm import (
     WrappedLM,
 )
 from judgelab.core.surrogates import HALVED, halved
-from judgelab.store.cache import CallCache
-from judgelab.store.claims import Claims
+from judgelab.store.cache import CallCache, Claims
 
 SLICE = 8  # requests put to a local LM at once, to begin with
 WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about

@@ -17,7 +17,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import Tallied
 from judgelab.exam.protocol import Answers, Exam
-from judgelab.scale.protocol import alone
+from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.decisions import gaps_of, votes_of
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares

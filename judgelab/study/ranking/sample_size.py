@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 from judgelab.core.result import Result, Value
 from judgelab.dataset.score_table import need, numbers, read_table
-from judgelab.endpoint.prices import price_of
+from judgelab.endpoint.meter import price_of
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.ranking.simulation import Draws, population

@@ -24,7 +24,7 @@ from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.report import comparison, terminal
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep_table import table
-from judgelab.scale.shards import Collector
+from judgelab.scale.sharded import Collector
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb

@@ -14,16 +14,14 @@ import pytest
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
-from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
+from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter, Price, price_of
 from judgelab.endpoint.pool import CallPool
-from judgelab.endpoint.prices import Price, price_of
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.progress import Progress
-from judgelab.store.cache import CallCache
+from judgelab.store.cache import CallCache, Claims
 from judgelab.store.cached_lm import Cached
-from judgelab.store.claims import Claims
 from tests.scripted import ScriptedChat
 from tests.servers.process import scripted
 

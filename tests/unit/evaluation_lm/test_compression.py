@@ -149,7 +149,7 @@ def test_priming_is_part_of_the_identity_and_of_the_answer(tmp_path: Path) -> No
 def test_it_says_what_it_cannot_do() -> None:
     lm = Compression(workers=1)
     assert lm.capabilities == {Capability.LOGPROB}
-    with pytest.raises(CapabilityError, match="cannot chat"):
+    with pytest.raises(CapabilityError, match="compression answers no messages"):
         lm.chat([])
     with pytest.raises(ConfigError, match="evaluation_lm.priming"):
         Compression(priming="no/such/file")

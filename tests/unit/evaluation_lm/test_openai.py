@@ -17,8 +17,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.attempts import EndpointError
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
-from judgelab.endpoint.prices import Price
+from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter, Price
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached

@@ -20,9 +20,8 @@ from judgelab.core.capability import Capability  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.lm import ChatRequest, Message  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.choose import choose  # noqa: E402
+from judgelab.scoring.closed import Trie, choose  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
-from judgelab.scoring.trie import Trie  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
 CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]

@@ -27,7 +27,7 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.scale.shards import missing
+from judgelab.scale.sharded import missing
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached, chat_key, reply_from
 from judgelab.study.common.long_tables import measurement_records

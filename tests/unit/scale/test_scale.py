@@ -10,7 +10,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Message
 from judgelab.scale.joblib import Joblib
 from judgelab.scale.ray import Ray, places
-from judgelab.scale.shards import CHATS, ChatShard, PairShard, missing
+from judgelab.scale.sharded import CHATS, ChatShard, PairShard, missing
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb

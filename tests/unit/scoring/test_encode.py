@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Message
-from judgelab.scoring.chat import ChatTemplate, ChatText
+from judgelab.scoring.chat import ChatTemplate, ChatText, Framing
 from judgelab.scoring.encode import Encoder, RawText
-from judgelab.scoring.framing import Framing
 from tests.tiny_models import tokenizer
 
 BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
-from judgelab.scoring.norms import one_pass_norms  # noqa: E402
+from judgelab.scoring.tree import one_pass_norms  # noqa: E402
 from tests.tiny_models import model  # noqa: E402
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("bitsandbytes", reason="needs the extra local")
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.load import Form, load_model, quantised  # noqa: E402
-from judgelab.scoring.stored import stored_quantization  # noqa: E402
+from judgelab.scoring.source import stored_quantization  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 
 KINDS = ("nf4", "fp4", "int8")
