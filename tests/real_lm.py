@@ -26,10 +26,9 @@ def needs_smollm2(test):  # type: ignore[no-untyped-def]
 @contextmanager
 def oracle_that_remembers() -> Iterator[None]:
     """One sequence at a time, each model and batch once: no planted fault reaches it."""
-    from judgelab.scoring import drift, engine
-    from judgelab.scoring.rows import score_rows
+    from judgelab.scoring import engine, rows
 
-    kept: dict[Any, Any] = {}
+    score_rows, kept = rows.score_rows, dict[Any, Any]()
 
     def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
         key = (id(lm), tuple(jobs), after)
@@ -39,5 +38,5 @@ def oracle_that_remembers() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "score_rows", remembered)
-        patch.setattr(drift, "score_rows", remembered)
+        patch.setattr(rows, "score_rows", remembered)
         yield

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,29 +16,18 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, LogProb, Pairs, Reply
-from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.endpoint.attempts import Caller
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
-from judgelab.endpoint.framed import FramedPrompts
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.logprobs import (
-    Mode,
-    ScoredPrompt,
-    UnusableError,
-    difference,
-    probe,
-    read_prompt,
-    scoring_body,
-    split,
-)
+from judgelab.endpoint.logprobs import Mode
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.pool import CallPool
-from judgelab.endpoint.prompt_cache import KeptPrompts
+from judgelab.endpoint.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
 from judgelab.endpoint.remote import Remote
-from judgelab.scoring.chat import Framing, Template, ends, pinned_date
+from judgelab.scoring.chat import Framing, Template
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
-Alone = dict[str, "asyncio.Task[ScoredPrompt | None]"]
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
 
 
@@ -54,12 +41,7 @@ class OpenAI(Remote):
             never an argument, so no config, record or message can hold it.
         logprobs: ``none``: this LM only chats; ``echo``: /completions echoes the prompt with its
             log-probabilities; ``prompt``: it has ``prompt_logprobs`` (vLLM). Probed at first use.
-        template: of log-probabilities: ``none``: texts as they are; ``chat``: context and target
-            rendered here as a user's message and the reply, by the model's own template.
-        system: system message of the rendered context; None for the template's own.
-        template_date: the date that chat templates print, YYYY-MM-DD.
-        end_token: whether the sum includes the token that ends the text or the turn; None means
-            yes in a chat and no for raw text.
+        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
         tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
             template or an end token only.
         server: what the server is called in ``identity``; None for its address. Give one where
@@ -105,9 +87,7 @@ class OpenAI(Remote):
         self.model, self.base_url, self.limits = model, base_url, limits
         self.api_key_env, self.logprobs, self.server = api_key_env, logprobs, server
         self.token_limit, self.extra_body = token_limit, dict(extra_body or {})
-        self.framing = Framing(
-            template, system, pinned_date(template_date), ends(template, end_token)
-        )
+        self.framing = Framing.of(template, system, template_date, end_token)
         if logprobs == "none" and not self.framing.plain:
             raise ConfigError(
                 f"evaluation_lm.template={template} and end_token say how log-probabilities are "
@@ -115,11 +95,10 @@ class OpenAI(Remote):
                 "them as they are."
             )
         self.tokenizer = tokenizer
-        self.scored_jointly = 0  # pairs whose context and target share a token
         self._meter, self._probed = Meter(), False
         self._caller: Caller | None = None
         self._pool: CallPool | None = None
-        self._kept: KeptPrompts | None = None
+        self._raw = RawPrompts(model, logprobs)
 
     @property
     def identity(self) -> str:
@@ -142,8 +121,7 @@ class OpenAI(Remote):
         """What became of pairs that were rendered here, for the manifest."""
         if self.framing.plain or not self._probed:
             return {}
-        put = self._framed
-        return {"imitating": put.imitating, "unsent": put.unsent, "misread": put.misread}
+        return {name: getattr(self._framed, name) for name in ("imitating", "unsent", "misread")}
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -165,14 +143,14 @@ class OpenAI(Remote):
     def keep(self, path: Path) -> None:
         """Keep prompts that are paid for and are not an answer by themselves."""
         self._forget()
-        self._kept = KeptPrompts(path, f"{self.identity} logprobs={self.logprobs}")
+        self._raw.cache = PromptCache(path, f"{self.identity} logprobs={self.logprobs}")
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
-        """Replies in the order of arrival; see judgelab.endpoint for what is retried."""
+        """Replies in the order of arrival; see ``Caller`` for what is retried."""
         caller, pool = self._open()
 
         async def one(request: ChatRequest) -> Reply:
-            call = chat_call(request, str(self.model), self.extra_body, self.token_limit)
+            call = chat_call(request, self.model, self.extra_body, self.token_limit)
             return reply_of(await caller.call(call), request)
 
         yield from pool.stream([partial(one, r) for r in requests], self._window)
@@ -180,11 +158,7 @@ class OpenAI(Remote):
     def stream_logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
-        """One prompt a pair, plus one a context where it cannot be told where the target starts.
-
-        A target is scored on the tokens that start after the context. Where a token runs across
-        the boundary, log P(xy) - log P(x), counted in ``scored_jointly``. With a template or an
-        end token, the tokens are those of a local model, and so are the sums.
+        """Sums over the targets' tokens; see ``RawPrompts`` and ``FramedPrompts``.
 
         Raises:
             CapabilityError: the server has no log-probabilities of prompts, or wrong ones.
@@ -193,63 +167,10 @@ class OpenAI(Remote):
             raise CapabilityError(f"{self.identity} is set to logprobs=none.")
         caller, pool = self._open()
         if not self._probed:
-            pool.run(probe(caller, str(self.model), self.logprobs))
-            if not self.framing.plain:
-                pool.run(self._framed.settle(caller))
+            pool.run(self._prompts.settle(caller))
             self._probed = True
-        if not self.framing.plain:
-            encoded = self._framed.encoder.encode(contexts, targets, pairs)
-            framed = [partial(self._framed.score, caller, job) for job in encoded.jobs]
-            self.scored_jointly += encoded.joint
-            yield from pool.stream(framed, self._window)
-            return
-        alone: Alone = {}
-        jobs = [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
+        jobs = self._prompts.jobs(caller, contexts, targets, pairs)
         yield from pool.stream(jobs, self._window)
-
-    async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
-        if not target:
-            return 0.0, 0
-        joint = await self._prompt(caller, context + target)
-        if joint is None:
-            return math.nan, 0
-        found = split(joint, context, target)
-        if found is not None:
-            return found
-        if context and context not in alone:  # asked once a batch, however many targets follow it
-            alone[context] = asyncio.create_task(self._context(caller, context))
-        before = await alone[context] if context else None
-        if before is None:
-            self._keep(context + target, joint)
-            return math.nan, 0
-        nats, tokens, clean = difference(joint, before)
-        self.scored_jointly += not clean
-        return nats, tokens
-
-    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | None:
-        found = await self._prompt(caller, context)
-        if found is not None:
-            self._keep(context, found)
-        return found
-
-    def _keep(self, text: str, scored: ScoredPrompt) -> None:
-        if self._kept is not None:
-            self._kept.put(text, scored)
-
-    async def _prompt(self, caller: Caller, text: str) -> ScoredPrompt | None:
-        known = None if self._kept is None else self._kept.get(text)
-        if known is not None:
-            return known
-        body = scoring_body(str(self.model), self.logprobs, text)
-        answer = await caller.call(Call("completions", body, ("logprob",), (estimate([text]), 1)))
-        if answer.body is None:
-            return None
-        try:
-            return read_prompt(answer.body, self.logprobs)
-        except UnusableError as cause:
-            raise CapabilityError(
-                f"{caller.where} stopped giving log-probabilities: {cause}."
-            ) from None
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
@@ -263,7 +184,7 @@ class OpenAI(Remote):
 
     def _forget(self) -> None:
         """Close the kept prompts, where they were opened: in the pool's thread."""
-        kept, self._kept = self._kept, None
+        kept, self._raw.cache = self._raw.cache, None
 
         async def close() -> None:
             if kept is not None:
@@ -275,12 +196,16 @@ class OpenAI(Remote):
     @cached_property
     def _source(self) -> ModelSource:
         """Where the tokenizer lies, and which one it is."""
-        return find_tokenizer(self.tokenizer or str(self.model))
+        return find_tokenizer(self.tokenizer or self.model)
 
     @cached_property
     def _framed(self) -> FramedPrompts:
         encoder = self.framing.encoder(load_tokenizer(self._source.folder))
-        return FramedPrompts(encoder, str(self.model), self.logprobs)
+        return FramedPrompts(self.model, self.logprobs, encoder)
+
+    @property
+    def _prompts(self) -> Prompts:
+        return self._raw if self.framing.plain else self._framed
 
     @property
     def _window(self) -> int:

@@ -16,38 +16,14 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import (
-    ChatTemplate,
-    Framing,
-    Template,
-    ends,
-    pinned_date,
-    precision,
-    refusal,
-    text_hash,
-)
+from judgelab.scoring import load, source
+from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
 from judgelab.scoring.encode import Encoded, Encoder
-from judgelab.scoring.load import (
-    DTYPES,
-    QUANTIZATIONS,
-    Form,
-    load_model,
-    load_tokenizer,
-    resolve_device,
-    resolve_dtype,
-)
-from judgelab.scoring.source import (
-    ModelSource,
-    fetch_weights,
-    find,
-    find_adapter,
-    resolve_quantization,
-)
+from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import other_base
 
 if TYPE_CHECKING:
     from judgelab.scoring.engine import Engine
-    from judgelab.scoring.rows import Drift
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +36,7 @@ class Counts:
     """What became of the pairs asked for.
 
     Attributes:
-        pairs: asked for.
-        joint: whose boundary tokens merge, so that context and target were encoded jointly.
+        joint: pairs whose boundary tokens merge, so that they were encoded jointly.
         imitating: unscored, as a text spells out control tokens of the chat template (or is no
             text: half a character); chat requests too.
         too_long: unscored, as they exceed the model's positions.
@@ -89,14 +64,9 @@ class Transformers(EvaluationLM):
         dtype: auto (fp32 on a CPU, otherwise the model's own), float32, bfloat16, float16.
         quantization: none (as stored), nf4 or int8, by bitsandbytes.
         device_map: a device or ``auto``; None for a GPU if there is one.
-        template: of log-probabilities: ``none``: texts as they are; ``chat``: contexts rendered as
-            a user's message and targets as the reply, by the model's chat template.
+        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
         chat: the old name of ``template``: true is chat; false is none, and contradicts
             ``template=chat``; None says nothing.
-        system: system message of the rendered context; None for the template's own.
-        template_date: the date that chat templates print, YYYY-MM-DD.
-        end_token: whether the sum includes the token that ends the text or the turn; None means
-            yes in a chat and no for raw text.
         backend: auto, tree, kv or rows; changes the speed only.
         token_budget: tokens in one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``tree`` and ``kv`` may differ from
@@ -132,8 +102,8 @@ class Transformers(EvaluationLM):
         threads: int | None = None,
         hint: str | None = None,
     ) -> None:
-        _one_of("dtype", dtype, DTYPES)
-        _one_of("quantization", quantization, QUANTIZATIONS)
+        _one_of("dtype", dtype, load.DTYPES)
+        _one_of("quantization", quantization, load.QUANTIZATIONS)
         _one_of("backend", backend, BACKENDS)
         _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
@@ -144,8 +114,7 @@ class Transformers(EvaluationLM):
                 "(chat is the old name of template): set evaluation_lm.template alone."
             )
         template = "chat" if chat else template
-        self.today = pinned_date(template_date)
-        self.framing = Framing(template, system, self.today, ends(template, end_token))
+        self.framing = Framing.of(template, system, template_date, end_token)
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
         self.counts = Counts()
@@ -167,11 +136,11 @@ class Transformers(EvaluationLM):
         parts = {
             "model": self._source.name,
             "adapter": "none" if self._adapter is None else self._adapter.name,
-            "dtype": resolve_dtype(self.dtype, folder),
-            "quantization": resolve_quantization(self.quantization, folder),
+            "dtype": load.resolve_dtype(self.dtype, folder),
+            "quantization": source.resolve_quantization(self.quantization, folder),
             "chat": "yes" if self.framing.template == "chat" else "no",
-            "system": "none" if self.framing.system is None else text_hash(self.framing.system),
-            "template_date": self.today.isoformat(),
+            "system": self.framing.system_name,
+            "template_date": self.framing.today.isoformat(),
             "end_token": "yes" if self.framing.end_token else "no",
             "max_tokens": self.max_tokens,
         }
@@ -186,22 +155,19 @@ class Transformers(EvaluationLM):
         if self.adapter is not None:
             content = said["adapter"].removeprefix("sha256:")[:SHORT]
             name += f" with adapter {Path(self.adapter).name} ({content})"
-        held = precision(said["dtype"], said["quantization"])
-        return self.framing.presentation(f"transformers {name}", held)
-
-    @property
-    def drift(self) -> Drift | None:
-        """How far scoring is off one sequence at a time; None before it was measured."""
-        return None if self._engine is None else self._engine.drift
+        return self.framing.presentation(
+            f"transformers {name}", said["dtype"], said["quantization"]
+        )
 
     @property
     def facts(self) -> dict[str, Any]:
         """How scoring went, for the manifest: nothing in it changes an answer."""
         engine = self._engine
+        drift = None if engine is None else engine.drift
         return {
             "backend": None if engine is None else engine.backend,
             "backend_reason": None if engine is None else engine.reason,
-            "drift": None if self.drift is None else asdict(self.drift),
+            "drift": None if drift is None else asdict(drift),
             "adapter_base": self._other_base,
             **vars(self.counts),
         }
@@ -218,10 +184,11 @@ class Transformers(EvaluationLM):
             ConfigError: the model cannot be loaded.
             DriftError: a named back end disagrees with one sequence at a time.
         """
-        encoder = self._encoder
-        if self._engine is None and pairs:
-            self._show(encoder, contexts, targets, pairs[0])
-        return self._table(encoder.encode(contexts, targets, pairs))
+        encoded, first = self._encoder.encode(contexts, targets, pairs), self._engine is None
+        if first and encoded.jobs and encoded.jobs[0] is not None:  # a doubled token is noticed
+            context, target = (self._tokenizer.decode(ids) for ids in encoded.jobs[0])
+            logger.info("first pair: context %r target %r", context[-200:], target[:200])
+        return self._table(encoded)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order; a reply without text says why.
@@ -234,7 +201,8 @@ class Transformers(EvaluationLM):
             ConfigError: the model cannot be loaded, or has no chat template.
         """
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
-        refused = {i: why for i, r in enumerate(requests) if (why := self._refusal(r))}
+        texts = [[message.content for message in r.messages] for r in requests]
+        refused = {i: why for i, t in enumerate(texts) if (why := refusal(self._tokenizer, t))}
         self.counts.imitating += len(refused)
         replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
         fair = [i for i in range(len(requests)) if i not in refused]
@@ -265,12 +233,9 @@ class Transformers(EvaluationLM):
         """Give the weights' memory back."""
         self._engine = None
 
-    def _refusal(self, request: ChatRequest) -> str | None:
-        return refusal(self._tokenizer, [message.content for message in request.messages])
-
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()
-        longest = getattr(engine.model.config.get_text_config(), "max_position_embeddings", None)
+        longest = load.positions(engine.model)
         total = np.full(len(encoded.jobs), np.nan)
         tokens = np.zeros(len(encoded.jobs), dtype=np.int64)
         self.counts.pairs += len(encoded.jobs)
@@ -290,26 +255,13 @@ class Transformers(EvaluationLM):
         total[scored] = engine.score(jobs)
         return LogProbTable(total=total, tokens=tokens)
 
-    def _show(
-        self,
-        encoder: Encoder,
-        contexts: Sequence[str],
-        targets: Sequence[str],
-        pair: tuple[int, int],
-    ) -> None:
-        """The first pair as the model sees it, so that a doubled or missing token is noticed."""
-        job = encoder.encode(contexts, targets, [pair]).jobs[0]
-        if job is not None:
-            context, target = (self._tokenizer.decode(ids) for ids in job)
-            logger.info("first pair: context %r target %r", context[-200:], target[:200])
-
     def _ready(self) -> Engine:
         if self._engine is None:
             torch = require("torch", extra="local")
             require("transformers", extra="local")
             if self.threads is not None:
                 torch.set_num_threads(self.threads)
-            source = fetch_weights(self.model, self._source)
+            folder = source.fetch_weights(self.model, self._source).folder
             adapter = None if self._adapter is None else self._adapter.folder
             if self._other_base is not None:
                 print(
@@ -317,9 +269,9 @@ class Transformers(EvaluationLM):
                     "something only if these are the same weights (a quantised copy is).",
                     file=sys.stderr,
                 )
-            dtype = resolve_dtype(self.dtype, source.folder)
-            form = Form(dtype, self.quantization, resolve_device(self.device_map))
-            model = load_model(source.folder, form, adapter)
+            dtype = load.resolve_dtype(self.dtype, folder)
+            form = load.Form(dtype, self.quantization, load.resolve_device(self.device_map))
+            model = load.load_model(folder, form, adapter)
             from judgelab.scoring.engine import Engine
 
             self._engine = Engine(model, self.backend, self.token_budget, self.tolerance)
@@ -327,11 +279,11 @@ class Transformers(EvaluationLM):
 
     @cached_property
     def _source(self) -> ModelSource:
-        return find(self.model, self.revision, self.hint)
+        return source.find(self.model, self.revision, self.hint)
 
     @cached_property
     def _adapter(self) -> ModelSource | None:
-        return None if self.adapter is None else find_adapter(self.adapter)
+        return None if self.adapter is None else source.find_adapter(self.adapter)
 
     @cached_property
     def _other_base(self) -> str | None:
@@ -342,11 +294,11 @@ class Transformers(EvaluationLM):
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return load_tokenizer(self._source.folder)
+        return load.load_tokenizer(self._source.folder)
 
     @cached_property
     def _template(self) -> ChatTemplate:
-        return ChatTemplate(self._tokenizer, self.today)
+        return ChatTemplate(self._tokenizer, self.framing.today)
 
     @cached_property
     def _encoder(self) -> Encoder:

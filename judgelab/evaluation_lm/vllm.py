@@ -13,15 +13,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import (
-    ChatTemplate,
-    Framing,
-    Template,
-    ends,
-    pinned_date,
-    precision,
-    refusal,
-)
+from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
@@ -46,12 +38,7 @@ class VLLM(EvaluationLM):
         max_length: tokens of prompt and reply; None for the model's own.
         tensor_parallel: GPUs that share the model.
         memory_share: of the GPU's memory that vLLM may take.
-        template: of log-probabilities: ``none``: texts as they are; ``chat``: contexts rendered as
-            a user's message and targets as the reply, by the model's chat template.
-        system: system message of the rendered context; None for the template's own.
-        template_date: the date that chat templates print, YYYY-MM-DD.
-        end_token: whether the sum includes the token that ends the text or the turn; None means
-            yes in a chat and no for raw text.
+        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
 
     Raises:
         ConfigError: no model, or a date of another form.
@@ -76,9 +63,8 @@ class VLLM(EvaluationLM):
         self.model, self.revision, self.dtype = model, revision, dtype
         self.quantization, self.max_length = quantization, max_length
         self.tensor_parallel, self.memory_share = tensor_parallel, memory_share
-        self.today = pinned_date(template_date)
-        self.framing = Framing(template, system, self.today, ends(template, end_token))
-        self.scored_jointly = 0  # pairs whose context and target share a token
+        self.framing = Framing.of(template, system, template_date, end_token)
+        self.joint = 0  # pairs whose context and target share a token
         self.imitating = 0  # requests and pairs not put to the model: see ``refusal``
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
@@ -93,15 +79,15 @@ class VLLM(EvaluationLM):
         asked = (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
-            f"template_date={self.today.isoformat()}"
+            f"template_date={self.framing.today.isoformat()}"
         )
         return asked if self.framing.plain else f"{asked} {self.framing.identity}"
 
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
-        held = precision(self.dtype, self.quantization or stored_quantization(self._source.folder))
-        return self.framing.presentation(f"vllm {self.model}", held)
+        stored = self.quantization or stored_quantization(self._source.folder)
+        return self.framing.presentation(f"vllm {self.model}", self.dtype, stored)
 
     @cached_property
     def _engine(self) -> Any:
@@ -121,16 +107,15 @@ class VLLM(EvaluationLM):
     @property
     def facts(self) -> Mapping[str, Any]:
         """How answering went, for the manifest."""
-        return {"joint": self.scored_jointly, "imitating": self.imitating}
+        return {"joint": self.joint, "imitating": self.imitating}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """Sum over the target's tokens given the context's, nats.
 
-        Where a token runs across the boundary, log P(xy) - log P(x), counted in
-        ``scored_jointly``. With a template or an end token, the tokens are those of
-        ``evaluation_lm=transformers``, and so are the sums.
+        Where a token runs across the boundary, log P(xy) - log P(x), counted in ``joint``. With a
+        template or an end token, tokens and sums are those of ``evaluation_lm=transformers``.
         """
         if not self.framing.plain:
             return self._framed(contexts, targets, pairs)
@@ -153,7 +138,7 @@ class VLLM(EvaluationLM):
                 total[index] = math.fsum(row[len(before[c]) :])
             else:
                 total[index] = math.fsum(row[1:]) - sums[c]
-        self.scored_jointly += len(pairs) - sum(clean)
+        self.joint += len(pairs) - sum(clean)
         return LogProbTable(total, tokens)
 
     def _framed(
@@ -169,7 +154,7 @@ class VLLM(EvaluationLM):
             else:
                 total[index] = math.fsum(row[len(job[0]) :])
                 tokens[index] = len(job[1])
-        self.scored_jointly += encoded.joint
+        self.joint += encoded.joint
         return LogProbTable(total, tokens)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -189,10 +174,7 @@ class VLLM(EvaluationLM):
         prompts = [{"prompt_token_ids": found[index]} for index in asked]
         outputs = self._engine.generate(prompts, settings, use_tqdm=False) if asked else []
         fresh = {i: _reply(o, requests[i]) for i, o in zip(asked, outputs, strict=True)}
-        return [
-            prompt if isinstance(prompt, Reply) else fresh[index]
-            for index, prompt in enumerate(found)
-        ]
+        return [p if isinstance(p, Reply) else fresh[i] for i, p in enumerate(found)]
 
     def prompts(self, requests: Sequence[ChatRequest]) -> list[list[int] | Reply]:
         """The tokens that each request is put to the model in, or why it is not.
@@ -223,7 +205,7 @@ class VLLM(EvaluationLM):
 
     @cached_property
     def _template(self) -> ChatTemplate:
-        return ChatTemplate(self._tokenizer, self.today)
+        return ChatTemplate(self._tokenizer, self.framing.today)
 
     def close(self) -> None:
         """Let go of the engine and its memory."""

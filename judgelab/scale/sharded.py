@@ -16,14 +16,7 @@ from typing import Any
 from judgelab.config import build
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import (
-    ChatRequest,
-    EvaluationLM,
-    LogProbTable,
-    Pairs,
-    Reply,
-    WrappedLM,
-)
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
 from judgelab.scale.local import Ask, Spread
 from judgelab.store.cached_lm import Cached, table_of
 from judgelab.store.fingerprint import code_digest

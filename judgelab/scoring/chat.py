@@ -1,4 +1,7 @@
-"""A model's chat template around texts, with its date pinned."""
+"""How texts are put to a model: chat template with a pinned date, system message, end token.
+
+One meaning for every LM that gives log-probabilities.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +18,11 @@ from judgelab.core.lm import Message
 from judgelab.core.surrogates import HALVED, halved
 from judgelab.scoring.encode import Encoder, RawText, imitates
 
+Template = Literal["none", "chat"]
 IMITATING = "a text spells out control tokens of the chat template"
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 """How a template asks for the date."""
-
-
-def pinned_date(text: str) -> date:
-    """The date that templates print.
-
-    Raises:
-        ConfigError: it is not one.
-    """
-    try:
-        return date.fromisoformat(text)
-    except ValueError as cause:
-        raise ConfigError(
-            f"evaluation_lm.template_date={text!r} must be a date like 2024-07-26."
-        ) from cause
+SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
 def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
@@ -46,8 +37,7 @@ class ChatTemplate:
 
     Args:
         tokenizer: has a chat template.
-        today: the date that templates which print one are given, so that no result depends on
-            the day of the run.
+        today: the date printed by templates that print one, whatever the day of the run.
 
     Raises:
         ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
@@ -88,15 +78,29 @@ class ChatTemplate:
             ) from cause
         return str(text)
 
-    def reply(self, opening: Sequence[Message], text: str) -> str | None:
+    def reply(self, opening: Sequence[Message], text: str, undefined: str) -> str:
         """What the template writes after its generation prompt where the reply is ``text``.
 
-        None where it writes a conversation with a reply in another way than one that awaits it.
+        Args:
+            undefined: what is not defined otherwise and what to set instead, for the message.
+
+        Raises:
+            ConfigError: the template's conversations do not continue its generation prompt.
         """
         ask = (*opening, Message("user", "-"))
         before = self.render(ask, reply_follows=True)
         whole = self.render((*ask, Message("assistant", text)), reply_follows=False)
-        return whole[len(before) :] if whole.startswith(before) else None
+        if not whole.startswith(before):
+            raise differs(undefined)
+        return whole[len(before) :]
+
+
+def differs(undefined: str) -> ConfigError:
+    """A template that writes a conversation with a reply unlike one that awaits it."""
+    return ConfigError(
+        "the chat template of this model writes a reply differently from its generation prompt, "
+        f"so {undefined}."
+    )
 
 
 def _pinned(template: str, today: date) -> str:
@@ -134,40 +138,44 @@ class ChatText:
         return self.template.render((*self._opening, Message("user", text)), reply_follows=True)
 
     def target(self, text: str) -> str:
-        """The reply as the template writes it (some trim it), with what ends the turn.
-
-        Raises:
-            ConfigError: the template's conversations do not continue its generation prompt.
-        """
-        written = self.template.reply(self._opening, text)
-        if written is None:
-            raise ConfigError(
-                "the chat template of this model writes a reply differently from its generation "
-                "prompt, so log P(reply) is not defined: set evaluation_lm.template=none."
-            )
-        return written
-
-
-Template = Literal["none", "chat"]
-SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+        """The reply as the template writes it (some trim it), with what ends the turn."""
+        undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
+        return self.template.reply(self._opening, text, undefined)
 
 
 @dataclass(frozen=True)
 class Framing:
-    """How contexts and targets become one text.
-
-    Attributes:
-        template: ``none``: as they are; ``chat``: the context is a user's message and the target
-            the reply, by the model's own chat template.
-        system: system message of the chat; None for the template's own.
-        today: the date that templates print.
-        end_token: whether the sum includes the token that ends the text, or the turn.
-    """
+    """How contexts and targets become one text; see ``of``."""
 
     template: Template
     system: str | None
     today: date
     end_token: bool
+
+    @classmethod
+    def of(
+        cls, template: Template, system: str | None, template_date: str, end_token: bool | None
+    ) -> Framing:
+        """From an LM's settings.
+
+        Args:
+            template: ``none``: as they are; ``chat``: the context is a user's message and the
+                target the reply, by the model's own chat template.
+            system: system message of the chat; None for the template's own.
+            template_date: the date that templates print, YYYY-MM-DD.
+            end_token: whether the sum includes the token that ends the text, or the turn; None
+                means yes in a chat and no for raw text.
+
+        Raises:
+            ConfigError: ``template_date`` is no date.
+        """
+        try:
+            today = date.fromisoformat(template_date)
+        except ValueError as cause:
+            raise ConfigError(
+                f"evaluation_lm.template_date={template_date!r} must be a date like 2024-07-26."
+            ) from cause
+        return cls(template, system, today, template == "chat" if end_token is None else end_token)
 
     def encoder(self, tokenizer: Any) -> Encoder:
         """Contexts and targets to tokens.
@@ -192,11 +200,18 @@ class Framing:
         """Texts as they are, without an end token: what an LM without these settings does."""
         return self.template == "none" and not self.end_token
 
-    def presentation(self, model: str, precision: str = "") -> Presentation:
-        """The same for an estimator's identity."""
-        system = "" if self.template == "none" or self.system is None else text_hash(self.system)
+    def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
+        """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``.
+
+        Args:
+            dtype: of the computation; empty where it is not known.
+        """
+        held = SHORT.get(dtype, "")
+        if quantization != "none":
+            held = f"{quantization} in {held or 'a dtype not known'}"
+        system = "" if self.template == "none" or self.system is None else self.system_name
         counted = "counted" if self.end_token else "not counted"
-        return Presentation(model, self.template, counted, system, precision)
+        return Presentation(model, self.template, counted, system, held)
 
     @property
     def identity(self) -> str:
@@ -204,21 +219,11 @@ class Framing:
         ends = f"template={self.template} end_token={'yes' if self.end_token else 'no'}"
         if self.template == "none":
             return ends
-        system = "none" if self.system is None else text_hash(self.system)
-        return f"{ends} system={system} template_date={self.today.isoformat()}"
+        return f"{ends} system={self.system_name} template_date={self.today.isoformat()}"
 
-
-def ends(template: Template, end_token: bool | None) -> bool:
-    """Whether the end token counts: where nothing is said, in a chat only."""
-    return template == "chat" if end_token is None else end_token
-
-
-def precision(dtype: str, quantization: str) -> str:
-    """Both in the field's words: ``bf16``, ``nf4 in bf16``; empty where the dtype is not known."""
-    short = SHORT.get(dtype, "")
-    return short if quantization == "none" else f"{quantization} in {short or 'a dtype not known'}"
-
-
-def text_hash(text: str) -> str:
-    """A short name of a text's content."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    @property
+    def system_name(self) -> str:
+        """The system message by its hash; none without one."""
+        return (
+            "none" if self.system is None else hashlib.sha256(self.system.encode()).hexdigest()[:12]
+        )

@@ -1,9 +1,12 @@
-"""Closed questions put to a local model: from requests with labels to replies."""
+"""Closed questions put to a local model: which of some allowed replies it gives, how likely each.
+
+Labels are a tree of tokens: where they part is what has to be asked to tell them apart.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from inspect import signature
@@ -13,13 +16,17 @@ import torch
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.scoring.chat import ChatTemplate
+from judgelab.scoring.chat import ChatTemplate, differs
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.generate import end_tokens
+from judgelab.scoring.load import positions
 from judgelab.scoring.prefix_tree import Ids, Job
 
 LEAST = 1e-15  # of a label's own probability, what is left where longer labels have all but all
+FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
+"""What often follows a label in a reply that has more to say."""
+Nats = Mapping[tuple[Ids, Ids], float]
 
 
 @dataclass(frozen=True)
@@ -86,12 +93,8 @@ class Trie:
                 pairs |= {(fork.path, (stop,)): None for stop in self.stops}
         return tuple(pairs)
 
-    def totals(self, nats: Mapping[tuple[Ids, Ids], float]) -> tuple[float, ...]:
-        """[labels] log P that a reply begins with the label, and with no longer one of them.
-
-        Args:
-            nats: the answers to ``asked``.
-        """
+    def totals(self, nats: Nats) -> tuple[float, ...]:
+        """[labels] log P that a reply begins with the label, and with no longer one of them."""
         reached: dict[Ids, float] = {(): 0.0}
         for path, fork in self.forks.items():
             for chain in fork.chains:
@@ -121,13 +124,7 @@ def _chains(path: Ids, labels: list[Ids], places: Mapping[Ids, int]) -> tuple[Id
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer to a closed question.
-
-    Attributes:
-        best: index of the label that greedy decoding gives.
-        nats: [labels] log P that the reply begins with the label, and with no longer one of them;
-            so they exclude one another, and what is missing to 1 begins with none of them.
-    """
+    """Index of the label that greedy decoding gives, and ``Trie.totals`` of all labels, nats."""
 
     best: int
     nats: tuple[float, ...]
@@ -141,10 +138,6 @@ def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice
     begins with a label. The likeliest label can be another one where labels have several tokens.
     Where one label begins another (1 and 10), the longer one is taken only if its next token is
     the likeliest of the whole vocabulary, as greedy decoding takes it.
-
-    Args:
-        engine: of the model.
-        questions: the prompt's tokens and the allowed replies.
     """
     jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.asked]
     found = iter(engine.score(jobs).tolist())
@@ -156,7 +149,7 @@ def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice
     return choices
 
 
-def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Mapping[tuple[Ids, Ids], float]) -> int:
+def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Nats) -> int:
     path: Ids = ()
     passed: int | None = None  # the longest label on the way
     while path in trie.forks:
@@ -171,14 +164,7 @@ def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Mapping[tuple[Ids, Ids], 
     return trie.places[path]
 
 
-def _goes_on(
-    model: Any,
-    prompt: Ids,
-    trie: Trie,
-    fork: Fork,
-    chain: Ids,
-    nats: Mapping[tuple[Ids, Ids], float],
-) -> bool:
+def _goes_on(model: Any, prompt: Ids, trie: Trie, fork: Fork, chain: Ids, nats: Nats) -> bool:
     """Whether greedy decoding goes on from a label to a longer one, by these tokens.
 
     What is known nearly always settles it; where other tokens might be likelier, the model is asked
@@ -190,29 +176,21 @@ def _goes_on(
         return False  # something else is likelier
     if nats[fork.path, chain] > math.log(0.5):
         return True  # so is each of its tokens, and none can be likelier
-    if len(chain) == 1 and math.exp(nats[fork.path, chain]) > _unknown(known.values()):
+    unknown = 1 - math.fsum(math.exp(value) for value in known.values())
+    if len(chain) == 1 and math.exp(nats[fork.path, chain]) > unknown:
         return True  # all other tokens have less together
     return all(
-        likeliest(model, prompt + fork.path + chain[:place]) == token
+        _likeliest(model, prompt + fork.path + chain[:place]) == token
         for place, token in enumerate(chain)
     )
 
 
-def _unknown(known: Iterable[float]) -> float:
-    """Probability of all tokens but those."""
-    return 1 - math.fsum(math.exp(value) for value in known)
-
-
-def likeliest(model: Any, context: Ids) -> int:
+def _likeliest(model: Any, context: Ids) -> int:
     """The token that greedy decoding puts behind the context, by one pass over all of it."""
     keep = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     ids = torch.tensor([context], device=model.device)
     with torch.inference_mode():
         return int(model(input_ids=ids, use_cache=False, **keep).logits[0, -1].argmax())
-
-
-FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
-"""What often follows a label in a reply that has more to say."""
 
 
 def answer_closed(
@@ -225,18 +203,15 @@ def answer_closed(
     """One of its labels for every request, with the log-probability of each.
 
     Args:
-        engine: of the model.
-        tokenizer: the model's.
         template: writes the labels as replies.
         prompts: the requests as the model is to see them.
-        requests: all with labels.
 
     Raises:
         ConfigError: two labels are the same tokens.
     """
     stops = _stops(engine.model, tokenizer)
     asked = _encoded(Encoder(tokenizer, LabelText(template), end_token=False), prompts, requests)
-    longest = getattr(engine.model.config.get_text_config(), "max_position_embeddings", None)
+    longest = positions(engine.model)
     questions: dict[int, tuple[Ids, Trie]] = {}
     replies: dict[int, Reply] = {}
     for index, jobs in enumerate(asked):
@@ -308,17 +283,11 @@ class LabelText:
         return text
 
     def target(self, text: str) -> str:
-        """The reply, behind whatever the template writes before one (a space, in some).
-
-        Raises:
-            ConfigError: the template's conversations do not continue its generation prompt.
-        """
+        """The reply, behind whatever the template writes before one (a space, in some)."""
         if text not in self._known:
-            written = self.template.reply((), text)
-            if written is None or text not in written:
-                raise ConfigError(
-                    "the chat template of this model writes a reply differently from its "
-                    "generation prompt, so P(label) is not defined: set mechanism.reply=generated."
-                )
+            undefined = "P(label) is not defined: set mechanism.reply=generated"
+            written = self.template.reply((), text, undefined)
+            if text not in written:
+                raise differs(undefined)
             self._known[text] = written[: written.index(text) + len(text)]
         return self._known[text]

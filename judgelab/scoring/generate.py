@@ -9,6 +9,7 @@ import torch
 
 from judgelab.core.errors import require
 from judgelab.core.lm import ChatRequest, Reply
+from judgelab.scoring.load import positions
 
 
 def generate(
@@ -27,7 +28,9 @@ def generate(
     library: Any = require("transformers", extra="local")
     ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
     count = ids.shape[1]
-    room = _room(model, count, request.max_tokens or max_tokens)
+    room, longest = request.max_tokens or max_tokens, positions(model)
+    if longest is not None:
+        room = min(room, longest - count)
     if room < 1:
         return Reply(None, reason=f"the prompt's {count} tokens leave the model no room to answer")
     ends = end_tokens(model, tokenizer)
@@ -40,22 +43,22 @@ def generate(
         eos_token_id=ends or None,
         pad_token_id=ends[0] if ends else 0,
     )
-    heard = _Alternatives(tokenizer, request.top_logprobs)
+    alternatives = _Alternatives(tokenizer, request.top_logprobs)
     with torch.inference_mode(), torch.random.fork_rng():
         torch.manual_seed(_seed(prompt, request))
         out = model.generate(
             ids.to(model.device),
             attention_mask=torch.ones_like(ids).to(model.device),
             generation_config=config,
-            logits_processor=[heard] if request.top_logprobs else [],
+            logits_processor=[alternatives] if request.top_logprobs else [],
         )
     new = out[0, count:].tolist()
     if new[-1] not in ends:
         return Reply(None, f"cut at {room} tokens", count, len(new), settled=True)
     text = tokenizer.decode(new, skip_special_tokens=True).strip()
     reason = None if text else "the model ended its turn without a word"
-    alternatives = tuple(heard.found[:-1]) if text else ()
-    return Reply(text or None, reason, count, len(new), not text, alternatives)
+    found = tuple(alternatives.found[:-1]) if text else ()
+    return Reply(text or None, reason, count, len(new), not text, found)
 
 
 class _Alternatives:
@@ -70,11 +73,6 @@ class _Alternatives:
         texts = [self._tokenizer.decode([i]) for i in top.indices.tolist()]
         self.found.append(tuple(zip(texts, top.values.tolist(), strict=True)))
         return logits
-
-
-def _room(model: Any, used: int, wanted: int) -> int:
-    longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    return wanted if longest is None else min(wanted, longest - used)
 
 
 def end_tokens(model: Any, tokenizer: Any) -> list[int]:

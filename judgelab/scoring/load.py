@@ -43,24 +43,22 @@ def resolve_dtype(dtype: str, folder: Path) -> str:
     return str(getattr(config, "dtype", None) or torch.bfloat16).removeprefix("torch.")
 
 
-def _config(folder: Path) -> Any:
-    """The model's config.json as transformers reads it.
-
-    Raises:
-        ConfigError: it describes no model that transformers knows.
-    """
-    library = require("transformers", extra="local")
-    try:
-        return library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError) as cause:
-        raise _unusable(folder, "config.json", cause) from cause
-
-
 def resolve_device(device_map: str | None) -> str:
     """The device named, or a GPU if there is one."""
     if device_map is not None:
         return device_map
     return "cuda:0" if require("torch", extra="local").cuda.is_available() else "cpu"
+
+
+def positions(model: Any) -> int | None:
+    """Tokens that the model's positions hold; None where nothing bounds them."""
+    found: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return found
+
+
+def quantised(model: Any) -> bool:
+    """Whether weights are held in 4 or 8 bits, asked for or as stored: nothing merges into them."""
+    return getattr(model.config, "quantization_config", None) is not None
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -91,28 +89,12 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
             does not fit it.
     """
     quiet()
-    torch = require("torch", extra="local")
-    library = require("transformers", extra="local")
-    quantization = _quantization(form, folder)
-    try:
-        model, report = library.AutoModelForCausalLM.from_pretrained(
-            folder,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are in the report, by name
-            dtype=getattr(torch, form.dtype),
-            device_map=form.device_map,
-            **quantization,
-            attn_implementation="sdpa",
-            use_safetensors=True,
-            trust_remote_code=False,
-        )
-    except (OSError, ValueError, ImportError, RuntimeError) as cause:
-        raise _unusable(folder, "causal language model", cause) from cause
-    _whole(folder, report)
+    settings = {**_quantization(form, folder), "attn_implementation": "sdpa"}
+    model = _loaded("AutoModelForCausalLM", folder, form, "causal language model", settings)
     if quantised(model):
-        portable(model)
+        _portable(model)
     own = model.generation_config  # whatever a reply's own settings leave open is taken from here
-    model.generation_config = library.GenerationConfig(
+    model.generation_config = require("transformers", extra="local").GenerationConfig(
         eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
     )
     if adapter is not None:
@@ -127,27 +109,31 @@ def load_encoder(folder: Path, form: Form) -> Any:
         ConfigError: the folder holds no model that transformers itself knows, or not all of the
             weights that its last hidden states need.
     """
+    model = _loaded("AutoModel", folder, form, "encoder", {})
+    return model.eval().requires_grad_(False)
+
+
+def _loaded(auto: str, folder: Path, form: Form, what: str, settings: Mapping[str, Any]) -> Any:
+    """The model by one of transformers' classes; refused where weights would be drawn at random."""
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     try:
-        model, report = library.AutoModel.from_pretrained(
+        model, report = getattr(library, auto).from_pretrained(
             folder,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,
+            ignore_mismatched_sizes=True,  # they are in the report, by name
             dtype=getattr(torch, form.dtype),
             device_map=form.device_map,
             use_safetensors=True,
             trust_remote_code=False,
+            **settings,
         )
     except (OSError, ValueError, ImportError, RuntimeError) as cause:
-        raise _unusable(folder, "encoder", cause) from cause
-    _whole(folder, report, unused="pooler.")  # on top of the last states, and often left out
-    return model.eval().requires_grad_(False)
-
-
-def _whole(folder: Path, report: Mapping[str, Any], unused: str | None = None) -> None:
-    """Refuse weights that would be drawn at random (tied ones are not among the missing)."""
-    missing = [k for k in report["missing_keys"] if unused is None or not k.startswith(unused)]
+        raise _unusable(folder, what, cause) from cause
+    # A pooler on top of the last states is often left out; tied weights are not among the missing.
+    missing = [
+        k for k in report["missing_keys"] if what != "encoder" or not k.startswith("pooler.")
+    ]
     misshapen = [key for key, *_ in report["mismatched_keys"]]
     if missing or misshapen:
         fault = "lacks" if missing else "has in another shape"
@@ -155,12 +141,22 @@ def _whole(folder: Path, report: Mapping[str, Any], unused: str | None = None) -
             f"{folder} does not hold the weights that its config.json describes: it {fault} "
             f"{_some(missing or misshapen)}. Download or save the model again."
         )
+    return model
 
 
 def _some(names: Sequence[str]) -> str:
     """A few of the names, and how many more there are."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{', '.join(sorted(names)[:3])}{more}"
+
+
+def _config(folder: Path) -> Any:
+    """The model's config.json as transformers reads it."""
+    library = require("transformers", extra="local")
+    try:
+        return library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError) as cause:
+        raise _unusable(folder, "config.json", cause) from cause
 
 
 def _quantization(form: Form, folder: Path) -> dict[str, Any]:
@@ -171,22 +167,17 @@ def _quantization(form: Form, folder: Path) -> dict[str, Any]:
     kind = resolve_quantization(form.quantization, folder)
     if kind in ("nf4", "fp4", "int8"):
         require("bitsandbytes", extra="local")
-    if kind in ("nf4", "fp4") and stored_quantization(folder) != "none":
-        return {"config": _computing_in(form.dtype, folder)}
-    return at_load(form, folder)
-
-
-def _computing_in(dtype: str, folder: Path) -> Any:
-    """The config of a model stored in 4 bits, which names a dtype of its own to compute in."""
-    config = _config(folder)
+    if kind not in ("nf4", "fp4") or stored_quantization(folder) == "none":
+        return at_load(form, folder)
+    config = _config(folder)  # stored in 4 bits, it names a dtype of its own to compute in
     if getattr(config, "quantization_config", None) is None:
         raise ConfigError(
             f"{folder}/config.json has its quantization_config under text_config alone, where "
             "transformers does not look for it: save the model anew with this transformers, or "
             "give it in full precision."
         )
-    config.quantization_config["bnb_4bit_compute_dtype"] = dtype
-    return config
+    config.quantization_config["bnb_4bit_compute_dtype"] = form.dtype
+    return {"config": config}
 
 
 def at_load(form: Form, folder: Path) -> dict[str, Any]:
@@ -204,11 +195,6 @@ def at_load(form: Form, folder: Path) -> dict[str, Any]:
         bnb_4bit_compute_dtype=getattr(torch, form.dtype),
     )
     return {"quantization_config": four}
-
-
-def quantised(model: Any) -> bool:
-    """Whether weights are held in 4 or 8 bits, asked for or as stored: nothing merges into them."""
-    return getattr(model.config, "quantization_config", None) is not None
 
 
 def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
@@ -243,7 +229,7 @@ def quiet() -> None:
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
-def portable(model: Any) -> None:
+def _portable(model: Any) -> None:
     """Keep the 4-bit layers on the way that every CPU has.
 
     Where the CPU has AVX-512 BF16, bitsandbytes (0.50) repacks the weights of a layer that is
@@ -276,14 +262,13 @@ def check_gradients(model: Any, owner: str) -> None:
         return
     kinds = (bitsandbytes.nn.Linear4bit, bitsandbytes.nn.Linear8bitLt)
     tried: set[type] = set()
-    for name, module in model.named_modules():
-        if not isinstance(module, kinds) or type(module) in tried:
+    for name, layer in model.named_modules():
+        if not isinstance(layer, kinds) or type(layer) in tried:
             continue
-        tried.add(type(module))
-        device = module.weight.device
-        probe = torch.ones(1, 2, module.in_features, device=device, requires_grad=True)
-        found = module(probe)
-        if not found.requires_grad:
+        tried.add(type(layer))
+        device = layer.weight.device
+        probe = torch.ones(1, 2, layer.in_features, device=device, requires_grad=True)
+        if not layer(probe).requires_grad:
             raise ConfigError(
                 f"{owner}.quantization: the quantised layers of this model ({name}) cannot pass a "
                 f"gradient back on {device.type}, so nothing below them would be trained: set "

@@ -1,4 +1,10 @@
-"""The oracle: one sequence at a time through the model as it comes, nothing shared."""
+"""The oracle: one sequence at a time, nothing shared; and how far a faster way may be off it.
+
+Floating-point sums depend on the order of their terms, so even one sequence at a time gives other
+digits in a batch of another shape. That noise is measured on the model at hand; a faster way may
+be off by a small multiple of it. Tokens are compared one by one: a wrong mask, position or token
+is far above the noise of a token, while in the sum over a long text it could hide.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +18,21 @@ import torch
 from numpy.typing import NDArray
 
 from judgelab.core.errors import JudgelabError
+from judgelab.scoring.load import positions, quantised
 from judgelab.scoring.prefix_tree import Job
 
 BLOCK = 64  # target positions whose logits are summed up in float64 at once
+
+LEAST = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 2e-3}
+"""Noise of a token, nats, that is granted where two batch shapes happen to agree."""
+
+TYPICAL, LARGEST = 2.0, 25.0
+"""Multiples of the noise that a faster way may be off: root mean square, and any one token. On
+SmolLM2-135M in bf16 sound ways are off by 1.1 and 6, targets that begin one position too late by
+2.7 and 19; in fp32 the fault is ten thousand times the noise (docs/evaluation_lms.md)."""
+
+SAMPLE, AFTER = 8, 37
+"""Sequences on which the noise is measured, and tokens that change the shape of their batch."""
 
 
 def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.float64]:
@@ -56,18 +74,6 @@ def _picked(logits: torch.Tensor, target: Sequence[int]) -> NDArray[np.float64]:
     return np.asarray(torch.cat(parts).cpu().numpy())
 
 
-LEAST = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 2e-3}
-"""Noise of a token, nats, that is granted where two batch shapes happen to agree."""
-
-TYPICAL, LARGEST = 2.0, 25.0
-"""Multiples of the noise that a faster way may be off: root mean square, and any one token. On
-SmolLM2-135M in bf16 sound ways are off by 1.1 and 6, targets that begin one position too late by
-2.7 and 19; in fp32 the fault is ten thousand times the noise (docs/evaluation_lms.md)."""
-
-SAMPLE, AFTER = 8, 37
-"""Sequences on which the noise is measured, and tokens that change the shape of their batch."""
-
-
 class DriftError(JudgelabError):
     """Two ways of computing one log-probability disagree."""
 
@@ -77,10 +83,8 @@ class Drift:
     """How far a way of scoring is off one sequence at a time, in nats per token.
 
     Attributes:
-        typical: root mean square over tokens.
-        largest: of any token.
-        allowed: what ``typical`` must not exceed.
-        allowed_largest: what ``largest`` must not exceed.
+        typical, largest: root mean square over tokens; of any token.
+        allowed, allowed_largest: what these must not exceed.
         tokens: how many were compared.
     """
 
@@ -118,13 +122,13 @@ def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
 
 def _least(model: Any) -> float:
     """Kernels of quantised weights compute in halves, whatever the model's own precision."""
-    held = torch.bfloat16 if getattr(model.config, "quantization_config", None) else model.dtype
+    held = torch.bfloat16 if quantised(model) else model.dtype
     return LEAST.get(held, LEAST[torch.float16])
 
 
 def _room(model: Any, jobs: Sequence[Job]) -> int:
     """Tokens that fit behind every sequence, at most AFTER."""
-    longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    longest = positions(model)
     used = max(len(context) + len(target) for context, target in jobs)
     return AFTER if longest is None else max(0, min(AFTER, longest - used))
 
@@ -135,8 +139,7 @@ def drift(
     """Compare two ways, token by token.
 
     Args:
-        fast: [tokens] of the way to be checked.
-        slow: [tokens] one sequence at a time.
+        fast, slow: [tokens] of the way to be checked, and of one sequence at a time.
         floor: the noise, nats per token.
         tolerance: nats per token (root mean square) allowed instead of a multiple of the noise.
     """

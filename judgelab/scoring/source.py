@@ -1,10 +1,10 @@
-"""Where a model comes from: a folder or a Hub id, resolved to exact content before it is loaded."""
+"""A model's folder or Hub id resolved to exact content, and how its weights are stored there."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,7 @@ WEIGHTS = "*.safetensors"
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A folder with a model, and the name of exactly this content.
-
-    Attributes:
-        folder: where it lies.
-        name: Hub id and commit, or the hash of the folder's files.
-    """
+    """A folder with a model, and this content's name: Hub id and commit, or the files' hash."""
 
     folder: Path
     name: str
@@ -35,7 +30,6 @@ def find(
     """The folder of a model and what it is called; downloads descriptions, but no weights.
 
     Args:
-        model: a folder, or an id on the Hugging Face Hub.
         revision: branch, tag or commit on the Hub; None for a folder (or main).
         hint: how to get the model if it is absent.
         owner: the part of the config that names the model, for messages.
@@ -132,20 +126,15 @@ def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: 
             f"{owner}.model={model!r} (revision {branch}) is neither a folder nor to be had from "
             f"the Hugging Face Hub: {cause}."
         ) from cause
-    if WEIGHTS in patterns and obstacle:
-        _complete(model, folder, obstacle, owner)
-    return folder
-
-
-def _complete(model: str, folder: Path, obstacle: str, owner: str) -> None:
-    """A cached download that broke off half way must not be taken for the model."""
     index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        return
-    parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    missing = sorted(part for part in parts if not (folder / part).is_file())
-    if missing:
-        raise ConfigError(f"{owner}.model={model!r}: the cache lacks {missing[0]} and {obstacle}.")
+    if WEIGHTS in patterns and obstacle and index.is_file():  # the download may have broken off
+        parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        missing = sorted(part for part in parts if not (folder / part).is_file())
+        if missing:
+            raise ConfigError(
+                f"{owner}.model={model!r}: the cache lacks {missing[0]} and {obstacle}."
+            )
+    return folder
 
 
 def stored_quantization(folder: Path) -> str:
@@ -164,18 +153,16 @@ def stored_quantization(folder: Path) -> str:
         return "none"  # no model: loading says so
     except (OSError, ValueError) as cause:
         raise ConfigError(f"{file} cannot be read ({cause}): save the model again.") from cause
-    found = _quantization_config(config, file)
-    return _name(found) if found else "none"
-
-
-def _quantization_config(config: Any, file: Path) -> dict[str, Any]:
-    """The part that describes the quantisation, at the top or of the text model; empty if none."""
     text = _part(config, "the file", file).get("text_config")
     for place, where in ((config, ""), (_part(text or {}, "text_config", file), "text_config.")):
-        found = place.get("quantization_config")
+        found = _part(place.get("quantization_config") or {}, f"{where}quantization_config", file)
+        if found.get("load_in_4bit"):
+            return str(found.get("bnb_4bit_quant_type", "fp4"))  # the library's own default
         if found:
-            return _part(found, f"{where}quantization_config", file)
-    return {}
+            return (
+                "int8" if found.get("load_in_8bit") else str(found.get("quant_method") or "unknown")
+            )
+    return "none"
 
 
 def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
@@ -204,11 +191,3 @@ def resolve_quantization(asked: str, folder: Path) -> str:
             "full precision."
         )
     return asked if stored == "none" else stored
-
-
-def _name(stored: Mapping[str, Any]) -> str:
-    if stored.get("load_in_4bit"):
-        return str(stored.get("bnb_4bit_quant_type", "fp4"))  # the library's own default
-    if stored.get("load_in_8bit"):
-        return "int8"
-    return str(stored.get("quant_method") or "unknown")

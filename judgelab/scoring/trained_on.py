@@ -37,14 +37,7 @@ class TrainedOn:
     texts: tuple[str, ...]
 
     def overlap(self, panel: Panel) -> list[str]:
-        """The panel's papers that have an id, or a longer text, in common with those that trained.
-
-        Args:
-            panel: papers to be scored, texts as they came or preprocessed.
-
-        Returns:
-            ids, in the order of the panel.
-        """
+        """Ids of the panel's papers that share an id or a longer text with those that trained."""
         ids, texts = set(self.papers), set(self.texts)
         found = {name for text, name in long_texts(panel) if _hash(text) in texts}
         return [item.id for item in panel.items if item.id in ids or item.id in found]
@@ -92,17 +85,10 @@ def trained_on(folder: Path) -> TrainedOn | None:
 
 
 def other_base(adapter: Path, model: str, content: str) -> str | None:
-    """How the base of an adapter differs from the model it is put on, as far as it says.
+    """How the base of an adapter differs from the model it is put on; None where nothing is known.
 
     Contents are compared where the adapter records one (``TrainedOn``), else names (as peft keeps
     them). A quantised copy of the same weights differs too: that is for the reader to judge.
-
-    Args:
-        adapter: its folder.
-        model, content: what it is put on, see ``TrainedOn``.
-
-    Returns:
-        "trained on ..., put on ...", or None where they agree or nothing is known.
 
     Raises:
         DataError: the record is damaged.
@@ -111,21 +97,16 @@ def other_base(adapter: Path, model: str, content: str) -> str | None:
     if record is not None:
         known = f"trained on {record.model} ({record.content})"
         return None if record.content == content else f"{known}, put on {model} ({content})"
-    base = _named(adapter / "adapter_config.json")
-    if base is None or base == model or content.partition("@")[0] == base:
+    try:
+        found = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+        base = found.get("base_model_name_or_path")
+    except (OSError, ValueError, AttributeError):
+        return None  # what is wrong with the file is for peft to say
+    if not isinstance(base, str) or base in ("", model, content.partition("@")[0]):
         return None
     if Path(base).expanduser().resolve() == Path(model).expanduser().resolve():
         return None
     return f"trained on {base}, put on {model} ({content})"
-
-
-def _named(file: Path) -> str | None:
-    """The base that peft names; what is wrong with the file is for peft to say."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
-    except (OSError, ValueError, AttributeError):
-        return None
-    return found if isinstance(found, str) and found else None
 
 
 def _hash(plain: str) -> str:

@@ -221,7 +221,7 @@ def test_log_probabilities_are_the_servers(
         nats, tokens = expected(contexts[c], targets[t], **settings)
         assert table.total[k] == pytest.approx(nats, abs=1e-9)
         assert table.tokens[k] == tokens
-    assert lm.scored_jointly == (4 if settings.get("merge") else 0)
+    assert lm._prompts.joint == (4 if settings.get("merge") else 0)
     assert lm.capabilities == {Capability.CHAT, Capability.LOGPROB}
 
 

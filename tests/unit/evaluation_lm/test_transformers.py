@@ -63,7 +63,7 @@ def test_all_ways_give_the_same_table(folder: Path, chat: bool) -> None:
         lm = Transformers(str(folder), backend=backend, token_budget=budget, chat=chat)
         tables[backend, budget] = lm.logprob(CONTEXTS, TARGETS, PAIRS)
         assert lm.facts["backend"] == backend and lm.facts["backend_reason"] is None
-        assert (lm.drift is None) == (backend == "rows")
+        assert (lm.facts["drift"] is None) == (backend == "rows")
     oracle = tables["rows", 64]
     assert not np.isnan(oracle.total).any()
     for table in tables.values():

@@ -17,15 +17,7 @@ from judgelab.scoring import engine, tree  # noqa: E402
 from judgelab.scoring.attention import Shared  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan  # noqa: E402
-from judgelab.scoring.rows import (  # noqa: E402
-    AFTER,
-    LARGEST,
-    TYPICAL,
-    DriftError,
-    drift,
-    noise,
-    score_rows,
-)
+from judgelab.scoring.rows import AFTER, LARGEST, TYPICAL, DriftError, drift, noise, score_rows  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers  # noqa: E402
 from tests.tiny_models import model  # noqa: E402
 

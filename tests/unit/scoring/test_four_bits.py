@@ -16,11 +16,7 @@ from bitsandbytes.functional import dequantize_4bit  # noqa: E402
 
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.load import (  # noqa: E402
-    Form,
-    check_gradients,
-    load_model,
-)
+from judgelab.scoring.load import Form, check_gradients, load_model  # noqa: E402
 from tests.tiny_models import SIZES, tokenizer  # noqa: E402
 
 WIDTHS = (32, 64)  # below the 64 weights that share a scale in NF4, and as wide

@@ -1,0 +1,285 @@
+"""log P(target | context) of pairs, asked of a server that reports log-probabilities of prompts.
+
+Texts go as they are (``RawPrompts``), or rendered and tokenised here by the model's own template
+and tokenizer (``FramedPrompts``): the server is then sent the very tokens that a local model is
+given, so a sum is the local one's. Where it takes text alone it is sent the tokens' text, without
+the first token where it adds that itself. Which of these a server reads as meant is settled by one
+prompt whose tokens are known, and every answer must hold as many tokens as were meant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from judgelab.core.errors import CapabilityError, DataError
+from judgelab.core.lm import LogProb, Pairs
+from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.endpoint.logprobs import (
+    Mode,
+    ScoredPrompt,
+    UnusableError,
+    difference,
+    probe,
+    read_prompt,
+    scoring_body,
+    split,
+    total,
+)
+from judgelab.scoring.encode import Encoder
+from judgelab.scoring.prefix_tree import Ids, Job
+from judgelab.store.cache import CallCache
+
+Form = Literal["tokens", "text", "text without its first token"]
+CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
+UNSCORED = (math.nan, 0)
+Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
+
+
+class PromptCache:
+    """Scored prompts in a call cache, beside the answers.
+
+    A pair that takes two prompts is not an answer until both are there: what came of one is kept,
+    so that a later run pays for the other alone. The file is opened by the thread that uses it.
+
+    Args:
+        path: of the call cache.
+        name: of the LM and of how it is asked.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        self._cache: CallCache | None = None
+
+    def get(self, text: str) -> ScoredPrompt | None:
+        """What is known of this prompt.
+
+        Raises:
+            DataError: what is kept cannot be read.
+        """
+        found = self._open().chats([self._key(text)]).values()
+        try:
+            for stored in found:
+                values = json.loads(stored)
+                return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
+        except (ValueError, TypeError, KeyError) as cause:
+            raise DataError(
+                f"A prompt in the call cache {self._path} cannot be read: the file is damaged; "
+                "move it away, or give another with paths.cache=FILE."
+            ) from cause
+        return None
+
+    def put(self, text: str, scored: ScoredPrompt) -> None:
+        """Keep it."""
+        values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
+        self._open().add_chats({self._key(text): json.dumps(values)})
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+    def _open(self) -> CallCache:
+        if self._cache is None:
+            self._cache = CallCache(self._path)
+        return self._cache
+
+    def _key(self, text: str) -> bytes:
+        whole = json.dumps(["prompt", self._name, text])
+        return hashlib.blake2b(whole.encode(), digest_size=16).digest()
+
+
+class Prompts(ABC):
+    """One way to put pairs to a server.
+
+    Args:
+        model: as the server calls it.
+        mode: how the server reports log-probabilities of a prompt.
+
+    Attributes:
+        joint: pairs whose context and target share a token.
+    """
+
+    def __init__(self, model: str, mode: Mode) -> None:
+        self.model, self.mode, self.joint = model, mode, 0
+
+    async def settle(self, caller: Caller) -> None:
+        """Find out whether the server can do it, and how.
+
+        Raises:
+            CapabilityError: it cannot.
+        """
+        await probe(caller, self.model, self.mode)
+
+    @abstractmethod
+    def jobs(
+        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Jobs:
+        """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
+
+    async def _ask(
+        self, caller: Caller, prompt: str | Ids, may_fail: bool = False
+    ) -> ScoredPrompt | None:
+        body = scoring_body(self.model, self.mode, prompt)
+        size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
+        answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
+        if answer.body is None:
+            return None
+        try:
+            return read_prompt(answer.body, self.mode)
+        except UnusableError as cause:
+            if may_fail:
+                return None
+            raise CapabilityError(
+                f"{caller.where} stopped giving log-probabilities: {cause}."
+            ) from None
+
+
+class RawPrompts(Prompts):
+    """One prompt a pair, plus one a context where it cannot be told where the target starts.
+
+    A target is scored on the tokens that start after the context; where a token runs across the
+    boundary, log P(xy) - log P(x).
+
+    Attributes:
+        cache: where prompts are kept; None keeps none.
+    """
+
+    cache: PromptCache | None = None
+
+    def jobs(
+        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Jobs:
+        """See ``Prompts``; each context is asked once a batch, however many targets follow it."""
+        alone: dict[str, asyncio.Task[ScoredPrompt | None]] = {}
+        return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
+
+    async def _score(
+        self,
+        caller: Caller,
+        context: str,
+        target: str,
+        alone: dict[str, asyncio.Task[ScoredPrompt | None]],
+    ) -> LogProb:
+        if not target:
+            return 0.0, 0
+        joint = await self._known(caller, context + target)
+        if joint is None:
+            return UNSCORED
+        found = split(joint, context, target)
+        if found is not None:
+            return found
+        if context and context not in alone:
+            alone[context] = asyncio.create_task(self._context(caller, context))
+        before = await alone[context] if context else None
+        if before is None:
+            self._keep(context + target, joint)
+            return UNSCORED
+        nats, tokens, clean = difference(joint, before)
+        self.joint += not clean
+        return nats, tokens
+
+    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | None:
+        found = await self._known(caller, context)
+        if found is not None:
+            self._keep(context, found)
+        return found
+
+    async def _known(self, caller: Caller, text: str) -> ScoredPrompt | None:
+        known = None if self.cache is None else self.cache.get(text)
+        return known or await self._ask(caller, text)
+
+    def _keep(self, text: str, scored: ScoredPrompt) -> None:
+        if self.cache is not None:
+            self.cache.put(text, scored)
+
+
+class FramedPrompts(Prompts):
+    """Pairs as token sequences of the model's own tokenizer.
+
+    Args:
+        encoder: contexts and targets to tokens.
+
+    Attributes:
+        imitating: pairs unscored, as a text spells out control tokens.
+        unsent: pairs unscored, as the server takes text alone, and would read the tokens' text as
+            other tokens.
+        misread: pairs unscored, as the server read another number of tokens (it cuts prompts).
+    """
+
+    def __init__(self, model: str, mode: Mode, encoder: Encoder) -> None:
+        super().__init__(model, mode)
+        self.encoder = encoder
+        self.imitating = self.unsent = self.misread = 0
+        self.form: Form | None = None
+
+    async def settle(self, caller: Caller) -> None:
+        """Find also the form in which the server reads the tokens that are meant."""
+        await super().settle(caller)
+        (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)]).jobs
+        assert job is not None
+        forms: tuple[Form, ...] = ("tokens", "text", "text without its first token")
+        for form in forms:
+            prompt = self._prompt(job, form)
+            if prompt is not None and _as_meant(await self._ask(caller, prompt, True), job):
+                self.form = form
+                return
+        raise CapabilityError(
+            f"{caller.where} reads other tokens than the model's tokenizer makes of a rendered "
+            "text, sent as tokens or as text: is evaluation_lm.tokenizer that of the model which "
+            "answers there? Else use evaluation_lm.template=none and end_token=null."
+        )
+
+    def jobs(
+        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Jobs:
+        """See ``Prompts``."""
+        encoded = self.encoder.encode(contexts, targets, pairs)
+        self.joint += encoded.joint
+        return [partial(self._score, caller, job) for job in encoded.jobs]
+
+    async def _score(self, caller: Caller, job: Job | None) -> LogProb:
+        assert self.form is not None
+        if job is None:
+            self.imitating += 1
+            return UNSCORED
+        prompt = self._prompt(job, self.form)
+        if prompt is None:
+            self.unsent += 1
+            return UNSCORED
+        if not job[1]:
+            return 0.0, 0
+        scored = await self._ask(caller, prompt)
+        if scored is None:
+            return UNSCORED
+        if len(scored.logprobs) != len(job[0]) + len(job[1]):
+            self.misread += 1
+            return UNSCORED
+        return total(scored.logprobs[len(job[0]) :])
+
+    def _prompt(self, job: Job, form: Form) -> Ids | str | None:
+        """What is sent; None where the text of the tokens would be read as other tokens."""
+        ids: Ids = (*job[0], *job[1])
+        if form == "tokens":
+            return ids
+        words: Any = self.encoder.tokenizer
+        rest = ids if form == "text" else ids[1:]
+        text = str(words.decode(rest, clean_up_tokenization_spaces=False))
+        again = words(text, add_special_tokens=form != "text")["input_ids"]
+        return text if tuple(again) == ids else None
+
+
+def _as_meant(scored: ScoredPrompt | None, job: Job) -> bool:
+    """Whether it holds our tokens: as many, and the target's text where the target is."""
+    if scored is None or len(scored.tokens) != len(job[0]) + len(job[1]):
+        return False
+    read = "".join(scored.tokens[len(job[0]) :])
+    return read.strip().startswith(TARGET) and None not in scored.logprobs[1:]
