@@ -1,4 +1,4 @@
-"""One call in as many attempts as it takes, each of them paced, metered and told apart."""
+"""One call in as many attempts as it takes, each of them paced and metered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -31,44 +31,24 @@ class EndpointError(JudgelabError):
 
 @dataclass(frozen=True)
 class Call:
-    """One request.
+    """One request."""
 
-    Attributes:
-        verb: ``chat`` or ``completions``.
-        body: what is sent, as JSON.
-        key: what it is about, for the meter.
-        tokens: (input, output) that it may take at most, for pacing and the budget.
-    """
-
-    verb: str
-    body: Mapping[str, Any]
-    key: Sequence[str]
-    tokens: tuple[int, int]
+    verb: str  # chat or completions
+    body: Mapping[str, Any]  # what is sent, as JSON
+    key: Sequence[str]  # what it is about, for the meter
+    tokens: tuple[int, int]  # (input, output) that it may take at most, for pacing and the budget
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a call.
+    """What came of a call, or of one attempt at it."""
 
-    Attributes:
-        body: the server's JSON, None where there is none.
-        reason: why there is none.
-        status: HTTP status of the last attempt, or timeout, unreached, broken, malformed.
-    """
-
-    body: dict[str, Any] | None
-    reason: str | None = None
-    status: str = "answered"
-
-
-@dataclass(frozen=True)
-class _Attempt:
-    status: str
-    body: dict[str, Any] | None = None
-    message: str | None = None
-    again: bool = False
-    retry_after: float | None = None
-    fatal: JudgelabError | None = None
+    body: dict[str, Any] | None  # the server's JSON, None where there is none
+    reason: str | None = None  # why there is none
+    status: str = "answered"  # or HTTP status, timeout, unreached, broken, malformed
+    again: bool = False  # whether another attempt may bring one
+    retry_after: float | None = None  # seconds, as the server says
+    fatal: JudgelabError | None = None  # nothing else will be answered either
 
 
 class Caller:
@@ -79,7 +59,6 @@ class Caller:
 
     Args:
         client: with its own retries off.
-        limits: how fast, how often.
         meter: where each attempt is noted before it is sent.
         secret: the key, blotted out of every message of the server's.
         where: the endpoint's name for messages.
@@ -106,14 +85,14 @@ class Caller:
         while True:
             result = await self._attempt(call, attempt)
             if result.body is not None:
-                return Answer(result.body)
+                return result
             if not result.again or attempt > self.limits.retries or self._silent >= SILENT:
                 break
             await asyncio.sleep(self._wait(attempt, result.retry_after))
             attempt += 1
         if result.status in ("unreached", "broken") and not self._reached:
             raise EndpointError(
-                f"{self.where} cannot be reached ({result.message}): is it running, and is "
+                f"{self.where} cannot be reached ({result.reason}): is it running, and is "
                 "evaluation_lm.base_url right?"
             )
         if result.status == "timeout" and not self._reached:
@@ -121,13 +100,13 @@ class Caller:
             if self._silent >= SILENT:
                 raise EndpointError(
                     f"{self.where} has not answered once in {SILENT} calls of "
-                    f"{self.limits.retries + 1} attempts each ({result.message}): is it running "
+                    f"{self.limits.retries + 1} attempts each ({result.reason}): is it running "
                     "behind that address, and is evaluation_lm.limits.timeout long enough?"
                 )
         tries = f" after {attempt} attempts" if attempt > 1 else ""
-        return Answer(None, f"{result.message}{tries}", result.status)
+        return replace(result, reason=f"{result.reason}{tries}")
 
-    async def _attempt(self, call: Call, number: int) -> _Attempt:
+    async def _attempt(self, call: Call, number: int) -> Answer:
         await self.pace.admit(sum(call.tokens))
         try:
             ticket = self.meter.sent(call.key, number, call.tokens)
@@ -139,14 +118,14 @@ class Caller:
                 self._reached, self._silent = True, 0
                 refused = result.status == "429"
                 self.pace.heard(refused=refused, retry_after=result.retry_after)
-            self.meter.ended(ticket, result.status, tokens, reason=result.message, **facts)
+            self.meter.ended(ticket, result.status, tokens, reason=result.reason, **facts)
         finally:
             self.pace.leave()
         if result.fatal is not None:
             raise result.fatal
         return result
 
-    async def _send(self, call: Call) -> _Attempt:
+    async def _send(self, call: Call) -> Answer:
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         resource: Any = (
@@ -156,25 +135,26 @@ class Caller:
             async with asyncio.timeout(self.limits.timeout):
                 raw = await resource.with_raw_response.create(**call.body)
         except (TimeoutError, APITimeoutError):
-            return _Attempt(
-                "timeout", message=f"no answer in {self.limits.timeout:g} s", again=True
-            )
+            return Answer(None, f"no answer in {self.limits.timeout:g} s", "timeout", again=True)
         except APIStatusError as cause:
             return self._status(cause)
         except APIConnectionError as cause:
             what = type(cause.__cause__ or cause).__name__
             status = "unreached" if what == "ConnectError" else "broken"
-            return _Attempt(status, message=f"broken connection ({what})", again=True)
+            return Answer(None, f"broken connection ({what})", status, again=True)
         try:
             body = json.loads(raw.http_response.content)
         except ValueError:
-            return _Attempt("malformed", message="malformed answer (not JSON)")
+            return Answer(None, "malformed answer (not JSON)", "malformed")
         if not isinstance(body, dict):
-            return _Attempt("malformed", message="malformed answer (not a JSON object)")
-        return _Attempt("answered", body)
+            return Answer(None, "malformed answer (not a JSON object)", "malformed")
+        return Answer(body)
 
-    def _status(self, cause: APIStatusError) -> _Attempt:
-        status, message = cause.status_code, self._clean(_message(cause))
+    def _status(self, cause: APIStatusError) -> Answer:
+        status, message = cause.status_code, _message(cause)
+        if self._secret:
+            message = message.replace(self._secret, "***")
+        message = " ".join(message.split())[:REASON]
         said, fatal = f"HTTP {status}: {message}", None
         if status in (401, 403):
             fatal = ConfigError(
@@ -187,14 +167,9 @@ class Caller:
                 "and evaluation_lm.base_url."
             )
         elif status == 429 and cause.code == "insufficient_quota":
-            return _Attempt("429", message=said, fatal=EndpointError(f"{self.where}: {said}."))
+            return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
         retry_after = _retry_after(cause.response.headers)
-        return _Attempt(str(status), None, said, status in AGAIN, retry_after, fatal)
-
-    def _clean(self, message: str) -> str:
-        if self._secret:
-            message = message.replace(self._secret, "***")
-        return " ".join(message.split())[:REASON]
+        return Answer(None, said, str(status), status in AGAIN, retry_after, fatal)
 
     def _wait(self, attempt: int, retry_after: float | None) -> float:
         most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1))

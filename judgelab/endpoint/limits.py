@@ -13,29 +13,20 @@ CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the 
 WINDOW = 1.0  # seconds over which the share of 429 is taken
 INCREASE = 0.02  # of the limits, each window
 LEAST = 0.02  # of the limits: never slower than this
-ALL_REFUSED = 5  # 429s in a row after which everybody waits as long as the server says
+ALL_REFUSED = 5  # 429s in a row after which all wait as long as the server says
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What an endpoint allows, and how patient we are. None of it changes an answer.
+    """What an endpoint allows, and how patient we are. None of it changes an answer."""
 
-    Attributes:
-        concurrency: attempts under way at once.
-        requests_per_minute, tokens_per_minute: None where there is no limit. Retries count.
-        timeout: seconds until an attempt counts as lost.
-        retries: attempts after the first.
-        backoff: seconds before the first retry, at most; doubles with each (full jitter).
-        longest_wait: seconds that such a wait may grow to. Retry-After is always waited for.
-    """
-
-    concurrency: int = 32
-    requests_per_minute: float | None = None
+    concurrency: int = 32  # attempts under way at once
+    requests_per_minute: float | None = None  # None where there is no limit; retries count
     tokens_per_minute: float | None = None
-    timeout: float = 120.0
-    retries: int = 6
-    backoff: float = 0.5
-    longest_wait: float = 60.0
+    timeout: float = 120.0  # seconds until an attempt counts as lost
+    retries: int = 6  # attempts after the first
+    backoff: float = 0.5  # seconds before the first retry, at most; doubles with each (full jitter)
+    longest_wait: float = 60.0  # seconds that such a wait may grow to; Retry-After is waited for
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.retries < 0 or self.timeout <= 0:

@@ -37,11 +37,7 @@ class ScoredPrompt:
 
 
 def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
-    """A request that returns the prompt's log-probabilities, and one token that is thrown away.
-
-    Args:
-        prompt: a text, or tokens.
-    """
+    """A request for the log-probabilities of a text or tokens, and one token more."""
     sent = prompt if isinstance(prompt, str) else list(prompt)
     body: dict[str, Any] = {"model": model, "prompt": sent, "max_tokens": 1, "temperature": 0.0}
     if mode == "echo":

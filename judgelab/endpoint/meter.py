@@ -60,26 +60,16 @@ class BudgetReachedError(JudgelabError):
 
 @dataclass
 class Totals:
-    """Counts over the file.
+    """Counts over the file."""
 
-    Attributes:
-        sent: attempts sent, retries included.
-        ended: attempts whose end was seen; the others were under way when a run was killed.
-        answered: attempts that brought an answer, even a refusal.
-        retried: attempts beyond a call's first.
-        input_tokens, output_tokens: as the server counted them.
-        cost: sum of the known costs.
-        unknown_cost: ended attempts that may have cost something, but nobody can say how much.
-    """
-
-    sent: int = 0
-    ended: int = 0
-    answered: int = 0
-    retried: int = 0
-    input_tokens: int = 0
+    sent: int = 0  # attempts, retries included
+    ended: int = 0  # attempts whose end was seen; the others were under way at a kill
+    answered: int = 0  # attempts that brought an answer, even a refusal
+    retried: int = 0  # attempts beyond a call's first
+    input_tokens: int = 0  # as the server counted them
     output_tokens: int = 0
-    cost: float = 0.0
-    unknown_cost: int = 0
+    cost: float = 0.0  # sum of the known costs
+    unknown_cost: int = 0  # ended attempts that may have cost something, not known how much
 
 
 @dataclass(frozen=True)
@@ -145,8 +135,7 @@ class Meter:
         """Note how it ended.
 
         Args:
-            status: ``answered``, an HTTP status, ``timeout``, ``unreached``, ``broken`` or
-                ``malformed``.
+            status: see ``attempts.Answer``.
             tokens: (input, output) as the server counted them.
             facts: model, system_fingerprint, reason.
         """
@@ -154,7 +143,10 @@ class Meter:
         entry["seconds"] = round(time.monotonic() - ticket.started, 3)
         if tokens is not None:
             entry["input_tokens"], entry["output_tokens"] = tokens
-        entry["cost"] = self._cost(status, tokens)
+        if status.isdigit() or status == "unreached":  # an HTTP error: no provider charges for it
+            entry["cost"] = 0.0
+        else:
+            entry["cost"] = self.price.cost(*tokens) if self.price and tokens else None
         entry |= {name: value for name, value in facts.items() if value is not None}
         self._count(entry)
         self._write(entry)
@@ -168,7 +160,7 @@ class Meter:
         return f"{spent}{more if self.totals.unknown_cost else ''}"
 
     def summary(self) -> dict[str, Any]:
-        """The totals, for the manifest; a cost nobody can know is null."""
+        """The totals, for the manifest; an unknown cost is null."""
         totals = self.totals
         return asdict(totals) | {
             "lost": totals.sent - totals.ended,
@@ -182,13 +174,6 @@ class Meter:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-
-    def _cost(self, status: str, tokens: tuple[int, int] | None) -> float | None:
-        if status.isdigit() or status == "unreached":  # an HTTP error: no provider charges for it
-            return 0.0
-        if self.price is None or tokens is None:
-            return None
-        return self.price.cost(*tokens)
 
     def _check(self, reserved: float) -> None:
         calls, cost = self.budget.max_calls, self.budget.max_cost

@@ -9,19 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
 
 
 class Remote(EvaluationLM, ABC):
-    """An evaluation LM that hands over each answer as it arrives.
+    """An evaluation LM that hands over each answer as it arrives, so that it can be kept at once.
 
-    The streaming verbs exist so that a wrapper can keep an answer the moment it is there: a batch
-    that is killed half way loses only what is under way. The batch verbs are the ones every LM
-    has. Limits, retries and the meter work below, on attempts: a wrapper around the LM would see
-    calls, and miss the retries that cost money too.
+    Limits, retries and the meter work below, on attempts: a wrapper around the LM would see calls,
+    and miss the retries that cost money too.
     """
 
     model: str
@@ -32,18 +29,13 @@ class Remote(EvaluationLM, ABC):
         """Itself."""
         return self
 
-    @property
-    def presentation(self) -> Presentation:
-        """The model's name; how texts are put to it is not known here."""
-        return Presentation(self.model)
-
     @abstractmethod
     def attach(self, meter: Meter) -> None:
         """Note every attempt in this meter from now on, and keep to its budget."""
 
+    @abstractmethod
     def keep(self, path: Path) -> None:
-        """Keep parts of answers in this call cache from now on, where there are any."""
-        del path
+        """Keep parts of answers in this call cache from now on."""
 
     @abstractmethod
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
@@ -54,10 +46,6 @@ class Remote(EvaluationLM, ABC):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
         """(index of the pair, its log-probability) in the order of arrival."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close connections and the meter."""
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
@@ -29,8 +29,11 @@ class CacheReplay(EvaluationLM):
             one; ``unscored`` counts it, for a run whose own calls did not all succeed.
 
     Raises:
-        DataError: at first use, where the file is no call cache or does not know the LM.
+        DataError: at first use, where the file is no call cache or does not know the LM; later,
+            where it holds no answer to a call (``missing=refuse``).
     """
+
+    replayed = True
 
     def __init__(
         self,
@@ -52,16 +55,12 @@ class CacheReplay(EvaluationLM):
 
     @cached_property
     def identity(self) -> str:
-        """The recorded LM's.
-
-        Raises:
-            DataError: it has to be chosen, or is not there.
-        """
+        """The recorded LM's; DataError where it has to be chosen, or is not there."""
         known = sorted({identity for identity, _ in self._cache.lms()})
         if self._identity is None and len(known) == 1:
             return known[0]
         if self._identity is None or (known and self._identity not in known):
-            listed = " | ".join(known) or "nobody that it names"
+            listed = " | ".join(known) or "no LM that it names"
             raise DataError(
                 f"{self.path} holds the answers of {listed}: choose with evaluation_lm.identity."
             )
@@ -74,54 +73,29 @@ class CacheReplay(EvaluationLM):
         return frozenset(Capability(verb) for verb in verbs)
 
     @property
-    def replayed(self) -> bool:
-        """Always."""
-        return True
-
-    @property
     def presentation(self) -> Presentation:
         """That of the recorded LM, whose identity says what is known of it."""
         return Presentation(f"a recorded {self.identity.split()[0]}", RECORDED, RECORDED)
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Nothing to tell."""
-        return {}
-
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
-        """As recorded.
-
-        Raises:
-            DataError: a pair was never recorded.
-        """
+        """As recorded."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         known = self._cache.logprobs(list(dict.fromkeys(keys)))
         for key, (c, t) in zip(keys, pairs, strict=True):
             if key not in known:
-                what = f"log P({_excerpt(targets[t])} | {_excerpt(contexts[c])})"
-                self._miss(what)
-                known[key] = (math.nan, 0)
-        return table_of([known[key] for key in keys])
+                self._miss(f"log P({_excerpt(targets[t])} | {_excerpt(contexts[c])})")
+        return table_of([known.get(key, (math.nan, 0)) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """As recorded.
-
-        Raises:
-            DataError: a request was never recorded.
-        """
+        """As recorded."""
         keys = [chat_key(self.identity, request) for request in requests]
-        stored = self._cache.chats(list(dict.fromkeys(keys)))
-        replies = []
+        known = self._cache.chats(list(dict.fromkeys(keys)))
         for key, request in zip(keys, requests, strict=True):
-            if key not in stored:
-                about = " ".join(request.key) or _excerpt(request.messages[-1].content)
-                self._miss(about)
-            replies.append(
-                reply_from(stored[key]) if key in stored else Reply(None, "not recorded")
-            )
-        return replies
+            if key not in known:
+                self._miss(" ".join(request.key) or _excerpt(request.messages[-1].content))
+        return [reply_from(known[k]) if k in known else Reply(None, "not recorded") for k in keys]
 
     def close(self) -> None:
         """Close the file."""

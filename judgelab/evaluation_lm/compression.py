@@ -41,6 +41,7 @@ class Compression(EvaluationLM):
     """
 
     capabilities = frozenset({Capability.LOGPROB})
+    at_hand = True
 
     def __init__(
         self,
@@ -61,11 +62,6 @@ class Compression(EvaluationLM):
         self._priming = b"" if priming is None else _read(priming)
         self._own = OWN
         self._pool = Workers(1 if _is_worker() else self.workers, order, memory)
-
-    @property
-    def at_hand(self) -> bool:
-        """It runs here."""
-        return True
 
     @property
     def identity(self) -> str:

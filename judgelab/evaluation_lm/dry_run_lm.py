@@ -6,14 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgelab.core.lm import (
-    ChatRequest,
-    EvaluationLM,
-    LogProbTable,
-    Pairs,
-    Reply,
-    WrappedLM,
-)
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
 from judgelab.store.cache import CallCache
@@ -24,23 +17,14 @@ NOT_ASKED = "not asked: dry run"
 
 @dataclass
 class StageTally:
-    """Different calls of one stage.
-
-    Attributes:
-        calls: all of them.
-        hits: those the cache can answer.
-        input_tokens: of the others, estimated.
-        output_tokens: of the others, at most.
-        chats: how many of the others are chat calls whose replies are generated.
-        closed: how many of the others are chat calls with labels, of which nothing is generated.
-    """
+    """Different calls of one stage."""
 
     calls: int = 0
-    hits: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    chats: int = 0
-    closed: int = 0
+    hits: int = 0  # those the cache can answer
+    input_tokens: int = 0  # of the others, estimated
+    output_tokens: int = 0  # of the others, at most
+    chats: int = 0  # of the others, chat calls whose replies are generated
+    closed: int = 0  # of the others, chat calls with labels, of which nothing is generated
 
 
 class Counted(WrappedLM):
@@ -52,10 +36,10 @@ class Counted(WrappedLM):
 
     Attributes:
         stages: what was counted, by stage.
+        total: different calls over all stages.
         pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
             before there is one.
-        requests: the same of chat.
-        questions: the same of chat requests with labels.
+        requests, questions: the same of chat requests without and with labels.
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
@@ -69,7 +53,7 @@ class Counted(WrappedLM):
 
     @property
     def total(self) -> int:
-        """Different calls over all stages."""
+        """See the class."""
         return len(self._seen)
 
     def begin(self, stage: str) -> None:
@@ -83,7 +67,7 @@ class Counted(WrappedLM):
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         known = self.cache.logprobs(list(dict.fromkeys(keys))) if self.cache else {}
         for key, (c, t) in zip(keys, pairs, strict=True):
-            self._note(key, key in known, [contexts[c], targets[t]], 1)
+            self._note(key, key in known, [contexts[c], targets[t]])
         unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
         if self.pairs is None and unknown:
             self.pairs = (contexts, targets, unknown)
@@ -95,10 +79,7 @@ class Counted(WrappedLM):
         known = self.cache.chats(list(dict.fromkeys(keys))) if self.cache else {}
         for key, request in zip(keys, requests, strict=True):
             texts = [*(m.content for m in request.messages), *request.labels]
-            if request.labels:
-                self._note(key, key in known, texts, 0, closed=1)
-            else:
-                self._note(key, key in known, texts, request.max_tokens or UNBOUNDED, chats=1)
+            self._note(key, key in known, texts, request)
         new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
         self.requests = self.requests or [request for request in new if not request.labels]
         self.questions = self.questions or [request for request in new if request.labels]
@@ -110,21 +91,20 @@ class Counted(WrappedLM):
             self.cache.close()
 
     def _note(
-        self,
-        key: bytes,
-        hit: bool,
-        texts: Sequence[str],
-        output: int,
-        chats: int = 0,
-        closed: int = 0,
+        self, key: bytes, hit: bool, texts: list[str], request: ChatRequest | None = None
     ) -> None:
         if key in self._seen:
             return
         self._seen.add(key)
-        self._stage.calls += 1
-        self._stage.hits += hit
+        stage = self._stage
+        stage.calls += 1
+        stage.hits += hit
         if not hit:
-            self._stage.input_tokens += estimate(texts)
-            self._stage.output_tokens += output
-            self._stage.chats += chats
-            self._stage.closed += closed
+            stage.input_tokens += estimate(texts)
+            if request is None:
+                stage.output_tokens += 1
+            elif request.labels:
+                stage.closed += 1
+            else:
+                stage.output_tokens += request.max_tokens or UNBOUNDED
+                stage.chats += 1

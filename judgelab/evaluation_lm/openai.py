@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -31,74 +32,68 @@ from judgelab.scoring.source import ModelSource, find_tokenizer
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
 
 
+@dataclass(eq=False)
 class OpenAI(Remote):
     """Chat, and log-probabilities of given texts where the server reports them for its prompt.
 
     Args:
         model: as the server calls it.
         base_url: up to and including /v1.
+        limits: how fast, how often, how patient.
         api_key_env: the environment variable that holds the key; None sends none. The key is
             never an argument, so no config, record or message can hold it.
         logprobs: ``none``: this LM only chats; ``echo``: /completions echoes the prompt with its
             log-probabilities; ``prompt``: it has ``prompt_logprobs`` (vLLM). Probed at first use.
-        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
-        tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
-            template or an end token only.
         server: what the server is called in ``identity``; None for its address. Give one where
             the address may change but not what answers there.
         token_limit: what the server calls the bound on a reply.
         extra_body: sent along with every chat request (seed, top_p, reasoning_effort, ...).
-        limits: how fast, how often, how patient.
+        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
+        tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
+            template or an end token only.
 
     Raises:
-        ConfigError: no model, an address or variable that holds a secret itself, a date of another
+        ConfigError: an address or variable that holds a secret itself, a date of another
             form, or a template or end token for an LM that only chats.
     """
 
-    def __init__(
-        self,
-        model: str | None,
-        base_url: str,
-        limits: Limits,
-        api_key_env: str | None = "OPENAI_API_KEY",
-        logprobs: Mode = "none",
-        server: str | None = None,
-        token_limit: TokenLimit = "max_tokens",
-        extra_body: dict[str, Any] | None = None,
-        template: Template = "none",
-        system: str | None = None,
-        template_date: str = "2024-07-26",
-        end_token: bool | None = None,
-        tokenizer: str | None = None,
-    ) -> None:
-        if model is None:
-            raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
-        if api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", api_key_env):
+    model: str
+    base_url: str
+    limits: Limits
+    api_key_env: str | None = "OPENAI_API_KEY"
+    logprobs: Mode = "none"
+    server: str | None = None
+    token_limit: TokenLimit = "max_tokens"
+    extra_body: dict[str, Any] | None = None
+    template: Template = "none"
+    system: str | None = None
+    template_date: str = "2024-07-26"
+    end_token: bool | None = None
+    tokenizer: str | None = None
+
+    def __post_init__(self) -> None:
+        env = self.api_key_env
+        if env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", env):
             raise ConfigError(
                 "evaluation_lm.api_key_env names an environment variable; what it is set to does "
                 "not look like a name. Put the key itself into that variable."
             )
-        address = urlsplit(base_url)
+        address = urlsplit(self.base_url)
         if address.username or address.password or address.query:
             raise ConfigError(
                 "evaluation_lm.base_url holds a user, password or query: put the key into the "
                 "environment variable that evaluation_lm.api_key_env names."
             )
-        self.model, self.base_url, self.limits = model, base_url, limits
-        self.api_key_env, self.logprobs, self.server = api_key_env, logprobs, server
-        self.token_limit, self.extra_body = token_limit, dict(extra_body or {})
-        self.framing = Framing.of(template, system, template_date, end_token)
-        if logprobs == "none" and not self.framing.plain:
+        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
+        if self.logprobs == "none" and not self.framing.plain:
             raise ConfigError(
-                f"evaluation_lm.template={template} and end_token say how log-probabilities are "
-                "asked for, but evaluation_lm.logprobs=none: set that to prompt or echo, or leave "
-                "them as they are."
+                f"evaluation_lm.template={self.template} and end_token say how log-probabilities "
+                "are asked for, but evaluation_lm.logprobs=none: set that to prompt or echo, or "
+                "leave them as they are."
             )
-        self.tokenizer = tokenizer
         self._meter, self._probed = Meter(), False
-        self._caller: Caller | None = None
-        self._pool: CallPool | None = None
-        self._raw = RawPrompts(model, logprobs)
+        self._opened: tuple[Caller, CallPool] | None = None
+        self._raw = RawPrompts(self.model, self.logprobs)
 
     @property
     def identity(self) -> str:
@@ -137,8 +132,8 @@ class OpenAI(Remote):
         """
         self._key()
         self._meter = meter
-        if self._caller is not None:
-            self._caller.meter = meter
+        if self._opened is not None:
+            self._opened[0].meter = meter
 
     def keep(self, path: Path) -> None:
         """Keep prompts that are paid for and are not an answer by themselves."""
@@ -150,7 +145,7 @@ class OpenAI(Remote):
         caller, pool = self._open()
 
         async def one(request: ChatRequest) -> Reply:
-            call = chat_call(request, self.model, self.extra_body, self.token_limit)
+            call = chat_call(request, self.model, self.extra_body or {}, self.token_limit)
             return reply_of(await caller.call(call), request)
 
         yield from pool.stream([partial(one, r) for r in requests], self._window)
@@ -175,11 +170,11 @@ class OpenAI(Remote):
     def close(self) -> None:
         """Close connections, the loop and the meter."""
         self._forget()
-        if self._pool is not None:
-            if self._caller is not None:
-                self._pool.run(self._caller.client.close())
-            self._pool.close()
-            self._pool = self._caller = None
+        if self._opened is not None:
+            caller, pool = self._opened
+            pool.run(caller.client.close())
+            pool.close()
+            self._opened = None
         self._meter.close()
 
     def _forget(self) -> None:
@@ -190,8 +185,8 @@ class OpenAI(Remote):
             if kept is not None:
                 kept.close()
 
-        if self._pool is not None:
-            self._pool.run(close())
+        if self._opened is not None:
+            self._opened[1].run(close())
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -212,7 +207,7 @@ class OpenAI(Remote):
         return AHEAD * self.limits.concurrency
 
     def _open(self) -> tuple[Caller, CallPool]:
-        if self._pool is None or self._caller is None:
+        if self._opened is None:
             from openai import AsyncOpenAI
 
             key = self._key()
@@ -222,9 +217,9 @@ class OpenAI(Remote):
                 max_retries=0,
                 timeout=self.limits.timeout,
             )
-            self._pool = CallPool()
-            self._caller = Caller(client, self.limits, self._meter, key, self.base_url)
-        return self._caller, self._pool
+            caller = Caller(client, self.limits, self._meter, key, self.base_url)
+            self._opened = caller, CallPool()
+        return self._opened
 
     def _key(self) -> str | None:
         if self.api_key_env is None:

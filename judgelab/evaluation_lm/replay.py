@@ -1,17 +1,16 @@
-"""Measurements that somebody else's models made, read back instead of asked for."""
+"""Measurements that others' models made, read back instead of asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
-from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.estimator import RECORDED, Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
 from judgelab.releases.auto_pre.recorded import AutoPreRecords as AutoPre
@@ -48,7 +47,7 @@ class Replay(EvaluationLM):
     Args:
         path: the release of the TVD-MI paper (either layout) or of Auto-PRE; see judgelab.releases.
         incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
-            zeros that mean 0, and nobody can tell which. ``unscored`` leaves such items out and
+            zeros that mean 0, not to be told apart. ``unscored`` leaves such items out and
             counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.
 
     Raises:
@@ -56,6 +55,8 @@ class Replay(EvaluationLM):
     """
 
     capabilities = frozenset({Capability.RECORDED})
+    replayed = True
+    presentation = Presentation("replay", RECORDED, RECORDED)
 
     def __init__(
         self, path: str | None, incomplete: Literal["unscored", "as_recorded"] = "unscored"
@@ -76,36 +77,6 @@ class Replay(EvaluationLM):
             "replay of Llama-3.3-70B-Instruct-Turbo (log-probabilities) and gpt-4o-mini (critic, "
             f"judge), incomplete={self.incomplete}"
         )
-
-    @property
-    def replayed(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def presentation(self) -> Presentation:
-        """The release does not say."""
-        return Presentation("replay", RECORDED, RECORDED)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Nothing to tell."""
-        return {}
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        """Refused: texts cannot be looked up in the release's matrices."""
-        raise CapabilityError(
-            "evaluation_lm=replay holds matrices, not log-probabilities of texts."
-        )
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """Refused: the release does not hold replies."""
-        raise CapabilityError("evaluation_lm=replay holds matrices, not replies.")
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
     def remarks(self, definition: str) -> tuple[str, ...]:
         """Why figures by the released definition differ from those in print."""
@@ -157,16 +128,14 @@ class Replay(EvaluationLM):
             raise DataError(
                 "evaluation_lm=replay needs dataset=released: its matrices belong to it."
             )
-        attack = origin.get("attack")
+        attack = None if origin.get("attack") is None else str(origin["attack"])
         settings = origin.get("attack_settings")
-        if attack is not None and settings != AS_RELEASED.get(str(attack)):
+        if attack is not None and settings != AS_RELEASED.get(attack):
             raise DataError(
                 f"evaluation_lm=replay: no scores were recorded under attack={attack} with "
-                f"{settings}; the authors ran {AS_RELEASED.get(str(attack), 'no such attack')}."
+                f"{settings}; the authors ran {AS_RELEASED.get(attack, 'no such attack')}."
             )
-        return read_domain(
-            self.path, str(origin["domain"]), None if attack is None else str(attack)
-        )
+        return read_domain(self.path, str(origin["domain"]), attack)
 
     def _logprob(self, domain: ReleasedDomain, panel: Panel) -> xr.Dataset:
         if domain.logp_cond is None or domain.logp_base is None or domain.tokens is None:

@@ -33,21 +33,13 @@ BACKENDS = ("auto", "rows", "kv", "tree")
 
 @dataclass
 class Counts:
-    """What became of the pairs asked for.
-
-    Attributes:
-        joint: pairs whose boundary tokens merge, so that they were encoded jointly.
-        imitating: unscored, as a text spells out control tokens of the chat template (or is no
-            text: half a character); chat requests too.
-        too_long: unscored, as they exceed the model's positions.
-        closed: requests with labels that were put to the model.
-    """
+    """What became of the pairs asked for."""
 
     pairs: int = 0
-    joint: int = 0
-    imitating: int = 0
-    too_long: int = 0
-    closed: int = 0
+    joint: int = 0  # whose boundary tokens merge, so that they were encoded jointly
+    imitating: int = 0  # unscored (requests too): a text spells out control tokens, or is no text
+    too_long: int = 0  # unscored, as they exceed the model's positions
+    closed: int = 0  # requests with labels that were put to the model
 
 
 class Transformers(EvaluationLM):
@@ -61,16 +53,12 @@ class Transformers(EvaluationLM):
         model: a folder, or an id on the Hugging Face Hub.
         revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
         adapter: folder of a LoRA adapter, or None.
-        dtype: auto (fp32 on a CPU, otherwise the model's own), float32, bfloat16, float16.
-        quantization: none (as stored), nf4 or int8, by bitsandbytes.
-        device_map: a device or ``auto``; None for a GPU if there is one.
+        dtype, quantization, device_map: see ``load.Form``; ``auto`` is fp32 on a CPU, otherwise
+            the model's own; None is a GPU if there is one.
         template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
         chat: the old name of ``template``: true is chat; false is none, and contradicts
             ``template=chat``; None says nothing.
-        backend: auto, tree, kv or rows; changes the speed only.
-        token_budget: tokens in one pass; None for the device's default.
-        tolerance: nats per token (root mean square) by which ``tree`` and ``kv`` may differ from
-            ``rows``; None for a small multiple of what the precision cannot tell.
+        backend, token_budget, tolerance: of log-probabilities, see ``Engine``.
         max_tokens: length of a reply where the request sets none.
         threads: of torch; None leaves them as they are.
         hint: how to get the model if its folder is absent.
@@ -177,9 +165,6 @@ class Transformers(EvaluationLM):
     ) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
 
-        NaN, and counted in ``counts``, where a pair is longer than the model's positions or
-        imitates control tokens of the chat template.
-
         Raises:
             ConfigError: the model cannot be loaded.
             DriftError: a named back end disagrees with one sequence at a time.
@@ -195,7 +180,7 @@ class Transformers(EvaluationLM):
 
         Requests with labels are answered together, from the labels' probabilities; all others are
         generated one by one. A request whose texts spell out control tokens of the chat template
-        could end its own turn: it is not put to the model, and counted in ``counts``.
+        could end its own turn: it is not put to the model.
 
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
@@ -217,7 +202,6 @@ class Transformers(EvaluationLM):
         return [replies[i] for i in range(len(requests))]
 
     def _closed(self, asked: dict[int, tuple[str, ChatRequest]]) -> dict[int, Reply]:
-        """Replies to closed questions, from the probabilities of their labels."""
         if not asked:
             return {}
         from judgelab.scoring.closed import answer_closed

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError, require
+from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
@@ -20,6 +21,7 @@ from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_qua
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
 
+@dataclass(eq=False)
 class VLLM(EvaluationLM):
     """Chat and log-probabilities of given texts by vLLM's offline engine.
 
@@ -41,33 +43,27 @@ class VLLM(EvaluationLM):
         template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
 
     Raises:
-        ConfigError: no model, or a date of another form.
+        ConfigError: a date of another form.
     """
 
-    def __init__(
-        self,
-        model: str | None,
-        revision: str | None = None,
-        dtype: str = "auto",
-        quantization: str | None = None,
-        max_length: int | None = None,
-        tensor_parallel: int = 1,
-        memory_share: float = 0.9,
-        template: Template = "none",
-        system: str | None = None,
-        template_date: str = "2024-07-26",
-        end_token: bool | None = None,
-    ) -> None:
-        if model is None:
-            raise ConfigError("evaluation_lm.model is missing: give evaluation_lm.model=NAME.")
-        self.model, self.revision, self.dtype = model, revision, dtype
-        self.quantization, self.max_length = quantization, max_length
-        self.tensor_parallel, self.memory_share = tensor_parallel, memory_share
-        self.framing = Framing.of(template, system, template_date, end_token)
+    capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
+
+    model: str
+    revision: str | None = None
+    dtype: str = "auto"
+    quantization: str | None = None
+    max_length: int | None = None
+    tensor_parallel: int = 1
+    memory_share: float = 0.9
+    template: Template = "none"
+    system: str | None = None
+    template_date: str = "2024-07-26"
+    end_token: bool | None = None
+
+    def __post_init__(self) -> None:
+        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
         self.joint = 0  # pairs whose context and target share a token
         self.imitating = 0  # requests and pairs not put to the model: see ``refusal``
-
-    capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -193,7 +189,7 @@ class VLLM(EvaluationLM):
         return found
 
     def _fitting(self, prompt: list[int] | Reply) -> list[int] | Reply:
-        """The prompt, or that it is too long: one such prompt would stop the whole batch."""
+        """The prompt, or that it is too long: one such prompt would stop them all."""
         if isinstance(prompt, Reply) or len(prompt) < self._longest:
             return prompt
         reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"

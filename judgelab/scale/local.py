@@ -1,4 +1,4 @@
-"""One process, the ordinary case."""
+"""Interface of the scale axis, and the ordinary case: one process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ class Scale(Protocol):
 
     def close(self) -> None:
         """Give back processes and connections."""
-        ...
 
 
 def alone(ask: Ask) -> None:
-    """Nobody else answers."""
+    """Nothing is spread."""
 
 
 class Local:

@@ -1,4 +1,4 @@
-"""What joblib and ray share: collect what is missing, have it answered, keep the answers."""
+"""What joblib and ray share: collect what is missing, have workers answer it, keep the answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
 from judgelab.scale.local import Ask, Spread
-from judgelab.store.cached_lm import Cached, table_of
+from judgelab.store.cached_lm import Cached, chat_key, logprob_keys, table_of
 from judgelab.store.fingerprint import code_digest
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
@@ -26,7 +26,7 @@ CHATS = 8  # requests in one shard: enough work to be worth sending, little to l
 
 @dataclass(frozen=True)
 class PairShard:
-    """The pairs of one batch (mechanisms ask one batch an item) that nobody has answered yet.
+    """The pairs of one batch (mechanisms ask one batch an item) that have no answer yet.
 
     A batch is never cut: an LM may share work inside one, and gets the very call that it would
     get in one process. The answers are then the same to the last bit.
@@ -66,7 +66,7 @@ class Collector(WrappedLM):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """Known pairs; NaN for all others."""
-        keys = self._cached.logprob_keys(contexts, targets, pairs)
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
         known = self._cached.known_logprobs(keys)
         fresh = self._fresh(keys, set(known))
         if fresh:
@@ -76,7 +76,7 @@ class Collector(WrappedLM):
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""
-        keys = self._cached.chat_keys(requests)
+        keys = [chat_key(self.identity, request) for request in requests]
         known = self._cached.known_chats(keys)
         wanted = [requests[index] for index in self._fresh(keys, set(known))]
         rest = open_questions(wanted)
@@ -90,18 +90,16 @@ class Collector(WrappedLM):
 
     def _fresh(self, keys: Sequence[bytes], known: set[bytes]) -> list[int]:
         """Indices of the questions that are asked here for the first time and not known."""
-        first = {key: index for index, key in reversed(list(enumerate(keys)))}
-        found = [i for i, key in enumerate(keys) if first[key] == i and key not in known]
-        found = [i for i in found if keys[i] not in self._seen]
-        self._seen.update(keys)
+        found = []
+        for index, key in enumerate(keys):
+            if key not in known and key not in self._seen:
+                found.append(index)
+            self._seen.add(key)
         return found
 
 
 def missing(ask: Ask, lm: Cached) -> list[Shard]:
-    """The questions of a step that have no answer yet.
-
-    Questions that depend on answers not there yet do not show: they come once those are.
-    """
+    """The questions of a step that have no answer yet; what depends on these comes later."""
     collector = Collector(lm)
     ask(collector)
     return collector.shards
@@ -113,11 +111,9 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXP
 
 @dataclass(frozen=True)
 class Model:
-    """The LM that a worker has to be.
+    """The LM that a worker has to be: its config node (JSON), and the run's own LM's identity.
 
     Attributes:
-        config: its config node, JSON.
-        identity: what the run's own LM says of itself.
         code: digest of the run's judgelab sources.
         folder: the run's working directory, for relative paths in the config.
     """
@@ -177,9 +173,8 @@ class Sharded(ABC):
     A step of a run is first put to a stand-in that notes its questions. Workers answer them, an
     item's batch at a time, and each batch is kept the moment it arrives: kill -9 of this process
     loses the batches under way. Then the step runs as it always does and finds all it asks for.
-    So no mechanism knows of workers, what crosses items (folds, partners) is settled before
-    anything is split, and results have the bytes of one process. Where questions depend on
-    answers (notes first, then texts), that goes round once a stage.
+    So no mechanism knows of workers, and results have the bytes of one process. Where questions
+    depend on answers (notes first, then texts), that goes round once a stage.
     """
 
     def __init__(self, workers: int | None, threads: int) -> None:
@@ -206,8 +201,7 @@ class Sharded(ABC):
         """Spread an LM of this machine, or one that every machine of the cluster can load.
 
         Raises:
-            ConfigError: the LM is an endpoint: it asks many calls at once from one process, and
-                its limits, meter and budget hold there.
+            ConfigError: the LM is an endpoint.
         """
         if lm.lm.streaming is not None:
             raise ConfigError(
@@ -220,17 +214,14 @@ class Sharded(ABC):
             model: Model | None = None
             while shards := missing(ask, lm):
                 model = model or Model(json.dumps(own), lm.identity, code_digest(), str(Path.cwd()))
-                for index, answered in self.answer(model, shards):
-                    _accept(lm, shards[index], answered.answers)
-                    lm.note_worker(answered.worker, answered.facts)
+                for index, found in self.answer(model, shards):
+                    shard, answers = shards[index], found.answers
+                    if isinstance(shard, PairShard):
+                        assert isinstance(answers, LogProbTable)
+                        lm.accept_logprobs(shard.contexts, shard.targets, shard.pairs, answers)
+                    else:
+                        assert isinstance(answers, list)
+                        lm.accept_chats(shard.requests, answers)
+                    lm.note_worker(found.worker, found.facts)
 
         return spread
-
-
-def _accept(lm: Cached, shard: Shard, answers: Answers) -> None:
-    if isinstance(shard, PairShard):
-        assert isinstance(answers, LogProbTable)
-        lm.accept_logprobs(shard.contexts, shard.targets, shard.pairs, answers)
-    else:
-        assert isinstance(answers, list)
-        lm.accept_chats(shard.requests, answers)

@@ -1,4 +1,7 @@
-"""Every model call, kept once: a content-addressed SQLite file that parallel jobs can share."""
+"""Every model call, kept once: a content-addressed SQLite file that parallel jobs can share.
+
+Jobs beside each other claim what they are asking, so that none pays for it twice.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from judgelab.core.errors import DataError
 from judgelab.core.lm import LogProb
@@ -47,33 +51,28 @@ class CallCache:
         except sqlite3.OperationalError as cause:
             raise DataError(
                 f"The call cache {path} cannot be opened ({cause}): check that the folder can be "
-                f"written, or give another file with paths.cache=FILE."
+                "written, or give another file with paths.cache=FILE."
             ) from cause
         except sqlite3.DatabaseError as cause:
             raise DataError(
                 f"The call cache {path} cannot be used ({cause}): move it away, or give another "
-                f"with paths.cache=FILE."
+                "with paths.cache=FILE."
             ) from cause
 
     def _open_when_free(self) -> sqlite3.Connection:
         """SQLite does not wait for the lock that a change of journal needs: so we do."""
         until = time.monotonic() + PATIENCE
         while True:
+            db = self._connect()
             try:
-                return self._open()
-            except sqlite3.OperationalError as cause:
-                if "locked" not in str(cause) or time.monotonic() > until:
+                self._claim(db)
+                return db
+            except sqlite3.Error as cause:
+                db.close()  # with whatever lock it holds
+                busy = isinstance(cause, sqlite3.OperationalError) and "locked" in str(cause)
+                if not busy or time.monotonic() > until:
                     raise
                 time.sleep(0.05)
-
-    def _open(self) -> sqlite3.Connection:
-        db = self._connect()
-        try:
-            self._claim(db)
-        except sqlite3.Error:
-            db.close()  # with whatever lock it holds
-            raise
-        return db
 
     def _claim(self, db: sqlite3.Connection) -> None:
         if not self.read_only:
@@ -134,15 +133,11 @@ class CallCache:
         """Close the file."""
         self._db.close()
 
-    def _select(self, statement: str, keys: Sequence[bytes]) -> list[tuple]:  # type: ignore[type-arg]
-        found: list[tuple] = []  # type: ignore[type-arg]
+    def _select(self, statement: str, keys: Sequence[bytes]) -> list[Any]:
         with self._sound():
-            for start in range(0, len(keys), BATCH):
-                batch = keys[start : start + BATCH]
-                found += self._db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
-        return found
+            return _rows(self._db, statement, keys)
 
-    def _insert(self, statement: str, rows: Iterable[tuple]) -> None:  # type: ignore[type-arg]
+    def _insert(self, statement: str, rows: Iterable[Any]) -> None:
         with self.transaction() as db:
             db.executemany(statement, rows)
 
@@ -177,6 +172,14 @@ class CallCache:
             ) from cause
 
 
+def _rows(db: sqlite3.Connection, statement: str, keys: Sequence[bytes]) -> list[Any]:
+    found: list[Any] = []
+    for start in range(0, len(keys), BATCH):
+        batch = keys[start : start + BATCH]
+        found += db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
+    return found
+
+
 class Claims:
     """Claims on the keys of a call cache, held by processes of one machine.
 
@@ -194,15 +197,11 @@ class Claims:
 
     def take(self, keys: Sequence[bytes]) -> list[bytes]:
         """Claim what nobody alive has claimed; returns those of ``keys`` that are ours now."""
-        owners: dict[bytes, str] = {}
         with self._cache.transaction() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO claim VALUES (?, ?)", [(key, self._owner) for key in keys]
             )
-            for start in range(0, len(keys), BATCH):
-                batch = keys[start : start + BATCH]
-                marks = ",".join("?" * len(batch))
-                owners |= dict(db.execute(f"SELECT * FROM claim WHERE key IN ({marks})", batch))
+            owners = dict(_rows(db, "SELECT * FROM claim WHERE key IN", keys))
             for owner in {o for o in owners.values() if o != self._owner and not self._lives(o)}:
                 orphans = [key for key, held in owners.items() if held == owner]
                 db.executemany(

@@ -1,4 +1,4 @@
-"""A wrapper that asks every question once, whoever else is asking it."""
+"""A wrapper that asks every question once, whichever jobs ask it."""
 
 from __future__ import annotations
 
@@ -43,25 +43,17 @@ class CallCount:
 
 
 class Watch(Protocol):
-    """Whoever follows the calls of a run."""
+    """Follows the calls of a run."""
 
     def asked(self, calls: int, hits: int) -> None:
         """A batch of so many different calls began; ``hits`` of them were known."""
-        ...
 
     def answered(self, calls: int) -> None:
         """So many more have been answered."""
-        ...
 
 
-class Unwatched:
-    """Nobody."""
-
-    def asked(self, calls: int, hits: int) -> None:
-        """Nothing."""
-
-    def answered(self, calls: int) -> None:
-        """Nothing."""
+class Unwatched(Watch):
+    """Nothing is followed."""
 
 
 class Cached(WrappedLM):
@@ -83,10 +75,9 @@ class Cached(WrappedLM):
         self._unscored: dict[bytes, LogProb | Reply] = {}
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._claims = None
         self._streaming = lm.streaming
+        self._claims = None if self._streaming is None else Claims(cache)
         if self._streaming is not None:
-            self._claims = Claims(cache)
             self._streaming.keep(cache.path)
 
     @property
@@ -102,28 +93,25 @@ class Cached(WrappedLM):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
-        keys = self.logprob_keys(contexts, targets, pairs)
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
         bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
         bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
-        for key, (c, t) in zip(keys, pairs, strict=True):
-            if c in bad_x or t in bad_y:
-                self._unscored[key] = (math.nan, 0)
+        bad = (k for k, (c, t) in zip(keys, pairs, strict=True) if c in bad_x or t in bad_y)
+        self._unscored.update(dict.fromkeys(bad, (math.nan, 0)))
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
             if self._streaming is not None:
                 for index, row in self._streaming.stream_logprob(contexts, targets, missing):
                     yield {index: row}
             else:
-                fresh = self.lm.logprob(contexts, targets, missing)
-                rows = zip(fresh.total.tolist(), fresh.tokens.tolist(), strict=True)
-                yield dict(enumerate(rows))
+                yield dict(enumerate(_rows(self.lm.logprob(contexts, targets, missing))))
 
         known = self._fill("logprob", keys, pairs, self.known_logprobs, ask, self._keep_logprobs)
         return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As the wrapped LM; only questions never answered before reach it, all of them texts."""
-        keys = self.chat_keys(requests)
+        keys = [chat_key(self.identity, request) for request in requests]
         for key, request in zip(keys, requests, strict=True):
             if any(halved(message.content) for message in request.messages):
                 self._unscored[key] = Reply(None, HALVED, settled=True)
@@ -140,16 +128,6 @@ class Cached(WrappedLM):
         known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
         return [known[key] for key in keys]
 
-    def logprob_keys(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> list[bytes]:
-        """The key of each pair."""
-        return logprob_keys(self.identity, contexts, targets, pairs)
-
-    def chat_keys(self, requests: Sequence[ChatRequest]) -> list[bytes]:
-        """The key of each request."""
-        return [chat_key(self.identity, request) for request in requests]
-
     def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
         told = {k: v for k in keys if isinstance(v := self._unscored.get(k), tuple)}
@@ -165,27 +143,29 @@ class Cached(WrappedLM):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
     ) -> None:
         """Take answers that a worker computed with the same LM. Unscored ones last this run."""
-        rows = zip(table.total.tolist(), table.tokens.tolist(), strict=True)
-        keys = self.logprob_keys(contexts, targets, pairs)
-        fresh: dict[bytes, LogProb] = dict(zip(keys, rows, strict=True))
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        fresh = dict(zip(keys, _rows(table), strict=True))
         self.cache.note_lm(self.identity, "logprob")
         self._keep_logprobs(fresh)
-        self._remember(fresh)
-        self._accepted(len(fresh))
+        self._accepted(fresh)
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
-        fresh = dict(zip(self.chat_keys(requests), replies, strict=True))
+        fresh = dict(zip((chat_key(self.identity, r) for r in requests), replies, strict=True))
         self.cache.note_lm(self.identity, "chat")
         if any(request.labels for request in requests):
             self.cache.note_lm(self.identity, "labels")
         self._keep_chats(fresh)
-        self._remember(fresh)
-        self._accepted(len(fresh))
+        self._accepted(fresh)
 
-    def _accepted(self, calls: int) -> None:
-        self.count.computed += calls
-        self._watch.answered(calls)
+    def _accepted(self, fresh: Mapping[bytes, object], remember: bool = True) -> None:
+        """Counted; unscored ones last this run: asking for them again may be paid for again."""
+        for key, answer in fresh.items() if remember else ():
+            failed = isinstance(answer, Reply) and answer.text is None
+            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
+                self._unscored[key] = cast(LogProb | Reply, answer)
+        self.count.computed += len(fresh)
+        self._watch.answered(len(fresh))
 
     def close(self) -> None:
         """Close the LM and the cache."""
@@ -221,24 +201,14 @@ class Cached(WrappedLM):
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
                     keep(fresh)
-                    if self._claims is not None:
-                        self._remember(fresh)
+                    self._accepted(fresh, remember=self._claims is not None)
                     known |= fresh
-                    self.count.computed += len(fresh)
-                    self._watch.answered(len(fresh))
             finally:
                 if self._claims is not None:
                     self._claims.drop(mine)
             if len(mine) < len(missing):
                 time.sleep(POLL)  # another job is asking the rest
         return known
-
-    def _remember(self, fresh: Mapping[bytes, object]) -> None:
-        """Unscored answers last this run: asking for them again may be paid for again."""
-        for key, answer in fresh.items():
-            failed = isinstance(answer, Reply) and answer.text is None
-            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
-                self._unscored[key] = cast(LogProb | Reply, answer)
 
     def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
         scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
@@ -252,10 +222,9 @@ class Cached(WrappedLM):
 
 
 def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
-    """A local LM's replies, a few at a time so that a kill keeps those before.
+    """A local LM's replies, as many at a time as take ``WORTH`` seconds: a kill loses no more.
 
-    A few are as many as take ``WORTH`` seconds: an engine that answers hundreds side by side is
-    given more and more of them. Closed questions are put an item at a time.
+    Closed questions are put an item at a time.
     """
     for batch in closed_batches(requests):
         replies = lm.chat([requests[index] for index in batch])
@@ -277,7 +246,7 @@ def logprob_keys(
     """The cache key of each pair."""
     base = _digest(identity)
     x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
-    return [_digest_bytes(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
+    return [_digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
 
 
 def chat_key(identity: str, request: ChatRequest) -> bytes:
@@ -305,11 +274,7 @@ def _stored(reply: Reply) -> str:
 
 
 def reply_from(stored: str) -> Reply:
-    """A reply as the cache keeps it.
-
-    Raises:
-        DataError: it is no such thing.
-    """
+    """The reply that the cache keeps so; DataError if it is none."""
     try:
         values = json.loads(stored)
         found = values.pop("top_logprobs", ())
@@ -323,6 +288,10 @@ def reply_from(stored: str) -> Reply:
         ) from cause
 
 
+def _rows(table: LogProbTable) -> list[LogProb]:
+    return list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))
+
+
 def table_of(rows: Sequence[LogProb]) -> LogProbTable:
     """Rows (total, tokens) as a table."""
     return LogProbTable(
@@ -331,9 +300,6 @@ def table_of(rows: Sequence[LogProb]) -> LogProbTable:
     )
 
 
-def _digest(text: str) -> bytes:
-    return _digest_bytes(text.encode(errors="surrogatepass"))
-
-
-def _digest_bytes(data: bytes) -> bytes:
+def _digest(text: str | bytes) -> bytes:
+    data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     return hashlib.blake2b(data, digest_size=16).digest()

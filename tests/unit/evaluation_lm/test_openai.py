@@ -163,7 +163,6 @@ def test_a_missing_key_is_said_before_anything_is_asked(monkeypatch: pytest.Monk
         {"api_key_env": "sk-canary-123"},
         {"base_url": "https://user:canary@api.example.org/v1"},
         {"base_url": "https://api.example.org/v1?key=canary"},
-        {"model": None},
     ],
 )
 def test_a_config_that_holds_a_secret_is_refused_without_repeating_it(wrong: Any) -> None:
