@@ -111,17 +111,12 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXP
 
 @dataclass(frozen=True)
 class Model:
-    """The LM that a worker has to be: its config node (JSON), and the run's own LM's identity.
-
-    Attributes:
-        code: digest of the run's judgelab sources.
-        folder: the run's working directory, for relative paths in the config.
-    """
+    """The LM that a worker has to be: its config node (JSON), and the run's own LM's identity."""
 
     config: str
     identity: str
-    code: str
-    folder: str
+    code: str  # digest of the run's judgelab sources
+    folder: str  # the run's working directory, for relative paths in the config
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,13 @@ class Own:
     Attributes:
         start, count, length: first token, number of segments, (padded) tokens of each.
         gather: [count * length] token of each padded place; None where nothing is padded.
-        real: places that hold a token, in the order of the tokens.
     """
 
     start: int
     count: int
     length: int
     gather: Tensor | None = None
-    real: Tensor | None = None
+    real: Tensor | None = None  # places that hold a token, in the order of the tokens
 
 
 @dataclass(frozen=True)
@@ -54,17 +53,14 @@ class Pass:
     """What the attention of one forward pass has to know.
 
     Attributes:
-        own: covers all tokens in order.
-        shared: queries that have something above them.
         made: (node, parent, start, stop) of nodes in this pass, parents first.
-        keep: nodes whose path a later pass needs.
         paths: (node, layer) -> blocks of its path; filled as layers run.
     """
 
-    own: list[Own]
-    shared: list[Shared]
+    own: list[Own]  # covers all tokens in order
+    shared: list[Shared]  # queries that have something above them
     made: list[tuple[int, int, int, int]]
-    keep: frozenset[int]
+    keep: frozenset[int]  # nodes whose path a later pass needs
     paths: dict[tuple[int, int], list[Block]] = field(default_factory=dict)
 
 
@@ -83,7 +79,6 @@ def tree_attention(
 
     Args:
         query, key, value: [1, heads, tokens, head size].
-        tree: the pass.
 
     Returns:
         [1, tokens, heads, head size], and no weights.
@@ -187,13 +182,9 @@ def _see(query: Tensor, key: Tensor, value: Tensor, scale: float) -> tuple[Tenso
 def flash(
     query: Tensor, key: Tensor, value: Tensor, causal: bool, scale: float
 ) -> tuple[Tensor, Tensor]:
-    """Attention and its log-sum-exp, by the kernel torch has for this device and dtype.
+    """Attention [batch, heads, length, size] and its log-sum-exp [batch, heads, length] in fp32.
 
-    Args:
-        query, key, value: [batch, heads, length, size], as many heads each.
-
-    Returns:
-        [batch, heads, length, size], and [batch, heads, length] in fp32.
+    By the kernel torch has for this device and dtype; query, key and value have as many heads each.
     """
     ops = torch.ops.aten
     if query.device.type == "cpu":

@@ -31,17 +31,11 @@ Nats = Mapping[tuple[Ids, Ids], float]
 
 @dataclass(frozen=True)
 class Fork:
-    """A place where labels part, or where one ends and another goes on (or the beginning).
+    """A place where labels part, or where one ends and another goes on (or the beginning)."""
 
-    Attributes:
-        path: tokens from the prompt to here.
-        chains: the ways on, each up to the next fork or to the end of a label.
-        label: index of the label whose tokens are ``path``; None where no label ends here.
-    """
-
-    path: Ids
-    chains: tuple[Ids, ...]
-    label: int | None
+    path: Ids  # tokens from the prompt to here
+    chains: tuple[Ids, ...]  # the ways on, each up to the next fork or to the end of a label
+    label: int | None  # index of the label whose tokens are ``path``; None where no label ends here
 
 
 @dataclass(frozen=True)
@@ -49,12 +43,11 @@ class Trie:
     """Labels that a reply may begin with.
 
     Args:
-        labels: tokens of each, all different, none empty.
         stops: tokens that end a reply, and such as may follow a label: where one label begins
             another, they tell at no cost that a reply does not go on to the longer one.
     """
 
-    labels: tuple[Ids, ...]
+    labels: tuple[Ids, ...]  # tokens of each, all different, none empty
     stops: Ids
 
     @cached_property

@@ -19,11 +19,8 @@ class Embedder:
     Texts longer than the model's positions are cut there.
 
     Args:
-        model: a folder, or an id on the Hugging Face Hub; safetensors only, and no code of its
-            repository is run.
-        revision: on the Hub, a commit, tag or branch.
+        model, revision, owner: see ``source.find``.
         batch: texts in one pass; changes the speed only.
-        owner: the part of the config that names the model, for messages.
 
     Raises:
         ConfigError: the model is not to be had or cannot be loaded.
@@ -61,11 +58,10 @@ class Embedder:
         encoded: Any = self._tokenizer(
             texts, padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
         )
-        inputs = {
-            key: encoded[key].to(self._model.device) for key in ("input_ids", "attention_mask")
-        }
-        states = self._model(**inputs).last_hidden_state.double()
-        mask = inputs["attention_mask"].unsqueeze(-1).double()
+        device = self._model.device
+        ids, attended = encoded["input_ids"].to(device), encoded["attention_mask"].to(device)
+        states = self._model(input_ids=ids, attention_mask=attended).last_hidden_state.double()
+        mask = attended.unsqueeze(-1).double()
         mean = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
         norm = mean.norm(dim=-1, keepdim=True).clamp(min=1e-12)
         return np.asarray((mean / norm).cpu().numpy(), dtype=np.float64)

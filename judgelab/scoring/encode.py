@@ -14,15 +14,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from judgelab.core.lm import Pairs
 from judgelab.core.surrogates import halved
 from judgelab.scoring.prefix_tree import Ids, Job
 
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count
+Texts = dict[int, str]
+Coded = dict[int, Ids]
 
 
 class TextFrame(Protocol):
     """How a context and a target become one text; see ``RawText`` and ``chat.ChatText``."""
+
+    controls: bool  # whether control tokens written out in the framed texts are the model's own
+    guarded: bool  # whether a text must not write out control tokens itself
 
     def context(self, text: str) -> str:
         """What stands before the target."""
@@ -30,16 +36,6 @@ class TextFrame(Protocol):
 
     def target(self, text: str) -> str:
         """What follows the context: the target and, in a chat, what ends the turn."""
-        ...
-
-    @property
-    def controls(self) -> bool:
-        """Whether control tokens written out in the framed texts are the model's own."""
-        ...
-
-    @property
-    def guarded(self) -> bool:
-        """Whether a text must not write out control tokens itself."""
         ...
 
 
@@ -63,14 +59,12 @@ class Encoded:
     """Token sequences of the pairs asked for.
 
     Attributes:
-        jobs: [pairs] context and target tokens; None where there is nothing to condition on, or
-            a text imitates control tokens of the chat template or holds half a character. A
-            target may hold no token.
-        joint: pairs whose boundary tokens merge, encoded jointly.
+        jobs: [pairs] context and target tokens; None where there is nothing to condition on, or a
+            text imitates control tokens or holds half a character. A target may hold no token.
     """
 
     jobs: tuple[Job | None, ...]
-    joint: int
+    joint: int  # pairs whose boundary tokens merge, encoded jointly
 
 
 class Encoder:
@@ -94,9 +88,7 @@ class Encoder:
         start = tokenizer.bos_token_id
         self._start = tokenizer.eos_token_id if start is None else start
 
-    def encode(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Sequence[tuple[int, int]]
-    ) -> Encoded:
+    def encode(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> Encoded:
         """Tokens of every pair; texts that no pair names are not looked at."""
         used_x = sorted({c for c, _ in pairs})
         used_y = sorted({t for _, t in pairs})
@@ -148,15 +140,10 @@ class Encoder:
         return ids
 
     def _joint(
-        self,
-        x: dict[int, str],
-        y: dict[int, str],
-        ids_x: dict[int, Ids],
-        ids_y: dict[int, Ids],
-        pairs: Sequence[tuple[int, int]],
+        self, x: Texts, y: Texts, ids_x: Coded, ids_y: Coded, pairs: Pairs
     ) -> dict[tuple[int, int], Job]:
         """Pairs whose tokens are not those of their two texts, with the tokens they have."""
-        suspects = self._suspects(x, y, ids_x, ids_y, dict.fromkeys(pairs))
+        suspects = self._suspects(x, y, ids_x, ids_y, list(dict.fromkeys(pairs)))
         whole = self._ids([x[c] + y[t] for c, t in suspects])
         result = {}
         for (c, t), ids in zip(suspects, whole, strict=True):
@@ -168,12 +155,7 @@ class Encoder:
         return result
 
     def _suspects(
-        self,
-        x: dict[int, str],
-        y: dict[int, str],
-        ids_x: dict[int, Ids],
-        ids_y: dict[int, Ids],
-        pairs: dict[tuple[int, int], None],
+        self, x: Texts, y: Texts, ids_x: Coded, ids_y: Coded, pairs: Pairs
     ) -> list[tuple[int, int]]:
         """Pairs that the few characters around the boundary do not clear.
 

@@ -27,7 +27,7 @@ class Engine:
 
     Args:
         model: a causal LM in evaluation mode.
-        backend: auto, rows, kv or tree.
+        backend: auto, rows, kv or tree; changes the speed only.
         budget: tokens of one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
             ``rows`` on the first bin; None for a small multiple of what the precision cannot
@@ -124,7 +124,7 @@ class Engine:
             self._differs(way, found)
 
     def _differs(self, way: str, found: Drift) -> None:
-        """Choose the next way; a way that the user named is not exchanged."""
+        """Choose the next way; one that the user named is not exchanged."""
         reason = f"{way} differs from one sequence at a time by {found}"
         if self.named:
             raise DriftError(

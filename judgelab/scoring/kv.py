@@ -7,6 +7,7 @@ copying the cache where they part.
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,7 @@ def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[
 
     Args:
         model: a causal LM; its body returns last hidden states and a cache.
-        head: the LM head.
-        plan: contexts and targets; its bins are not used, as a cache belongs to one context.
+        plan: its bins are not used, as a cache belongs to one context.
         budget: cache entries (batch x length) of one pass over targets.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
@@ -41,14 +41,15 @@ def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[
     return np.asarray(result.numpy())
 
 
+@dataclass(frozen=True)
 class _Run:
     """One pass at a time over a plan."""
 
-    def __init__(
-        self, model: Any, head: Head, plan: ScoringPlan, budget: int, result: torch.Tensor
-    ) -> None:
-        self.model, self.head, self.plan = model, head, plan
-        self.budget, self.result = budget, result
+    model: Any
+    head: Head
+    plan: ScoringPlan
+    budget: int
+    result: torch.Tensor
 
     def context(self, n: int, cache: Any, leaves: list[int]) -> Any:
         """Encode a node on top of its parent's cache; score the first token of its targets."""
@@ -107,14 +108,7 @@ class _Run:
         )
         return out.last_hidden_state, out.past_key_values
 
-    def _add(
-        self,
-        hidden: torch.Tensor,
-        rows: list[int],
-        at: list[int],
-        tokens: list[int],
-        places: list[int],
-    ) -> None:
-        device = hidden.device
-        asked = Asked(*(torch.tensor(v, device=device) for v in (rows, at, tokens, places)))
+    def _add(self, hidden: torch.Tensor, *asked_for: list[int]) -> None:
+        """Log-probabilities asked for by the fields of ``Asked``, put in their place."""
+        asked = Asked(*(torch.tensor(v, device=hidden.device) for v in asked_for))
         self.result[asked.place.cpu()] = self.head.logprobs(hidden, asked).double().cpu()

@@ -19,17 +19,11 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 @dataclass(frozen=True)
 class Form:
-    """In which form weights are held.
+    """In which form weights are held."""
 
-    Attributes:
-        dtype: float32, bfloat16 or float16; of the computation, where weights are quantised.
-        quantization: none (as stored), nf4 (4 bit, double quantisation off) or int8.
-        device_map: a device, or transformers' ``auto``.
-    """
-
-    dtype: str
-    quantization: str
-    device_map: str
+    dtype: str  # float32, bfloat16 or float16; of the computation, where weights are quantised
+    quantization: str  # none (as stored), nf4 (4 bit, double quantisation off) or int8
+    device_map: str  # a device, or transformers' ``auto``
 
 
 def resolve_dtype(dtype: str, folder: Path) -> str:

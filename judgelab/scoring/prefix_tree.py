@@ -17,17 +17,11 @@ Job = tuple[Ids, Ids]
 
 @dataclass(frozen=True)
 class Node:
-    """A stretch of context that is encoded once for everything below it.
+    """A stretch of context that is encoded once for everything below it."""
 
-    Attributes:
-        parent: index of the stretch before it, -1 for none.
-        start: position of its first token.
-        tokens: its tokens, at least one.
-    """
-
-    parent: int
-    start: int
-    tokens: Ids
+    parent: int  # index of the stretch before it, -1 for none
+    start: int  # position of its first token
+    tokens: Ids  # its tokens, at least one
 
     @property
     def end(self) -> int:
@@ -61,21 +55,13 @@ class ScoringPlan:
     """A forest of contexts with targets on top, and the bins to run it in.
 
     Attributes:
-        nodes: parents before children.
-        leaves: every distinct (context, target) once, in a canonical order.
         bins: forward passes in order; each holds at most the token budget, or one segment.
-        leaf_of: [jobs] index of the leaf that answers each job.
     """
 
-    nodes: tuple[Node, ...]
-    leaves: tuple[Leaf, ...]
+    nodes: tuple[Node, ...]  # parents before children
+    leaves: tuple[Leaf, ...]  # every distinct (context, target) once, in a canonical order
     bins: tuple[Bin, ...]
-    leaf_of: tuple[int, ...]
-
-    @property
-    def tokens(self) -> int:
-        """Tokens that go through the model."""
-        return sum(len(n.tokens) for n in self.nodes) + sum(len(x.inputs) for x in self.leaves)
+    leaf_of: tuple[int, ...]  # [jobs] index of the leaf that answers each job
 
     @cached_property
     def places(self) -> tuple[int, ...]:

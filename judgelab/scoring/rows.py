@@ -85,14 +85,13 @@ class Drift:
     Attributes:
         typical, largest: root mean square over tokens; of any token.
         allowed, allowed_largest: what these must not exceed.
-        tokens: how many were compared.
     """
 
     typical: float
     largest: float
     allowed: float
     allowed_largest: float
-    tokens: int
+    tokens: int  # how many were compared
 
     @property
     def small(self) -> bool:

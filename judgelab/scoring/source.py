@@ -138,10 +138,7 @@ def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: 
 
 
 def stored_quantization(folder: Path) -> str:
-    """How the weights of a model folder are stored.
-
-    Returns:
-        none, nf4, fp4 or int8 (bitsandbytes), or the method by its own name (gptq, awq, ...).
+    """How a folder's weights are stored: none, nf4, fp4, int8, or the method's name (gptq, ...).
 
     Raises:
         ConfigError: the folder's config.json cannot be read, or is no description of a model.
@@ -176,9 +173,6 @@ def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
 
 def resolve_quantization(asked: str, folder: Path) -> str:
     """The quantisation that a model will have in memory: as stored, else as asked.
-
-    Args:
-        asked: none, nf4 or int8; none takes the weights as they are stored.
 
     Raises:
         ConfigError: the weights are stored in another quantisation than the one asked for.

@@ -24,15 +24,13 @@ class TrainedOn:
     """The base and the papers behind an adapter; of the texts, hashes alone.
 
     Attributes:
-        model: the base model, as it was named.
-        content: its Hub id and commit, or the hash of its folder.
         papers: ids of the papers that trained, in order; held-out ones are not among them.
         texts: SHA-256 of their sources, synopses and texts of 100 characters or more, as they
             came and as they trained, in lower case and with single spaces; sorted.
     """
 
-    model: str
-    content: str
+    model: str  # the base model, as it was named
+    content: str  # its Hub id and commit, or the hash of its folder
     papers: tuple[str, ...]
     texts: tuple[str, ...]
 
@@ -50,13 +48,7 @@ class TrainedOn:
 
 
 def training_on(model: str, content: str, train: Panel, loaded: Panel) -> TrainedOn:
-    """The record of a training.
-
-    Args:
-        model, content: the base, see ``TrainedOn``.
-        train: the papers that train, texts as they train.
-        loaded: papers as they came, those of ``train`` among them.
-    """
+    """The record of a training on ``train``, whose papers are in ``loaded`` as they came."""
     ids = {item.id for item in train.items}
     texts = [text for text, _ in long_texts(train)]
     texts += [text for text, name in long_texts(loaded) if name in ids]

@@ -161,7 +161,7 @@ def _asked(
 
 
 def _last_use(plan: ScoringPlan) -> list[int]:
-    """[nodes] index of the last bin in which somebody sees the node."""
+    """[nodes] index of the last bin in which the node is seen."""
     result = [-1] * len(plan.nodes)
     for b, bin_ in enumerate(plan.bins):
         for n in bin_.nodes:
