@@ -55,13 +55,8 @@ class Caller:
     """Calls an endpoint.
 
     Retried are 408, 409, 429, 5xx, timeouts and broken connections, and nothing else: an answer
-    that cannot be read was paid for, and asking again would pay twice.
-
-    Args:
-        client: with its own retries off.
-        meter: where each attempt is noted before it is sent.
-        secret: the key, blotted out of every message of the server's.
-        where: the endpoint's name for messages.
+    that cannot be read was paid for, and asking again would pay twice. The client's own retries are
+    off; the secret (the key) is blotted out of every message of the server's.
     """
 
     def __init__(
@@ -77,8 +72,7 @@ class Caller:
 
         Raises:
             ConfigError: the key, the address or the model is refused.
-            EndpointError: no connection was ever made, nothing was ever answered, or the account
-                is empty.
+            EndpointError: nothing was ever answered, or the account is empty.
             BudgetReachedError: an attempt would exceed the budget.
         """
         attempt = 1
@@ -95,14 +89,13 @@ class Caller:
                 f"{self.where} cannot be reached ({result.reason}): is it running, and is "
                 "evaluation_lm.base_url right?"
             )
-        if result.status == "timeout" and not self._reached:
-            self._silent += 1
-            if self._silent >= SILENT:
-                raise EndpointError(
-                    f"{self.where} has not answered once in {SILENT} calls of "
-                    f"{self.limits.retries + 1} attempts each ({result.reason}): is it running "
-                    "behind that address, and is evaluation_lm.limits.timeout long enough?"
-                )
+        self._silent += result.status == "timeout" and not self._reached
+        if self._silent >= SILENT:
+            raise EndpointError(
+                f"{self.where} has not answered once in {SILENT} calls of "
+                f"{self.limits.retries + 1} attempts each ({result.reason}): is it running "
+                "behind that address, and is evaluation_lm.limits.timeout long enough?"
+            )
         tries = f" after {attempt} attempts" if attempt > 1 else ""
         return replace(result, reason=f"{result.reason}{tries}")
 
@@ -111,7 +104,7 @@ class Caller:
         try:
             ticket = self.meter.sent(call.key, number, call.tokens)
             result = await self._send(call)
-            tokens, facts = _accounts(result.body)
+            tokens, facts = _accounts(result.body or {})
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
             if result.status not in LOST:
@@ -128,12 +121,10 @@ class Caller:
     async def _send(self, call: Call) -> Answer:
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
-        resource: Any = (
-            self.client.chat.completions if call.verb == "chat" else self.client.completions
-        )
+        client: Any = self.client.chat if call.verb == "chat" else self.client
         try:
             async with asyncio.timeout(self.limits.timeout):
-                raw = await resource.with_raw_response.create(**call.body)
+                raw = await client.completions.with_raw_response.create(**call.body)
         except (TimeoutError, APITimeoutError):
             return Answer(None, f"no answer in {self.limits.timeout:g} s", "timeout", again=True)
         except APIStatusError as cause:
@@ -182,10 +173,8 @@ def estimate(texts: Sequence[str]) -> int:
     return 1 + sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
 
 
-def _accounts(body: dict[str, Any] | None) -> tuple[tuple[int, int] | None, dict[str, Any]]:
+def _accounts(body: dict[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
     """Tokens (input, output) and the facts worth keeping, as the server says."""
-    if body is None:
-        return None, {}
     usage = body.get("usage")
     facts = {name: body.get(name) for name in ("model", "system_fingerprint")}
     if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):

@@ -32,11 +32,7 @@ def chat_call(
 
 
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:
-    """The reply, or the reason why there is none.
-
-    Raises:
-        CapabilityError: alternatives were asked for, and the server answers without.
-    """
+    """The reply, or the reason why there is none; CapabilityError where logprobs are ignored."""
     if answer.body is None:
         return Reply(None, answer.reason)
     usage = answer.body.get("usage")

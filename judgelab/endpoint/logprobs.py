@@ -46,11 +46,7 @@ def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[st
 
 
 def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
-    """The prompt's part of an answer.
-
-    Raises:
-        UnusableError: it is not there, or has another length than the server says the prompt has.
-    """
+    """The prompt's part of an answer; UnusableError where it is absent or of another length."""
     try:
         if mode == "prompt":
             return _listed(body["choices"][0]["prompt_logprobs"])
@@ -127,10 +123,7 @@ async def probe(caller: Caller, model: str, mode: Mode, draws: int = DRAWS) -> N
     """Ask for a few tokens with their log-probabilities, then for those of prompt and tokens.
 
     The same tokens must get the same values both ways: a server that ignores the field, or reads
-    the distribution one position off, cannot pass.
-
-    Raises:
-        CapabilityError: the server cannot do this, or does it wrongly; says which.
+    the distribution one position off, ends in a CapabilityError.
     """
     generate = {"model": model, "prompt": PROBE, "max_tokens": GENERATED, "temperature": 1.0}
     first = await _ask(caller, generate | {"logprobs": 1}, "logprobs")

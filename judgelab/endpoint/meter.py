@@ -34,11 +34,7 @@ class Price:
 
 
 def price_of(model: str, file: str | None = None) -> Price | None:
-    """The model's price; None where the list has none, which means unknown and never free.
-
-    Raises:
-        DataError: the list cannot be read.
-    """
+    """The model's price; None where the list has none, which means unknown and never free."""
     path = Path(file) if file else LIST
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -81,15 +77,10 @@ class Ticket:
 
 
 class Meter:
-    """An append-only file of attempts, and the budget they are held against.
+    """An append-only JSONL file of attempts, and the budget they are held against.
 
-    Args:
-        path: JSONL; what earlier executions of the run wrote counts. None keeps no file.
-        price: of the model; None is unknown, and then no cost is claimed.
-        budget: of the run.
-
-    Raises:
-        ConfigError: ``max_cost`` without a price.
+    What earlier executions of the run wrote counts; without a path no file is kept, without a price
+    no cost is claimed (ConfigError with ``max_cost``).
     """
 
     def __init__(
@@ -113,7 +104,7 @@ class Meter:
                 os.write(self._handle, b"\n")
 
     def sent(self, key: Sequence[str], attempt: int, tokens: tuple[int, int]) -> Ticket:
-        """Note that an attempt starts; ``tokens`` (input, output) are what it may take at most.
+        """Note that an attempt starts, which may take so many tokens (input, output) at most.
 
         Raises:
             BudgetReachedError: it must not start.
@@ -132,13 +123,7 @@ class Meter:
     def ended(
         self, ticket: Ticket, status: str, tokens: tuple[int, int] | None = None, **facts: Any
     ) -> None:
-        """Note how it ended.
-
-        Args:
-            status: see ``attempts.Answer``.
-            tokens: (input, output) as the server counted them.
-            facts: model, system_fingerprint, reason.
-        """
+        """Note how it ended: status of ``attempts.Answer``, tokens as the server counted them."""
         entry: dict[str, Any] = {"ended": ticket.number, "status": status}
         entry["seconds"] = round(time.monotonic() - ticket.started, 3)
         if tokens is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -73,13 +73,9 @@ class CallPool:
         if fault is not None:
             raise fault
 
-    def run(self, job: Awaitable[T]) -> T:
-        """One awaitable's result."""
-
-        async def wrapped() -> T:
-            return await job
-
-        return asyncio.run_coroutine_threadsafe(wrapped(), self.loop).result()
+    def run(self, job: Coroutine[Any, Any, T]) -> T:
+        """One coroutine's result."""
+        return asyncio.run_coroutine_threadsafe(job, self.loop).result()
 
     def close(self) -> None:
         """Stop the loop and its thread."""

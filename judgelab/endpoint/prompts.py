@@ -47,11 +47,8 @@ class PromptCache:
     """Scored prompts in a call cache, beside the answers.
 
     A pair that takes two prompts is not an answer until both are there: what came of one is kept,
-    so that a later run pays for the other alone. The file is opened by the thread that uses it.
-
-    Args:
-        path: of the call cache.
-        name: of the LM and of how it is asked.
+    so that a later run pays for the other alone. The file is opened by the thread that uses it;
+    ``name`` is that of the LM and of how it is asked.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -59,11 +56,7 @@ class PromptCache:
         self._cache: CallCache | None = None
 
     def get(self, text: str) -> ScoredPrompt | None:
-        """What is known of this prompt.
-
-        Raises:
-            DataError: what is kept cannot be read.
-        """
+        """What is known of this prompt (raises DataError: what is kept cannot be read)."""
         found = self._open().chats([self._key(text)]).values()
         try:
             for stored in found:
@@ -98,25 +91,13 @@ class PromptCache:
 
 
 class Prompts(ABC):
-    """One way to put pairs to a server.
-
-    Args:
-        model: as the server calls it.
-        mode: how the server reports log-probabilities of a prompt.
-
-    Attributes:
-        joint: pairs whose context and target share a token.
-    """
+    """One way to put pairs to a server; ``joint`` counts those that share a token."""
 
     def __init__(self, model: str, mode: Mode) -> None:
         self.model, self.mode, self.joint = model, mode, 0
 
     async def settle(self, caller: Caller) -> None:
-        """Find out whether the server can do it, and how.
-
-        Raises:
-            CapabilityError: it cannot.
-        """
+        """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
         await probe(caller, self.model, self.mode)
 
     @abstractmethod
@@ -148,9 +129,6 @@ class RawPrompts(Prompts):
 
     A target is scored on the tokens that start after the context; where a token runs across the
     boundary, log P(xy) - log P(x).
-
-    Attributes:
-        cache: where prompts are kept; None keeps none.
     """
 
     cache: PromptCache | None = None
@@ -205,14 +183,9 @@ class RawPrompts(Prompts):
 class FramedPrompts(Prompts):
     """Pairs as token sequences of the model's own tokenizer.
 
-    Args:
-        encoder: contexts and targets to tokens.
-
-    Attributes:
-        imitating: pairs unscored, as a text spells out control tokens.
-        unsent: pairs unscored, as the server takes text alone, and would read the tokens' text as
-            other tokens.
-        misread: pairs unscored, as the server read another number of tokens (it cuts prompts).
+    Counted as unscored: ``imitating`` pairs, a text of which spells out control tokens; ``unsent``
+    ones, where the server takes text alone and would read other tokens; ``misread`` ones, of which
+    the server read another number of tokens (it cuts prompts).
     """
 
     def __init__(self, model: str, mode: Mode, encoder: Encoder) -> None:

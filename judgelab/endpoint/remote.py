@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
+from judgelab.store.cached_lm import table_of
 
 
 class Remote(EvaluationLM, ABC):
@@ -56,7 +54,5 @@ class Remote(EvaluationLM, ABC):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
-        total, tokens = np.full(len(pairs), math.nan), np.zeros(len(pairs), dtype=np.int64)
-        for index, (nats, count) in self.stream_logprob(contexts, targets, pairs):
-            total[index], tokens[index] = nats, count
-        return LogProbTable(total, tokens)
+        rows = dict(self.stream_logprob(contexts, targets, pairs))
+        return table_of([rows[index] for index in range(len(pairs))])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
@@ -19,8 +18,10 @@ from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Rep
 from judgelab.scoring import load, source
 from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
 from judgelab.scoring.encode import Encoded, Encoder
+from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import other_base
+from judgelab.store.cached_lm import table_of
 
 if TYPE_CHECKING:
     from judgelab.scoring.engine import Engine
@@ -220,24 +221,22 @@ class Transformers(EvaluationLM):
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()
         longest = load.positions(engine.model)
-        total = np.full(len(encoded.jobs), np.nan)
-        tokens = np.zeros(len(encoded.jobs), dtype=np.int64)
+        rows, scored = [(math.nan, 0)] * len(encoded.jobs), dict[int, Job]()
         self.counts.pairs += len(encoded.jobs)
         self.counts.joint += encoded.joint
-        scored = []
         for i, job in enumerate(encoded.jobs):
             if job is None:
                 self.counts.imitating += 1
             elif longest is not None and len(job[0]) + len(job[1]) > longest:
                 self.counts.too_long += 1
             elif not job[1]:
-                total[i] = 0.0  # nothing to predict: P of the empty text is 1
+                rows[i] = (0.0, 0)  # nothing to predict: P of the empty text is 1
             else:
-                scored.append(i)
-                tokens[i] = len(job[1])
-        jobs = [job for i in scored if (job := encoded.jobs[i]) is not None]
-        total[scored] = engine.score(jobs)
-        return LogProbTable(total=total, tokens=tokens)
+                scored[i] = job
+        totals = engine.score(list(scored.values())).tolist()
+        for (i, job), nats in zip(scored.items(), totals, strict=True):
+            rows[i] = (nats, len(job[1]))
+        return table_of(rows)
 
     def _ready(self) -> Engine:
         if self._engine is None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
 from judgelab.core.capability import Capability
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
@@ -17,6 +15,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Rep
 from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
+from judgelab.store.cached_lm import table_of
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
@@ -119,58 +118,52 @@ class VLLM(EvaluationLM):
         encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
         before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
         joint = [list(encode(contexts[c] + targets[t])) for c, t in pairs]
-        clean = [
-            whole[: len(before[c])] == before[c] for whole, (c, _) in zip(joint, pairs, strict=True)
-        ]
-        alone = sorted({c for (c, _), fits in zip(pairs, clean, strict=True) if not fits})
+        starts = [len(before[c]) for c, _ in pairs]
+        merged = [joint[k][: starts[k]] != before[c] for k, (c, _) in enumerate(pairs)]
+        alone = sorted({c for (c, _), across in zip(pairs, merged, strict=True) if across})
         values = self._prompts([*joint, *(before[c] for c in alone)])
         sums = {c: math.fsum(row[1:]) for c, row in zip(alone, values[len(joint) :], strict=True)}
-        total = np.full(len(pairs), math.nan)
-        tokens = np.zeros(len(pairs), dtype=np.int64)
-        for index, (c, _) in enumerate(pairs):
-            row = values[index]
-            tokens[index] = len(row) - len(before[c])
-            if clean[index]:
-                total[index] = math.fsum(row[len(before[c]) :])
-            else:
-                total[index] = math.fsum(row[1:]) - sums[c]
-        self.joint += len(pairs) - sum(clean)
-        return LogProbTable(total, tokens)
+        self.joint += sum(merged)
+        rows = []
+        for k, (c, _) in enumerate(pairs):
+            start = 1 if merged[k] else starts[k]
+            nats = math.fsum(values[k][start:]) - (sums[c] if merged[k] else 0.0)
+            rows.append((nats, len(values[k]) - starts[k]))
+        return table_of(rows)
 
     def _framed(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """The sums over the tokens that our own encoder makes; NaN where it makes none."""
         encoded = self.framing.encoder(self._tokenizer).encode(contexts, targets, pairs)
-        rows = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
-        total, tokens = np.full(len(pairs), math.nan), np.zeros(len(pairs), dtype=np.int64)
-        for index, (job, row) in enumerate(zip(encoded.jobs, rows, strict=True)):
-            if job is None:
-                self.imitating += 1
-            else:
-                total[index] = math.fsum(row[len(job[0]) :])
-                tokens[index] = len(job[1])
+        values = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
         self.joint += encoded.joint
-        return LogProbTable(total, tokens)
+        self.imitating += encoded.jobs.count(None)
+        return table_of(
+            [
+                (math.nan, 0) if job is None else (math.fsum(row[len(job[0]) :]), len(job[1]))
+                for job, row in zip(encoded.jobs, values, strict=True)
+            ]
+        )
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
         parameters = require("vllm", extra="gpu").SamplingParams
         found = [self._fitting(prompt) for prompt in self.prompts(requests)]
-        asked = [index for index, prompt in enumerate(found) if not isinstance(prompt, Reply)]
+        asked = [(p, r) for p, r in zip(found, requests, strict=True) if not isinstance(p, Reply)]
         settings = [
             parameters(
-                temperature=requests[index].temperature,
-                max_tokens=requests[index].max_tokens or LONGEST,
-                seed=requests[index].repeat,
-                logprobs=requests[index].top_logprobs or None,
+                temperature=request.temperature,
+                max_tokens=request.max_tokens or LONGEST,
+                seed=request.repeat,
+                logprobs=request.top_logprobs or None,
             )
-            for index in asked
+            for _, request in asked
         ]
-        prompts = [{"prompt_token_ids": found[index]} for index in asked]
+        prompts = [{"prompt_token_ids": ids} for ids, _ in asked]
         outputs = self._engine.generate(prompts, settings, use_tqdm=False) if asked else []
-        fresh = {i: _reply(o, requests[i]) for i, o in zip(asked, outputs, strict=True)}
-        return [p if isinstance(p, Reply) else fresh[i] for i, p in enumerate(found)]
+        fresh = (_reply(output, r) for output, (_, r) in zip(outputs, asked, strict=True))
+        return [p if isinstance(p, Reply) else next(fresh) for p in found]
 
     def prompts(self, requests: Sequence[ChatRequest]) -> list[list[int] | Reply]:
         """The tokens that each request is put to the model in, or why it is not.
@@ -217,16 +210,12 @@ class VLLM(EvaluationLM):
         values = [[math.nan] * len(ids) for ids in prompts]  # too long: one would stop them all
         for i, output in zip(fit, outputs, strict=True):
             rows = zip(output.prompt_logprobs, prompts[i], strict=True)
-            values[i] = [_value(row, token) for row, token in rows]
+            values[i] = [float(row[t].logprob) if row else math.nan for row, t in rows]
         return values
 
     @property
     def _longest(self) -> int:
         return int(self._engine.llm_engine.model_config.max_model_len)
-
-
-def _value(row: Mapping[int, Any] | None, token: int) -> float:
-    return math.nan if row is None else float(row[token].logprob)
 
 
 def _reply(output: Any, request: ChatRequest) -> Reply:

@@ -36,14 +36,9 @@ class Joblib(Sharded):
         workers: processes; None for one per core that this process may use.
         threads: of the numerical libraries in each: processes with several each slow one another
             down where they share cores.
-
-    Raises:
-        ConfigError: a number below 1.
     """
 
-    def __init__(self, workers: int | None = None, threads: int = 1) -> None:
-        super().__init__(workers, threads)
-        self._used = False
+    _used = False
 
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
         """See Sharded."""

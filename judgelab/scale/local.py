@@ -19,14 +19,11 @@ class Scale(Protocol):
     """Spreads questions; it cannot change an answer, a score or a byte of a result."""
 
     def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
-        """How the steps of a run are spread.
+        """How the steps of a run are spread; ConfigError where this LM cannot be.
 
         Args:
             node: the config of the LM, from which others build their own.
             lm: the run's LM; answers end up in its cache.
-
-        Raises:
-            ConfigError: this LM cannot be spread.
         """
         ...
 

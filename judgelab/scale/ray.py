@@ -29,12 +29,8 @@ class Ray(Sharded):
     Args:
         address: of a running cluster (``auto``, ``host:6379``); None starts Ray on this machine.
         workers: None for as many as the cluster holds.
-        cpus: of one worker.
-        gpus: of one worker; a fraction lets several share a GPU.
+        cpus, gpus: of one worker; a fraction lets several share a GPU.
         threads: of the numerical libraries in each.
-
-    Raises:
-        ConfigError: a number that makes no sense.
     """
 
     def __init__(
@@ -52,8 +48,7 @@ class Ray(Sharded):
             )
         self.address, self.cpus, self.gpus = address, cpus, gpus
         self._ray: Any = None
-        self._ours = False
-        self._actors: list[Any] = []
+        self._ours, self._actors = False, list[Any]()
 
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
         """See Sharded."""

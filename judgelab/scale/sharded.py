@@ -51,11 +51,7 @@ Answers = LogProbTable | list[Reply]
 
 
 class Collector(WrappedLM):
-    """Looks like ``lm``, gives the answers that are known, and notes the questions that are not.
-
-    Attributes:
-        shards: what is missing, in the order in which it was asked; every question once.
-    """
+    """Looks like ``lm``, gives known answers, and notes in ``shards`` every other question once."""
 
     def __init__(self, lm: Cached) -> None:
         self.shards: list[Shard] = []
@@ -129,12 +125,7 @@ class Answered:
 
 
 def answer(model: Model, shard: Shard) -> Answered:
-    """Answer a shard.
-
-    Raises:
-        ConfigError: this machine has other code, or other files behind the model's name.
-        JudgelabError: whatever the LM itself refuses.
-    """
+    """Answer a shard; ConfigError where this machine has other code or other model files."""
     lm = _lm(model)
     answers: Answers
     if isinstance(shard, PairShard):
@@ -172,7 +163,7 @@ class Sharded(ABC):
     depend on answers (notes first, then texts), that goes round once a stage.
     """
 
-    def __init__(self, workers: int | None, threads: int) -> None:
+    def __init__(self, workers: int | None = None, threads: int = 1) -> None:
         if threads < 1 or (workers is not None and workers < 1):
             raise ConfigError(
                 "scale.workers must be at least 1, or null for all there are, and scale.threads "
@@ -182,22 +173,14 @@ class Sharded(ABC):
 
     @abstractmethod
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
-        """(index of the shard, its answers) in the order of arrival.
-
-        Raises:
-            JudgelabError: what a worker refuses, or that one died.
-        """
+        """(index of the shard, its answers) in the order of arrival."""
 
     @abstractmethod
     def close(self) -> None:
         """Give back processes and connections."""
 
     def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
-        """Spread an LM of this machine, or one that every machine of the cluster can load.
-
-        Raises:
-            ConfigError: the LM is an endpoint.
-        """
+        """Spread an LM of this machine, or one that every machine of the cluster can load."""
         if lm.lm.streaming is not None:
             raise ConfigError(
                 "scale: an endpoint answers many calls at once already, and its limits and budget "

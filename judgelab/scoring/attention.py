@@ -77,14 +77,8 @@ def tree_attention(
 ) -> tuple[Tensor, None]:
     """Attention of packed segments; the signature is transformers' AttentionInterface.
 
-    Args:
-        query, key, value: [1, heads, tokens, head size].
-
-    Returns:
-        [1, tokens, heads, head size], and no weights.
-
-    Raises:
-        TreeRefused: the model asks for something that is not plain causal attention.
+    Query, key and value are [1, heads, tokens, head size]; the result is [1, tokens, heads, head
+    size], and no weights. TreeRefused where the model asks for more than plain causal attention.
     """
     _refuse(tree, query, value, dropout, extra)
     assert tree is not None

@@ -33,11 +33,7 @@ def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
 
 
 class ChatTemplate:
-    """Conversations as the text a model was trained on.
-
-    Args:
-        tokenizer: has a chat template.
-        today: the date printed by templates that print one, whatever the day of the run.
+    """Conversations as the text a model was trained on, printing ``today`` as the date.
 
     Raises:
         ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
@@ -53,13 +49,10 @@ class ChatTemplate:
         self._text = _pinned(tokenizer.get_chat_template(), today)
 
     def render(self, messages: Sequence[Message], reply_follows: bool) -> str:
-        """The conversation as one text.
+        """The conversation as one text; ConfigError where the template refuses these roles.
 
         Args:
             reply_follows: end with what precedes the model's reply.
-
-        Raises:
-            ConfigError: the template refuses these roles.
         """
         jinja: Any = require("jinja2", extra="local")
         try:
@@ -81,11 +74,7 @@ class ChatTemplate:
     def reply(self, opening: Sequence[Message], text: str, undefined: str) -> str:
         """What the template writes after its generation prompt where the reply is ``text``.
 
-        Args:
-            undefined: what is not defined otherwise and what to set instead, for the message.
-
-        Raises:
-            ConfigError: the template's conversations do not continue its generation prompt.
+        ConfigError, saying what is ``undefined``, where conversations do not continue that prompt.
         """
         ask = (*opening, Message("user", "-"))
         before = self.render(ask, reply_follows=True)
@@ -119,11 +108,7 @@ class ChatText:
 
     The reply's text begins after the template's generation prompt; with ``end_token`` the sum
     includes the token that ends the turn, as GEM's does. (GEM also counts the line break of the
-    header, whose probability is about 1.)
-
-    Args:
-        template: renders conversations.
-        system: system message, or None for the template's own.
+    header, whose probability is about 1.) Without a system message the template has its own.
     """
 
     controls = True
@@ -201,11 +186,7 @@ class Framing:
         return self.template == "none" and not self.end_token
 
     def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
-        """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``.
-
-        Args:
-            dtype: of the computation; empty where it is not known.
-        """
+        """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
         held = SHORT.get(dtype, "")
         if quantization != "none":
             held = f"{quantization} in {held or 'a dtype not known'}"

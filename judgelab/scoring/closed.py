@@ -198,9 +198,6 @@ def answer_closed(
     Args:
         template: writes the labels as replies.
         prompts: the requests as the model is to see them.
-
-    Raises:
-        ConfigError: two labels are the same tokens.
     """
     stops = _stops(engine.model, tokenizer)
     asked = _encoded(Encoder(tokenizer, LabelText(template), end_token=False), prompts, requests)

@@ -16,14 +16,8 @@ from judgelab.scoring.source import fetch_weights, find
 class Embedder:
     """An encoder of the transformers library with mean pooling over a text's tokens.
 
-    Texts longer than the model's positions are cut there.
-
-    Args:
-        model, revision, owner: see ``source.find``.
-        batch: texts in one pass; changes the speed only.
-
-    Raises:
-        ConfigError: the model is not to be had or cannot be loaded.
+    Texts longer than the model's positions are cut there; ``batch`` texts go in one pass. Of the
+    other arguments, and of what is raised, see ``source.find`` and ``load.load_encoder``.
     """
 
     def __init__(

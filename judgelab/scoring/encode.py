@@ -68,10 +68,9 @@ class Encoded:
 
 
 class Encoder:
-    """Tokens of contexts and targets.
+    """Tokens of contexts and targets, by a fast Hugging Face tokenizer.
 
     Args:
-        tokenizer: a fast Hugging Face tokenizer.
         frame: raw texts, or a chat template around them.
         end_token: whether the token that ends a text (a turn, in a chat) is part of the target.
     """

@@ -34,10 +34,8 @@ class Engine:
             tell, see ``rows.drift``.
 
     Attributes:
-        backend: the way that is used: rows, kv or tree.
-        reason: why it is not the way asked for (or not ``tree``, under auto); None if it is.
-        drift: how far it is off ``rows`` on the first bin; None before the first call, and for
-            ``rows``.
+        backend, reason: the way that is used, and why it is not the one asked for (or ``tree``).
+        drift: how far it is off ``rows`` on the first bin, once checked.
     """
 
     def __init__(
@@ -58,11 +56,7 @@ class Engine:
         self.backend = self._choose(backend if self.named else "tree")
 
     def score(self, jobs: Sequence[Job]) -> NDArray[np.float64]:
-        """[jobs] sum of log P over the target, nats.
-
-        Raises:
-            DriftError: a back end was named, and the first bin disagrees with ``rows``.
-        """
+        """[jobs] sum of log P over the target, nats; DriftError where a named back end is off."""
         if not jobs:
             return np.empty(0)
         plan = make_plan(jobs, self.budget)

@@ -26,14 +26,12 @@ class Head:
     """log softmax of the LM head at chosen positions, blocked over rows and vocabulary.
 
     Logits are products in fp32 of whatever precision states and weights have, the target's as well
-    as those of the sum: were only one of them rounded, P of a likely token could exceed 1.
-
-    One block of logits lives in one buffer that is used again and again; it is small enough to
-    stay near the processor, where the exponentials are summed.
+    as those of the sum: were only one of them rounded, P of a likely token could exceed 1. A block
+    of logits lives in one buffer that is used again and again; it is small enough to stay near the
+    processor, where the exponentials are summed.
 
     Args:
-        weight: [vocab, hidden] the output embedding.
-        bias: [vocab], or None.
+        weight, bias: [vocab, hidden] the output embedding; [vocab], or None.
         rows, columns: positions and vocabulary entries in a block.
     """
 
@@ -46,11 +44,7 @@ class Head:
         self._buffer: Tensor | None = None
 
     def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
-        """[asked] log P of each asked token, nats, fp32.
-
-        Args:
-            hidden: [positions, hidden] last hidden states of a pass, after the final norm.
-        """
+        """[asked] log P of each asked token, nats, fp32, from [positions, hidden] last states."""
         states = hidden.index_select(0, asked.rows)
         normaliser = torch.empty(len(states), dtype=torch.float32, device=states.device)
         for start in range(0, len(states), self.rows):

@@ -22,7 +22,6 @@ def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
     Args:
-        model: a causal LM; its body returns last hidden states and a cache.
         plan: its bins are not used, as a cache belongs to one context.
         budget: cache entries (batch x length) of one pass over targets.
     """

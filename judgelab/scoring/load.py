@@ -56,11 +56,7 @@ def quantised(model: Any) -> bool:
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """A fast tokenizer.
-
-    Raises:
-        ConfigError: there is none in the folder.
-    """
+    """A fast tokenizer (raises ConfigError: there is none in the folder)."""
     library = require("transformers", extra="local")
     try:
         tokenizer = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -78,9 +74,8 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     others (penalties, least lengths, ...) would change replies unseen.
 
     Raises:
-        ConfigError: the folder holds no causal LM that transformers knows, or not all of its
-            weights, or stores them in another quantisation than ``form`` asks for; or the adapter
-            does not fit it.
+        ConfigError: the folder holds no causal LM, lacks weights or stores them in another
+            quantisation than ``form`` asks for; or the adapter does not fit it.
     """
     quiet()
     settings = {**_quantization(form, folder), "attn_implementation": "sdpa"}
@@ -97,12 +92,7 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
 
 
 def load_encoder(folder: Path, form: Form) -> Any:
-    """A model whose last hidden states are wanted, in evaluation mode.
-
-    Raises:
-        ConfigError: the folder holds no model that transformers itself knows, or not all of the
-            weights that its last hidden states need.
-    """
+    """A model whose last hidden states are wanted, in evaluation mode."""
     model = _loaded("AutoModel", folder, form, "encoder", {})
     return model.eval().requires_grad_(False)
 
@@ -246,9 +236,6 @@ def check_gradients(model: Any, owner: str) -> None:
 
     Args:
         owner: the config path of the settings, for the message.
-
-    Raises:
-        ConfigError: this machine's kernel for a layer passes no gradient to what lies below it.
     """
     torch = require("torch", extra="local")
     bitsandbytes = sys.modules.get("bitsandbytes")

@@ -45,12 +45,7 @@ class Workers:
     """``count`` workers; they start with the first texts and end with ``close``.
 
     They also end when this process does, in whatever way: their input ends then. Ctrl-C reaches
-    this process alone.
-
-    Args:
-        count: how many.
-        order: longest context of the predictor, in bytes.
-        memory: memory of the predictor in bytes.
+    this process alone. Order (of contexts) and memory, of the predictor, are in bytes.
     """
 
     def __init__(self, count: int, order: int, memory: int) -> None:
@@ -63,11 +58,7 @@ class Workers:
         _stop(self._running, os.getpid())
 
     def sizes(self, texts: Iterable[bytes]) -> list[int]:
-        """Compressed size of each text in bytes; few of the texts are held at a time.
-
-        Raises:
-            WorkerLost: one ended before it had answered.
-        """
+        """Size of each text in bytes, few texts held at a time; WorkerLost if one ended early."""
         while len(self._running) < self.count:
             self._running.append(self._start())
         chunks, taking = enumerate(_chunks(texts)), threading.Lock()

@@ -97,12 +97,8 @@ def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
 
     Contexts that begin alike share the stretch, however many levels deep (template -> item ->
     response), so M agents cost M prefix encodings an item. The order of ``jobs`` changes only
-    ``leaf_of``: the same set of jobs is always computed in the same passes.
-
-    Args:
-        jobs: (context, target), duplicates allowed.
-        budget: tokens in one forward pass; longer contexts are encoded in several, a longer
-            target has a pass of its own.
+    ``leaf_of``: the same set of jobs is always computed in the same passes. Contexts longer than
+    the budget are encoded in several passes, a longer target has a pass of its own.
     """
     distinct = sorted(set(jobs))
     contexts = sorted({context for context, _ in distinct})

@@ -107,11 +107,7 @@ class Drift:
 
 
 def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
-    """What the precision cannot tell: root mean square over tokens, nats.
-
-    Args:
-        slow: [tokens] ``score_rows`` of the jobs.
-    """
+    """What the precision cannot tell, root mean square of tokens, nats; ``slow`` by score_rows."""
     picked = range(0, len(jobs), max(1, len(jobs) // SAMPLE))[:SAMPLE]
     starts = np.cumsum([0, *(len(target) for _, target in jobs)])
     once = np.concatenate([slow[starts[k] : starts[k + 1]] for k in picked])

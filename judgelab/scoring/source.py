@@ -55,11 +55,7 @@ def find(
 
 
 def fetch_weights(model: str, source: ModelSource, owner: str = "evaluation_lm") -> ModelSource:
-    """The same source with its weights on this machine.
-
-    Raises:
-        ConfigError: there are no safetensors weights, or they cannot be had.
-    """
+    """The same source with its weights on this machine; ConfigError without safetensors."""
     if not Path(model).expanduser().is_dir():
         _snapshot(model, source.folder.name, (*DESCRIPTION, WEIGHTS), owner)
     if not any(source.folder.glob(WEIGHTS)):
@@ -71,11 +67,7 @@ def fetch_weights(model: str, source: ModelSource, owner: str = "evaluation_lm")
 
 
 def find_adapter(path: str) -> ModelSource:
-    """A LoRA adapter in a folder.
-
-    Raises:
-        ConfigError: the folder does not hold an adapter in safetensors.
-    """
+    """A LoRA adapter in a folder; ConfigError where that holds none in safetensors."""
     folder = Path(path).expanduser()
     for name in ("adapter_config.json", "adapter_model.safetensors"):
         if not (folder / name).is_file():
@@ -87,11 +79,7 @@ def find_adapter(path: str) -> ModelSource:
 
 
 def find_tokenizer(model: str) -> ModelSource:
-    """A tokenizer in a folder or on the Hub; weights beside it are no part of its name.
-
-    Raises:
-        ConfigError: there is none, and how to go on without one.
-    """
+    """A tokenizer in a folder or on the Hub; weights beside it are no part of its name."""
     folder = Path(model).expanduser()
     if folder.is_dir():
         return ModelSource(folder, f"sha256:{digest(folder, DESCRIPTION)}")
@@ -172,11 +160,7 @@ def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
 
 
 def resolve_quantization(asked: str, folder: Path) -> str:
-    """The quantisation that a model will have in memory: as stored, else as asked.
-
-    Raises:
-        ConfigError: the weights are stored in another quantisation than the one asked for.
-    """
+    """The quantisation of a model in memory: as stored, else as asked; ConfigError if they clash."""
     stored = stored_quantization(folder)
     if asked not in ("none", stored) and stored != "none":
         raise ConfigError(

@@ -57,11 +57,7 @@ def training_on(model: str, content: str, train: Panel, loaded: Panel) -> Traine
 
 
 def trained_on(folder: Path) -> TrainedOn | None:
-    """What the adapter in a folder was trained on; None if it does not say (others' adapters).
-
-    Raises:
-        DataError: the record is damaged.
-    """
+    """What the adapter in a folder was trained on; None if it does not say (others' adapters)."""
     file = folder / TRAINED_ON
     if not file.is_file():
         return None
@@ -81,9 +77,6 @@ def other_base(adapter: Path, model: str, content: str) -> str | None:
 
     Contents are compared where the adapter records one (``TrainedOn``), else names (as peft keeps
     them). A quantised copy of the same weights differs too: that is for the reader to judge.
-
-    Raises:
-        DataError: the record is damaged.
     """
     record = trained_on(adapter)
     if record is not None:

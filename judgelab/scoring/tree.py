@@ -27,8 +27,7 @@ ALONE = 64  # tokens from which a segment is worth a call of its own rather than
 def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]:
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
-    Raises:
-        TreeRefused: the model's attention is not plain; see ``engine.tree_refusal``.
+    TreeRefused where the model's attention is not plain; see ``engine.tree_refusal``.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
     last_use = _last_use(plan)

@@ -47,9 +47,11 @@ class Watch(Protocol):
 
     def asked(self, calls: int, hits: int) -> None:
         """A batch of so many different calls began; ``hits`` of them were known."""
+        return None
 
     def answered(self, calls: int) -> None:
         """So many more have been answered."""
+        return None
 
 
 class Unwatched(Watch):

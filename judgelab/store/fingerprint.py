@@ -30,10 +30,8 @@ FILE_KEYS = frozenset(
 def fingerprint(config: Mapping[str, Any]) -> str:
     """Twelve hex digits that change whenever a number of the run could change.
 
-    Values of FILE_KEYS that name a file count by its content
-    (a folder by its files' names, sizes and times). The code and the packages that score count too,
-    and the source of every class that the user brings along: a run made by older ones is not taken
-    for the present one's.
+    Values of FILE_KEYS that name a file count by its content (a folder by its files' names, sizes
+    and times); so do the code, the packages that score, and every class that the user brings along.
     """
     kept = {k: v for k, v in config.items() if k not in VOLATILE}
     parts = {

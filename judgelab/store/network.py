@@ -33,7 +33,6 @@ def hub_folder(
 
     Args:
         revision: branch, tag or commit.
-        kind: of repository.
         extra: of judgelab, that holds ``huggingface_hub``.
 
     Returns:
@@ -43,7 +42,6 @@ def hub_folder(
     Raises:
         HubError: there is no such repository or revision, access to it is refused, or the Hub is
             out of reach and nothing is cached.
-        MissingExtraError: the package ``huggingface_hub`` is absent.
     """
     library = require("huggingface_hub", extra=extra)
     # A submodule is no attribute of its package until somebody imports it.
@@ -80,10 +78,9 @@ def _reason(cause: Exception, kind: str) -> str:
 
 
 def why_offline(endpoint: str, offline_mode: bool) -> str | None:
-    """Why the Hub cannot be asked, told within ``WAIT`` seconds; None where it can.
+    """Why the Hub cannot be asked, known within ``WAIT`` seconds; None where it can.
 
-    The libraries' own retries take up to 24 s before they give up. A proxy, where one is
-    configured, is what has to be reachable.
+    The libraries' own retries take up to 24 s. A proxy, if configured, is what must be reachable.
     """
     if offline_mode or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         return "HF_HUB_OFFLINE is set"

@@ -29,11 +29,7 @@ class RunDir:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the directory for this process.
-
-        Raises:
-            JudgelabError: another process is running the same config.
-        """
+        """Hold the directory; JudgelabError where another process is running the same config."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / ".lock").open("w") as handle:
             try:
@@ -70,11 +66,7 @@ class RunDir:
         return self._whole(name, lambda path: table.to_parquet(path, index=False))
 
     def read_json(self, name: str) -> Any:
-        """Read a JSON file back.
-
-        Raises:
-            JudgelabError: it is missing or damaged.
-        """
+        """Read a JSON file back (raises JudgelabError: it is missing or damaged)."""
         try:
             return json.loads((self.path / name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as cause:
