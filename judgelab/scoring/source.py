@@ -160,7 +160,7 @@ def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
 
 
 def resolve_quantization(asked: str, folder: Path) -> str:
-    """The quantisation of a model in memory: as stored, else as asked; ConfigError if they clash."""
+    """The quantisation of a model in memory: stored, else as asked; ConfigError if they clash."""
     stored = stored_quantization(folder)
     if asked not in ("none", stored) and stored != "none":
         raise ConfigError(
