@@ -6,8 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
-from judgelab.core.errors import ConfigError
+from pydantic import Field
+
+from judgelab.core.bounds import Count, Positive
 
 CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy
 WINDOW = 1.0  # seconds over which the share of 429 is taken
@@ -20,23 +23,13 @@ ALL_REFUSED = 5  # 429s in a row after which all wait as long as the server says
 class Limits:
     """What an endpoint allows, and how patient we are. None of it changes an answer."""
 
-    concurrency: int = 32  # attempts under way at once
-    requests_per_minute: float | None = None  # None where there is no limit; retries count
-    tokens_per_minute: float | None = None
-    timeout: float = 120.0  # seconds until an attempt counts as lost
-    retries: int = 6  # attempts after the first
+    concurrency: Count = 32  # attempts under way at once
+    requests_per_minute: Positive | None = None  # None where there is no limit; retries count
+    tokens_per_minute: Positive | None = None
+    timeout: Positive = 120.0  # seconds until an attempt counts as lost
+    retries: Annotated[int, Field(ge=0)] = 6  # attempts after the first
     backoff: float = 0.5  # seconds before the first retry, at most; doubles with each (full jitter)
     longest_wait: float = 60.0  # seconds that such a wait may grow to; Retry-After is waited for
-
-    def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.retries < 0 or self.timeout <= 0:
-            raise ConfigError(
-                "evaluation_lm.limits: concurrency must be at least 1, retries 0, timeout above 0."
-            )
-        for name in ("requests_per_minute", "tokens_per_minute"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ConfigError(f"evaluation_lm.limits.{name}={value} must be above 0, or null.")
 
 
 class Pace:

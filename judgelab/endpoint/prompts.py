@@ -21,18 +21,9 @@ from typing import Any, Literal
 
 from judgelab.core.errors import CapabilityError, DataError
 from judgelab.core.lm import LogProb, Pairs
+from judgelab.endpoint import logprobs
 from judgelab.endpoint.attempts import Call, Caller, estimate
-from judgelab.endpoint.logprobs import (
-    Mode,
-    ScoredPrompt,
-    UnusableError,
-    difference,
-    probe,
-    read_prompt,
-    scoring_body,
-    split,
-    total,
-)
+from judgelab.endpoint.logprobs import Mode, ScoredPrompt, UnusableError
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 from judgelab.store.cache import CallCache
@@ -98,7 +89,7 @@ class Prompts(ABC):
 
     async def settle(self, caller: Caller) -> None:
         """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
-        await probe(caller, self.model, self.mode)
+        await logprobs.probe(caller, self.model, self.mode)
 
     @abstractmethod
     def jobs(
@@ -109,13 +100,13 @@ class Prompts(ABC):
     async def _ask(
         self, caller: Caller, prompt: str | Ids, may_fail: bool = False
     ) -> ScoredPrompt | None:
-        body = scoring_body(self.model, self.mode, prompt)
+        body = logprobs.scoring_body(self.model, self.mode, prompt)
         size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
         answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
         if answer.body is None:
             return None
         try:
-            return read_prompt(answer.body, self.mode)
+            return logprobs.read_prompt(answer.body, self.mode)
         except UnusableError as cause:
             if may_fail:
                 return None
@@ -152,7 +143,7 @@ class RawPrompts(Prompts):
         joint = await self._known(caller, context + target)
         if joint is None:
             return UNSCORED
-        found = split(joint, context, target)
+        found = logprobs.split(joint, context, target)
         if found is not None:
             return found
         if context and context not in alone:
@@ -161,7 +152,7 @@ class RawPrompts(Prompts):
         if before is None:
             self._keep(context + target, joint)
             return UNSCORED
-        nats, tokens, clean = difference(joint, before)
+        nats, tokens, clean = logprobs.difference(joint, before)
         self.joint += not clean
         return nats, tokens
 
@@ -236,7 +227,7 @@ class FramedPrompts(Prompts):
         if len(scored.logprobs) != len(job[0]) + len(job[1]):
             self.misread += 1
             return UNSCORED
-        return total(scored.logprobs[len(job[0]) :])
+        return logprobs.total(scored.logprobs[len(job[0]) :])
 
     def _prompt(self, job: Job, form: Form) -> Ids | str | None:
         """What is sent; None where the text of the tokens would be read as other tokens."""

@@ -10,9 +10,12 @@ from importlib import metadata
 from itertools import chain
 from multiprocessing import get_start_method, parent_process
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Presentation
@@ -32,12 +35,12 @@ class Compression(EvaluationLM):
 
     Args:
         order: longest context of the predictor, in bytes.
-        memory: memory of the predictor in bytes; it restarts when that is full.
+        memory: of the predictor in bytes, 1 MiB to 1 GiB; when it is full the context is forgotten.
         priming: a text file that the model reads before every context, or None.
         workers: processes; None means one per available core.
 
     Raises:
-        ConfigError: order or memory out of range, or the priming file cannot be read.
+        ConfigError: the priming file cannot be read.
     """
 
     capabilities = frozenset({Capability.LOGPROB})
@@ -45,19 +48,12 @@ class Compression(EvaluationLM):
 
     def __init__(
         self,
-        order: int = 6,
-        memory: int = 1 << 24,
+        order: Annotated[int, Field(ge=2, le=64)] = 6,
+        memory: Annotated[int, Field(ge=1 << 20, le=1 << 30)] = 1 << 24,
         priming: str | None = None,
-        workers: int | None = None,
+        workers: Count | None = None,
     ) -> None:
-        if not 2 <= order <= 64 or not 1 << 20 <= memory <= 1 << 30:
-            raise ConfigError(
-                f"evaluation_lm.order={order} must lie in 2..64 and evaluation_lm.memory={memory} "
-                "between 1 MiB and 1 GiB: with less memory the model forgets the context."
-            )
         self.order, self.memory = order, memory
-        if workers is not None and workers < 1:
-            raise ConfigError(f"evaluation_lm.workers={workers} must be at least 1, or null.")
         self.workers = workers or len(os.sched_getaffinity(0))
         self._priming = b"" if priming is None else _read(priming)
         self._own = OWN

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
@@ -85,16 +86,15 @@ class Transformers(EvaluationLM):
         template_date: str = "2024-07-26",
         end_token: bool | None = None,
         backend: str = "auto",
-        token_budget: int | None = None,
+        token_budget: Count | None = None,
         tolerance: float | None = None,
-        max_tokens: int = 1024,
-        threads: int | None = None,
+        max_tokens: Count = 1024,
+        threads: Count | None = None,
         hint: str | None = None,
     ) -> None:
         _one_of("dtype", dtype, load.DTYPES)
         _one_of("quantization", quantization, load.QUANTIZATIONS)
         _one_of("backend", backend, BACKENDS)
-        _at_least_one(token_budget=token_budget, max_tokens=max_tokens, threads=threads)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
         if chat is False and template == "chat":
@@ -291,9 +291,3 @@ class Transformers(EvaluationLM):
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:
     if value not in options:
         raise ConfigError(f"evaluation_lm.{name}={value!r} must be one of {', '.join(options)}.")
-
-
-def _at_least_one(**values: int | None) -> None:
-    for name, value in values.items():
-        if value is not None and value < 1:
-            raise ConfigError(f"evaluation_lm.{name}={value} must be at least 1, or null.")

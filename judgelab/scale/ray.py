@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.scale.sharded import THREADS, Answered, Model, Shard, Sharded, answer
 
@@ -36,13 +37,13 @@ class Ray(Sharded):
     def __init__(
         self,
         address: str | None = None,
-        workers: int | None = None,
-        cpus: float = 1.0,
-        gpus: float = 0.0,
-        threads: int = 1,
+        workers: Count | None = None,
+        cpus: NotNegative = 1.0,
+        gpus: NotNegative = 0.0,
+        threads: Count = 1,
     ) -> None:
         super().__init__(workers, threads)
-        if cpus < 0 or gpus < 0 or cpus + gpus <= 0:
+        if cpus + gpus <= 0:
             raise ConfigError(
                 "scale.cpus and scale.gpus are a worker's share: one must be above 0."
             )

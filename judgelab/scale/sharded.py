@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.config import build
+from judgelab.core.bounds import Count
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
@@ -163,12 +164,7 @@ class Sharded(ABC):
     depend on answers (notes first, then texts), that goes round once a stage.
     """
 
-    def __init__(self, workers: int | None = None, threads: int = 1) -> None:
-        if threads < 1 or (workers is not None and workers < 1):
-            raise ConfigError(
-                "scale.workers must be at least 1, or null for all there are, and scale.threads "
-                "at least 1."
-            )
+    def __init__(self, workers: Count | None = None, threads: Count = 1) -> None:
         self.workers, self.threads = workers, threads
 
     @abstractmethod

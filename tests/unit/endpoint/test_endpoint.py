@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
@@ -97,7 +98,7 @@ def test_the_share_falls_with_the_proportion_of_429_and_recovers() -> None:
 )
 def test_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=r"evaluation_lm\.limits"):
-        Limits(**wrong)  # type: ignore[arg-type]
+        build({"_target_": "judgelab.endpoint.limits.Limits", **wrong}, "evaluation_lm.limits")
 
 
 def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:

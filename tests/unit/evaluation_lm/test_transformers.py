@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra local")
 transformers = pytest.importorskip("transformers", reason="needs the extra local")
 
+from judgelab.config import build  # noqa: E402
 from judgelab.core.capability import Capability  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.lm import ChatRequest, Message  # noqa: E402
@@ -183,8 +184,9 @@ def test_mistakes_are_one_sentence(
             Transformers(str(folder), **wrong)
     with pytest.raises(ConfigError, match="must be a date"):
         Transformers(str(folder), template_date="26 Jul")
-    with pytest.raises(ConfigError, match="at least 1"):
-        Transformers(str(folder), token_budget=0)
+    node = {"_target_": "judgelab.evaluation_lm.transformers.Transformers", "model": str(folder)}
+    with pytest.raises(ConfigError, match=r"evaluation_lm\.token_budget=0 must be at least 1"):
+        build({**node, "token_budget": 0}, "evaluation_lm")
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(ConfigError, match="has no safetensors weights"):
