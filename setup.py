@@ -9,8 +9,6 @@ setup(
         "judgelab": [
             "py.typed",
             "dataset/samples/*.jsonl",
-            "agents/strategies/*.txt",
-            "agents/strategies/*.yaml",
             "*/words/*.yaml",
             "releases/**/*.yaml",
         ],

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from judgelab.agents.protocol import Agents
+from judgelab.agents.protocol import Agents, written
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
@@ -34,8 +35,8 @@ class Candidates(Agents):
 
     models: dict[str, Any]
     prompt: Prompt
-    temperature: float = 0.0
-    max_tokens: int = 4000
+    temperature: NotNegative = 0.0
+    max_tokens: Count = 4000
     requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def __post_init__(self) -> None:
@@ -99,10 +100,4 @@ class Candidates(Agents):
             )
             for item in panel.items
         ]
-        texts: list[str | None] = []
-        for reply in model.chat(requests):
-            text = (reply.text or "").strip()
-            texts.append(text or None)
-            if not text:
-                unanswered[f"{name}: {reply.reason or 'empty reply'}"] += 1
-        return texts
+        return written(model, requests, name, unanswered)

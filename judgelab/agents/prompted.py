@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
-from judgelab.agents.protocol import Agents
-from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
+from judgelab.agents.protocol import Agents, written
+from judgelab.agents.taxonomy import Taxonomy, load_taxonomy
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.core.panel import Panel
 
@@ -22,6 +23,7 @@ Cell = tuple[int, int]
 """(item index, strategy index)."""
 
 
+@dataclass(frozen=True)
 class Prompted(Agents):
     """The panel of the paper: one chat LM, one prompt per strategy.
 
@@ -35,38 +37,27 @@ class Prompted(Agents):
         temperature: of sampling; the paper uses 0.7.
         max_tokens: budget of a reply, tokens; None takes the taxonomy's.
         noun: what a source is called in the prompts; None takes the taxonomy's word.
-
-    Raises:
-        ConfigError: the taxonomy is unknown, the temperature negative, or the budget below 1.
-        CapabilityError: there is no LM that can chat.
     """
 
-    requires: frozenset[Capability] = frozenset({Capability.CHAT})
-
-    def __init__(
-        self,
-        taxonomy: str | None = None,
-        temperature: float = 0.7,
-        max_tokens: int | None = None,
-        noun: str | None = None,
-    ) -> None:
-        if not 0 <= temperature < float("inf"):
-            raise ConfigError(f"agents.temperature must be 0 or more, not {temperature}.")
-        if max_tokens is not None and max_tokens < 1:
-            raise ConfigError(f"agents.max_tokens must be 1 or more, or null, not {max_tokens}.")
-        self._taxonomy = taxonomy
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-        self._noun = noun
+    taxonomy: str | None = None
+    temperature: NotNegative = 0.7
+    max_tokens: Count | None = None
+    noun: str | None = None
+    requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
 
     def answer(self, panel: Panel, lm: EvaluationLM | None) -> Panel:
-        """The panel's items answered by all strategies; responses it had are replaced."""
+        """The panel's items answered by all strategies; responses it had are replaced.
+
+        Raises:
+            ConfigError: the taxonomy is unknown.
+            CapabilityError: there is no LM that can chat.
+        """
         if lm is None or Capability.CHAT not in lm.capabilities:
             raise CapabilityError(
                 "agents=prompted needs an evaluation LM that can chat: set evaluation_lm to one, "
                 "or use agents=rules."
             )
-        taxonomy = load_taxonomy(self._taxonomy or panel.task)
+        taxonomy = load_taxonomy(self.taxonomy or panel.task)
         answers, missing = self._two_stages(panel, taxonomy, lm)
         texts = tuple(
             tuple(
@@ -79,8 +70,8 @@ class Prompted(Agents):
             "agents": f"prompted ({lm.identity})",
             "taxonomy": taxonomy.task,
             "taxonomy_sha": taxonomy.sha,
-            "agents_temperature": self._temperature,
-            "agents_max_tokens": self._max_tokens or taxonomy.max_tokens,
+            "agents_temperature": self.temperature,
+            "agents_max_tokens": self.max_tokens or taxonomy.max_tokens,
             "agents_unanswered": dict(sorted(missing.items())),
         }
         return replace(
@@ -94,62 +85,47 @@ class Prompted(Agents):
         self, panel: Panel, taxonomy: Taxonomy, lm: EvaluationLM
     ) -> tuple[dict[Cell, str], Counter[str]]:
         """The answers there are, and why the others are missing."""
-        strategies = taxonomy.strategies
-        cells = [
-            (i, j)
-            for i in range(len(panel.items))
-            for j, strategy in enumerate(strategies)
+        missing: Counter[str] = Counter()
+
+        def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
+            requests = [
+                self._request(panel, taxonomy, cell, text, stage) for cell, text in given.items()
+            ]
+            replies = zip(given, written(lm, requests, stage, missing), strict=True)
+            return {cell: reply for cell, reply in replies if reply is not None}
+
+        sources = {
+            (i, j): item.source
+            for i, item in enumerate(panel.items)
+            for j, strategy in enumerate(taxonomy.strategies)
             if not strategy.reference
-        ]
-        sources = {(i, j): panel.items[i].source for i, j in cells}
-        reading = {cell: text for cell, text in sources.items() if strategies[cell[1]].reading}
-        notes, unread = self._ask(panel, taxonomy, lm, reading, "reading")
+        }
+        reading = {
+            cell: text for cell, text in sources.items() if taxonomy.strategies[cell[1]].reading
+        }
+        notes = ask(reading, "reading")
         ready = {
-            cell: notes[cell] if cell in reading else sources[cell]
-            for cell in cells
+            cell: notes.get(cell, text)
+            for cell, text in sources.items()
             if cell not in reading or cell in notes
         }
-        answers, unwritten = self._ask(panel, taxonomy, lm, ready, "answer")
-        return answers, unread + unwritten
+        return ask(ready, "answer"), missing
 
-    def _ask(
-        self,
-        panel: Panel,
-        taxonomy: Taxonomy,
-        lm: EvaluationLM,
-        texts: Mapping[Cell, str],
-        stage: str,
-    ) -> tuple[dict[Cell, str], Counter[str]]:
-        """One batch: the replies by cell, and the reasons of those that are absent."""
-        if not texts:
-            return {}, Counter()
-        requests = [
-            ChatRequest(
-                messages=(self._message(taxonomy, taxonomy.strategies[j], text, stage),),
-                temperature=self._temperature,
-                max_tokens=self._max_tokens or taxonomy.max_tokens,
-                key=("agents", panel.items[i].id, taxonomy.strategies[j].name, stage),
-            )
-            for (i, j), text in texts.items()
-        ]
-        replies: dict[Cell, str] = {}
-        reasons: Counter[str] = Counter()
-        for cell, reply in zip(texts, lm.chat(requests), strict=True):
-            if reply.text is not None and reply.text.strip():
-                replies[cell] = reply.text.strip()
-            else:
-                reasons[f"{stage}: {reply.reason or 'empty reply'}"] += 1
-        return replies, reasons
-
-    def _message(self, taxonomy: Taxonomy, strategy: Strategy, text: str, stage: str) -> Message:
+    def _request(
+        self, panel: Panel, taxonomy: Taxonomy, cell: Cell, text: str, stage: str
+    ) -> ChatRequest:
+        strategy = taxonomy.strategies[cell[1]]
         instruction = (strategy.reading or "") if stage == "reading" else strategy.prompt
-        return Message(
-            "user",
-            taxonomy.prompt_template.format(
-                instruction=instruction.replace("{noun}", self._noun or taxonomy.noun),
-                fence=_fence(text),
-                text=text,
-            ),
+        content = taxonomy.prompt_template.format(
+            instruction=instruction.replace("{noun}", self.noun or taxonomy.noun),
+            fence=_fence(text),
+            text=text,
+        )
+        return ChatRequest(
+            messages=(Message("user", content),),
+            temperature=self.temperature,
+            max_tokens=self.max_tokens or taxonomy.max_tokens,
+            key=("agents", panel.items[cell[0]].id, strategy.name, stage),
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.agents.protocol import Agents
 from judgelab.agents.strategies import WRITERS
 from judgelab.agents.strategies.text import Source, Writer, has_letters
-from judgelab.agents.taxonomy import Strategy, Taxonomy, load_taxonomy
+from judgelab.agents.taxonomy import Taxonomy, load_taxonomy
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Item, Panel, rng_for
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
 
+@dataclass(frozen=True)
 class Rules(Agents):
     """A synthetic panel: every strategy of a taxonomy carried out by text rules.
 
@@ -33,62 +35,55 @@ class Rules(Agents):
         taxonomy: a name under conf/taxonomy or a path; None takes the panel's task.
         seed: of all choices.
         noun: what a source is called; None takes the taxonomy's word.
-
-    Raises:
-        ConfigError: the taxonomy is unknown, its task has no rules, or a strategy has none.
     """
 
-    requires: frozenset[Capability] = frozenset()
-
-    def __init__(self, taxonomy: str | None = None, seed: int = 0, noun: str | None = None) -> None:
-        self._taxonomy = taxonomy
-        self._seed = seed
-        self._noun = noun
+    taxonomy: str | None = None
+    seed: int = 0
+    noun: str | None = None
+    requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
-        """The panel's items answered by all strategies; responses it had are replaced."""
-        taxonomy = load_taxonomy(self._taxonomy or panel.task)
+        """The panel's items answered by all strategies; responses it had are replaced.
+
+        Raises:
+            ConfigError: the taxonomy is unknown, its task has no rules, or a strategy has none.
+        """
+        taxonomy = load_taxonomy(self.taxonomy or panel.task)
         writers = _writers(taxonomy)
-        noun = self._noun or taxonomy.noun
+        noun = self.noun or taxonomy.noun
         bases = [_base(item, taxonomy.task) for item in panel.items]
-        texts = tuple(
-            self._answers(item, base, writers, noun)
-            for item, (base, _) in zip(panel.items, bases, strict=True)
-        )
-        agents = [
-            s.agent(synthetic="false" if s.reference else "true") for s in taxonomy.strategies
-        ]
         facts: dict[str, object] = {
             "agents": "rules (synthetic)",
             "taxonomy": taxonomy.task,
             "taxonomy_sha": taxonomy.sha,
-            "agents_seed": self._seed,
+            "agents_seed": self.seed,
         }
         if taxonomy.task == "translation":
             origins = [origin for _, origin in bases]
             facts["base_translation"] = {name: origins.count(name) for name in sorted(set(origins))}
         return replace(
             panel,
-            agents=tuple(agents),
-            texts=texts,
+            agents=tuple(
+                s.agent(synthetic="false" if s.reference else "true") for s in taxonomy.strategies
+            ),
+            texts=tuple(
+                self._answers(item, base, writers, noun)
+                for item, (base, _) in zip(panel.items, bases, strict=True)
+            ),
             provenance={**panel.provenance, **facts},
         )
 
     def _answers(
-        self,
-        item: Item,
-        base: str | None,
-        writers: tuple[tuple[Strategy, Writer | None], ...],
-        noun: str,
+        self, item: Item, base: str | None, writers: Mapping[str, Writer | None], noun: str
     ) -> tuple[str | None, ...]:
         if base is None or not has_letters(base):
-            return tuple(item.reference if writer is None else None for _, writer in writers)
+            return tuple(item.reference if writer is None else None for writer in writers.values())
         source = Source(base, noun, original=item.source)
         return tuple(
             item.reference
             if writer is None
-            else writer(source, rng_for(self._seed, "rules", item.id, strategy.name))
-            for strategy, writer in writers
+            else writer(source, rng_for(self.seed, "rules", item.id, name))
+            for name, writer in writers.items()
         )
 
 
@@ -103,8 +98,8 @@ def _base(item: Item, task: str) -> tuple[str | None, str]:
     return None, "none"
 
 
-def _writers(taxonomy: Taxonomy) -> tuple[tuple[Strategy, Writer | None], ...]:
-    """Each strategy with its function; None for the reference."""
+def _writers(taxonomy: Taxonomy) -> dict[str, Writer | None]:
+    """The function of each strategy, in order; None for the reference."""
     if taxonomy.task not in WRITERS:
         raise ConfigError(
             f"agents=rules has rules for {', '.join(WRITERS)}, but none for the task "
@@ -117,4 +112,4 @@ def _writers(taxonomy: Taxonomy) -> tuple[tuple[Strategy, Writer | None], ...]:
             f"agents=rules has no rule for the {taxonomy.task} strategies {', '.join(missing)}: "
             f"remove them from the taxonomy, or use agents=prompted."
         )
-    return tuple((s, None if s.reference else known[s.name]) for s in taxonomy.strategies)
+    return {s.name: None if s.reference else known[s.name] for s in taxonomy.strategies}

@@ -6,8 +6,9 @@ import difflib
 import hashlib
 import json
 import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import yaml
@@ -19,15 +20,6 @@ from judgelab.core.resources import conf
 FOLDER = conf() / "taxonomy"
 CATEGORIES = ("Faithful", "Style", "Strategic", "Low Effort", "Other")
 _TOP = ("task", "noun", "max_tokens", "prompt_template", "prompt", "agents")
-_ENTRY = (
-    "name",
-    "category",
-    "category_released",
-    "description",
-    "prompt",
-    "reading",
-    "reference",
-)
 
 
 @dataclass(frozen=True)
@@ -54,16 +46,11 @@ class Strategy:
 
     def agent(self, **meta: str) -> Agent:
         """The panel's agent that follows this strategy; ``meta`` is kept with it."""
-        return Agent(
-            name=self.name,
-            category=self.category,
-            reference=self.reference,
-            meta={
-                "description": self.description,
-                "category_released": self.category_released,
-                **meta,
-            },
-        )
+        known = {"description": self.description, "category_released": self.category_released}
+        return Agent(self.name, self.category, self.reference, meta={**known, **meta})
+
+
+_ENTRY = tuple(field.name for field in fields(Strategy))
 
 
 @dataclass(frozen=True)
@@ -164,11 +151,11 @@ def _strategy(entry: object, where: str, shared_prompt: str) -> Strategy:
 
 
 def _distinct(strategies: Sequence[Strategy], path: Path) -> None:
-    names = [strategy.name for strategy in strategies]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    counts = Counter(strategy.name for strategy in strategies)
+    repeated = sorted(name for name, n in counts.items() if n > 1)
     if repeated:
         raise DataError(f"The taxonomy {path} has {', '.join(repeated)} more than once.")
-    if not names:
+    if not strategies:
         raise DataError(f"The taxonomy {path} lists no agents.")
 
 
@@ -181,10 +168,10 @@ def _positive(value: object, path: Path) -> int:
 def _template(value: object, path: Path) -> str:
     """A message layout; anything but its own three fields would fail in the middle of a run."""
     try:
-        fields = {name for _, name, _, _ in string.Formatter().parse(str(value))} - {None}
+        found = {name for _, name, _, _ in string.Formatter().parse(str(value))} - {None}
     except ValueError:
-        fields = set()
-    if not {"instruction", "text"} <= fields <= {"instruction", "text", "fence"}:
+        found = set()
+    if not {"instruction", "text"} <= found <= {"instruction", "text", "fence"}:
         raise DataError(
             f"The prompt_template of the taxonomy {path} must hold {{instruction}} and {{text}}, "
             "may hold {fence}, and no other field."

@@ -1,4 +1,4 @@
-"""Word tables (``words.txt``), and replacing words by them with the case of the original kept."""
+"""Word tables, and replacing words by them with the case of the original kept."""
 
 from __future__ import annotations
 
@@ -6,22 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
+
+from judgelab.core.resources import words
 
 Table = Mapping[str, tuple[str, ...]]
-_FOLDER = Path(__file__).parent
 _KIND = re.compile(r"(.+?) \((v|n)\)")
-
-
-def phrasebook(file: str) -> dict[str, Any]:
-    """A YAML file of phrases beside this module."""
-    content = yaml.safe_load((_FOLDER / file).read_text(encoding="utf-8"))
-    assert isinstance(content, dict)
-    return content
 
 
 def table(text: str) -> dict[str, tuple[str, ...]]:
@@ -53,8 +44,8 @@ class Lexicon:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Finds any of the words. (Some 60 of them take longer to compile than a short run.)"""
-        words = _body(self.entries)
-        return re.compile(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", re.IGNORECASE)
+        body = _body(self.entries)
+        return re.compile(rf"(?<![\w'’-])(?:{body})(?![\w'’-])", re.IGNORECASE)
 
     @classmethod
     def of(cls, entries: Table | Iterable[str]) -> Lexicon:
@@ -92,10 +83,10 @@ class Lexicon:
         return self.pattern.sub("", text)
 
 
-def _body(words: Iterable[str]) -> str:
+def _body(entries: Iterable[str]) -> str:
     """The longest word first; grouped by first letter, which is five times faster to search."""
     groups: dict[str, list[str]] = {}
-    for word in sorted(words, key=lambda w: (-len(w), w)):
+    for word in sorted(entries, key=lambda w: (-len(w), w)):
         groups.setdefault(word[0], []).append(re.escape(word[1:]))
     return "|".join(f"{re.escape(k)}(?:{'|'.join(v)})" for k, v in sorted(groups.items()))
 
@@ -111,13 +102,6 @@ def like(model: str, word: str) -> str:
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
-
-
-def _sections() -> dict[str, str]:
-    """The word tables by the name in brackets above each."""
-    text = (_FOLDER / "words.txt").read_text(encoding="utf-8")
-    parts = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _both_ways(forward: dict[str, tuple[str, ...]]) -> Table:
@@ -146,12 +130,12 @@ def _polarity() -> dict[str, Lexicon]:
     }
 
 
-WORDS = _sections()
+WORDS: Mapping[str, str] = words("agents/words/tables.yaml")
 LEXICONS: Mapping[str, Lexicon] = {
     **{n: Lexicon.of(table(text) if ":" in text else listed(text)) for n, text in WORDS.items()},
     **_polarity(),
 }
-"""By the names in ``words.txt``, and what :func:`_polarity` adds."""
+"""By the names in ``words/tables.yaml``, and what :func:`_polarity` adds."""
 
 STOPWORDS = frozenset(listed(WORDS["STOPWORDS"]))
 """Words that carry grammar more than content."""

@@ -1,19 +1,21 @@
-"""Reviews, one function or one lens of ``reviews.yaml`` a strategy (TVD-MI paper, Table 7)."""
+"""Reviews: a strategy is a function or a lens of ``words/reviews.yaml`` (TVD-MI paper, Table 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from judgelab.agents.strategies.alter import falsify_numbers
-from judgelab.agents.strategies.lexicon import LEXICONS, phrasebook
+from judgelab.agents.strategies.lexicon import LEXICONS
 from judgelab.agents.strategies.paper import Lens, Notes, Paper, rate, third_person
 from judgelab.agents.strategies.rewrite import choose, compress, deal
 from judgelab.agents.strategies.text import Source, Writer, numbers
+from judgelab.core import resources
 
-_BOOK = phrasebook("reviews.yaml")
+_BOOK: Mapping[str, Any] = resources.words("agents/words/reviews.yaml")
 _PHRASES: Mapping[str, Sequence[str]] = _BOOK["phrases"]
 _LENSES = {name: Lens(**row) for name, row in _BOOK["lenses"].items()}
 

@@ -1,4 +1,4 @@
-"""Summaries, one function or one row of ``summaries.yaml`` a strategy (TVD-MI paper, Table 8)."""
+"""Summaries: a strategy is a function or a row of ``words/summaries.yaml`` (TVD-MI, Table 8)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from judgelab.agents.strategies.lexicon import (
     WORDS,
     Lexicon,
     listed,
-    phrasebook,
 )
 from judgelab.agents.strategies.rewrite import (
     bullets,
@@ -51,8 +51,9 @@ from judgelab.agents.strategies.text import (
     numbers,
     words,
 )
+from judgelab.core import resources
 
-_BOOK = phrasebook("summaries.yaml")
+_BOOK: Mapping[str, Any] = resources.words("agents/words/summaries.yaml")
 _PHRASES: Mapping[str, Sequence[str]] = _BOOK["phrases"]
 _FIRST_PERSON = re.compile(r"\b(?:I|i|my|me|mine|I'm|i'm|I've|i've)\b")
 _DROPPED = re.compile(

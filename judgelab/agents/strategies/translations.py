@@ -3,7 +3,7 @@
 There is no offline translator, so ``source.text`` is an English base translation and
 ``source.original`` the German: each strategy changes the base as its description says. What the
 agents share through the base is therefore the meaning and part of the wording. A strategy is a
-function, or a row of ``translations.yaml`` where it is a matter of words and phrases alone.
+function, or a row of ``words/translations.yaml`` where it is a matter of words and phrases alone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from judgelab.agents.strategies.lexicon import (
     NUMBER_WORDS,
     Lexicon,
     like,
-    phrasebook,
 )
 from judgelab.agents.strategies.rewrite import choose, compress, deal, embed, finish, vary
 from judgelab.agents.strategies.text import (
@@ -34,8 +34,9 @@ from judgelab.agents.strategies.text import (
     numbers,
     words,
 )
+from judgelab.core import resources
 
-_BOOK = phrasebook("translations.yaml")
+_BOOK: Mapping[str, Any] = resources.words("agents/words/translations.yaml")
 _PHRASES: Mapping[str, Sequence[str]] = _BOOK["phrases"]
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTHS})\b")

@@ -9,6 +9,7 @@ import pytest
 
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
+from judgelab.config.build import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
@@ -146,10 +147,9 @@ def test_no_chat_no_answer() -> None:
     assert Prompted.requires == {Capability.CHAT}
 
 
-def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigError, match="temperature"):
-        Prompted(temperature=-1)
-    with pytest.raises(ConfigError, match="temperature"):
-        Prompted(temperature=float("nan"))
-    with pytest.raises(ConfigError, match="max_tokens"):
-        Prompted(max_tokens=0)
+@pytest.mark.parametrize(
+    "setting", [{"temperature": -1}, {"temperature": float("nan")}, {"max_tokens": 0}]
+)
+def test_settings_out_of_range_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=f"agents.{next(iter(setting))}="):
+        build({"_target_": "judgelab.agents.prompted.Prompted", **setting}, "agents")
