@@ -12,7 +12,7 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from judgelab.mechanism.subsequence import lcs_length
+from judgelab.mechanism.rouge import lcs_length
 
 ORDERS = (1, 2, 3, 4)
 

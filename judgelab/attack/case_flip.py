@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.step import Place, at_least
+from judgelab.core.bounds import Count
+from judgelab.core.step import Place
 
 
 @dataclass(frozen=True)
 class CaseFlip(RuleAttack):
     """Flattens stylistic variation deterministically; every 5th character as released."""
 
-    every: int = 5
+    every: Count = 5
     name: ClassVar[str] = "case_flip"
     expects: ClassVar[Expectation] = "no_rise"
-
-    def __post_init__(self) -> None:
-        at_least(1, "attack.every", self.every)
 
     def rule(self, text: str, at: Place) -> str:
         """Swap the case of the characters at index 0, every, 2*every, ..."""

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.step import Place, at_least
+from judgelab.core.bounds import Count
+from judgelab.core.step import Place
 
 
 def delete_characters(text: str, k: int, rng: np.random.Generator) -> str:
@@ -24,17 +25,11 @@ class CharacterDeletion(RuleAttack):
 
     Args:
         k: how many; 10 (minor) and 50 (major) for SummEval's references.
-
-    Raises:
-        ConfigError: k below 1.
     """
 
-    k: int = 10
+    k: Count = 10
     name: ClassVar[str] = "character_deletion"
     expects: ClassVar[Expectation] = "fall"
-
-    def __post_init__(self) -> None:
-        at_least(1, "attack.k", self.k)
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

@@ -35,7 +35,7 @@ class MeaninglessElongation(WritingAttack):
         opening: the statement for texts without headers.
 
     Raises:
-        ConfigError: the summary lacks a field, a negative temperature, or max_tokens below 1.
+        ConfigError: the summary lacks a field.
     """
 
     statements: Mapping[str, str]
@@ -45,7 +45,6 @@ class MeaninglessElongation(WritingAttack):
     expects: ClassVar[Expectation] = "no_rise"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for side in SIDES:
             if f"{{{side}}}" not in self.summary:
                 raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.errors import ConfigError
+from judgelab.core.bounds import Natural
 from judgelab.core.step import Place
 
 
@@ -15,13 +15,9 @@ class Padding(RuleAttack):
     """Appends a space and ``count`` times ``symbol``: systematic noise, 10 X as released."""
 
     symbol: str = "X"
-    count: int = 10
+    count: Natural = 10
     name: ClassVar[str] = "padding"
     expects: ClassVar[Expectation] = "no_rise"
-
-    def __post_init__(self) -> None:
-        if self.count < 0:
-            raise ConfigError(f"attack.count={self.count} must not be negative.")
 
     def rule(self, text: str, at: Place) -> str:
         """Pad the text."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import Expectation, WritingAttack
+from judgelab.core.bounds import Count
 from judgelab.core.panel import Panel
-from judgelab.core.step import at_least
 
 NOUNS = {
     "summarization": "summary",
@@ -35,18 +35,11 @@ class Perturbation(WritingAttack):
         prompt: fields noun, amount ("exactly one", "two or more") and text.
         count: how many places.
         or_more: at least so many; the rules take half of all there are.
-
-    Raises:
-        ConfigError: count below 1, a negative temperature, or max_tokens below 1.
     """
 
-    count: int = 1
+    count: Count = 1
     or_more: bool = False
     expects: ClassVar[Expectation] = "fall"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(1, "attack.count", self.count)
 
     @property
     def amount(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.errors import ConfigError
 from judgelab.core.sentences import sentences
 from judgelab.core.step import Place
 
@@ -41,18 +41,11 @@ class SentenceReordering(RuleAttack):
 
     Args:
         k: how many sentences take part: 2 (minor), null for all (major).
-
-    Raises:
-        ConfigError: k below 2.
     """
 
-    k: int | None = None
+    k: Annotated[int, Field(ge=2)] | None = None
     name: ClassVar[str] = "sentence_reordering"
     expects: ClassVar[Expectation] = "fall"
-
-    def __post_init__(self) -> None:
-        if self.k is not None and self.k < 2:
-            raise ConfigError(f"attack.k={self.k} must be at least 2, or null for all sentences.")
 
     def rule(self, text: str, at: Place) -> str:
         """Reorder the text."""

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.core.bounds import Count
 from judgelab.core.errors import MissingExtraError
-from judgelab.core.step import Place, at_least
+from judgelab.core.step import Place
 
 Engine = Literal["own", "typo"]
 """Whose errors: ours, or those of the package ``typo``, as in the paper."""
@@ -139,18 +140,12 @@ class Typos(RuleAttack):
     Args:
         k: how many; 10 (minor) and 50 (major) for SummEval's references.
         engine: whose errors.
-
-    Raises:
-        ConfigError: k below 1.
     """
 
-    k: int = 10
+    k: Count = 10
     engine: Engine = "own"
     name: ClassVar[str] = "typos"
     expects: ClassVar[Expectation] = "fall"
-
-    def __post_init__(self) -> None:
-        at_least(1, "attack.k", self.k)
 
     def rule(self, text: str, at: Place) -> str:
         """Mistype the text.

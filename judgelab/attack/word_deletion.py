@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.step import Place, at_least
+from judgelab.core.bounds import Count
+from judgelab.core.step import Place
 
 _WORD = re.compile(r"\S+\s*")
 
@@ -31,17 +32,11 @@ class WordDeletion(RuleAttack):
 
     Args:
         k: how many; 5 (minor) and 25 (major) for the WMT22 references.
-
-    Raises:
-        ConfigError: k below 1.
     """
 
-    k: int = 5
+    k: Count = 5
     name: ClassVar[str] = "word_deletion"
     expects: ClassVar[Expectation] = "fall"
-
-    def __post_init__(self) -> None:
-        at_least(1, "attack.k", self.k)
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

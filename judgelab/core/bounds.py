@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Correlation = Annotated[float, Field(gt=0, le=1)]

@@ -1,11 +1,13 @@
-"""Closed questions, whose allowed replies are known: how they go through caches and workers."""
+"""Closed questions, whose allowed replies are known: of two answers which is better, and others."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 
 from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.panel import Panel
 
 ABOUT = 2  # parts of a request's key that name the mechanism and the item
 
@@ -48,3 +50,27 @@ def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
         found[name] += math.exp(nats - top)
     total = math.fsum(found.values())
     return {name: value / total for name, value in found.items()}
+
+
+CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
+"""What a reply may say -> did the answer shown first win."""
+
+LABELS = cased(list(CHOICES))
+"""Allowed reply -> what it says."""
+
+Cell = tuple[int, int, int]
+
+
+def pair_questions(
+    panel: Panel, name: str
+) -> Iterator[tuple[Cell, tuple[str, ...], dict[str, str]]]:
+    """(item, first, second), key and fields of the question on every ordered pair of texts."""
+    task = panel.task_description
+    names = [agent.name for agent in panel.agents]
+    for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+        for i, j in permutations(range(len(names)), 2):
+            one, two = row[i], row[j]
+            if one is None or two is None:
+                continue
+            values = {"task": task, "source": item.source, "one": one, "two": two}
+            yield (k, i, j), (name, item.id, names[i], names[j]), values

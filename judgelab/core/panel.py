@@ -113,6 +113,11 @@ class Panel:
             provenance={**self.provenance, **provenance},
         )
 
+    @property
+    def task_description(self) -> str:
+        """What prompts say the task is."""
+        return str(self.provenance.get("task_description") or self.task)
+
     def head(self, limit: int | None) -> Panel:
         """The first ``limit`` items (all where limit is None)."""
         if limit is None:

@@ -1,4 +1,4 @@
-"""Reading a verdict out of free text. What cannot be read is absent: never a tie, never 0.
+"""Reading a verdict or grade out of a reply. What cannot be read is absent: no tie, never 0.
 
 Labels are whole words: "one" is not in "none", nor "low" in "following". Where a text names
 several, ``which`` says whether the first or the last of them counts.
@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Literal
+
+import numpy as np
+
+from judgelab.core.lm import Reply
 
 Which = Literal["first", "last"]
 
@@ -19,6 +23,11 @@ NUMBER = re.compile(
 )
 """A number by itself, perhaps with its thousands set apart (1,000): no part of a word, a date or a
 range (1-5), not what a slash divides by, nor one of digits around a comma (3,5)."""
+
+
+LABEL = re.compile(r"\[\[\s*([^\[\]]+?)\s*\]\]")
+_GRADE = re.compile(r"(?<![\w.,-])(\d+(?:[.,]\d+)?)(?:\s*(?:/|out of|von)\s*\d+)?(?![\w]|[.,]\d)")
+_RANGE = re.compile(r"\b\d+\s*(?:-|–|to)\s*\d+\b")
 
 
 def read_choice(text: str | None, labels: Iterable[str], which: Which = "first") -> str | None:
@@ -48,3 +57,85 @@ def read_number(text: str | None, low: float, high: float, which: Which = "first
 def _pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
     ordered = sorted((label.lower() for label in labels), key=len, reverse=True)
     return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")
+
+
+def read_label(reply: Reply, values: Mapping[str, float]) -> float:
+    """The value of the label in double brackets; NaN where the reply does not say which.
+
+    Case and spaces inside the brackets do not matter. One label, wherever it stands, is read. A
+    reply with different labels (models restate the options before they answer) is read only if
+    its last line holds a single one and nothing after it, alone or behind a colon: "Verdict:
+    [[B]]". Prose such as "[[A]] is better than [[B]]" is unscored.
+    """
+    if reply.text is None:
+        return np.nan
+    known = _labels(reply.text, values)
+    if len(set(known)) > 1:
+        last = reply.text.strip().splitlines()[-1]
+        known = _labels(last, values)
+        before = LABEL.split(last)[0].strip(" *_#>`-")
+        after = last[last.rfind("]]") + 2 :].strip(" *_`.")
+        if len(known) != 1 or after or not (before == "" or before.endswith(":")):
+            return np.nan
+    return values[known[0]] if known else np.nan
+
+
+def _labels(text: str, values: Mapping[str, float]) -> list[str]:
+    names = (" ".join(found.lower().split()) for found in LABEL.findall(text))
+    return [name for name in names if name in values]
+
+
+def read_grade(reply: Reply, low: int, high: int) -> float:
+    """The grade a reply gives; NaN where it gives none, or several, or one outside the scale.
+
+    ``4``, ``4.5``, ``4/5``, ``Coherence: 4`` are read. A reply with several numbers is read only
+    if its last line holds one of them alone, as in reasoning that ends with a grade. The scale
+    itself ("on a scale of 1-5") is no grade.
+    """
+    if reply.text is None:
+        return np.nan
+    found = _numbers(reply.text)
+    if len(found) > 1:
+        found = _numbers(reply.text.strip().splitlines()[-1])
+    if len(found) != 1:
+        return np.nan
+    grade = found.pop()
+    return grade if low <= grade <= high else np.nan
+
+
+def _numbers(text: str) -> set[float]:
+    bare = _RANGE.sub(" ", text)
+    return {float(match[1].replace(",", ".")) for match in _GRADE.finditer(bare)}
+
+
+def expected_grade(reply: Reply, low: int, high: int) -> float:
+    """Mean grade under the LM's probabilities of the grade's token (G-Eval).
+
+    Read at the first token of the reply whose likeliest alternative is a grade; other
+    alternatives there do not count, and grades among them share what is left. NaN where no token
+    is a grade.
+    """
+    for alternatives in reply.top_logprobs:
+        if alternatives and _grade_of(alternatives[0][0], low, high) is not None:
+            return mean_grade(
+                (grade, nats)
+                for token, nats in alternatives
+                if (grade := _grade_of(token, low, high)) is not None
+            )
+    return np.nan
+
+
+def mean_grade(weighed: Iterable[tuple[int, float]]) -> float:
+    """Mean of (grade, log-probability in nats) pairs, probabilities made to add up to 1."""
+    pairs = list(weighed)
+    if not pairs or any(math.isnan(nats) for _, nats in pairs):
+        return np.nan
+    top = max(nats for _, nats in pairs)
+    shares = [math.exp(nats - top) for _, nats in pairs]
+    return sum(g * s for (g, _), s in zip(pairs, shares, strict=True)) / sum(shares)
+
+
+def _grade_of(token: str, low: int, high: int) -> int | None:
+    """The grade a token says; white space and quoting around it do not matter."""
+    bare = token.strip(" \t\n*\"'`")
+    return int(bare) if bare.isdecimal() and low <= int(bare) <= high else None

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
@@ -140,19 +140,11 @@ class AskingStep(PanelStep):
         prompt: what is asked.
         temperature: of sampling; the GEM paper uses 0.
         max_tokens: upper bound on a reply; the GEM paper uses 4000.
-
-    Raises:
-        ConfigError: a negative temperature, or max_tokens below 1.
     """
 
     prompt: Prompt
-    temperature: float = 0.0
-    max_tokens: int = 4000
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
-            raise ConfigError(f"temperature={self.temperature} must be 0 or more.")
-        at_least(1, "max_tokens", self.max_tokens)
+    temperature: NotNegative = 0.0
+    max_tokens: Count = 4000
 
     @property
     def requires(self) -> frozenset[Capability]:
@@ -238,16 +230,6 @@ class TextWritingStep(WritingStep[Cell]):
     def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
         """The panel with these texts."""
         return with_texts(panel, made, **facts)
-
-
-def at_least(least: int, setting: str, value: int) -> None:
-    """Check a setting.
-
-    Raises:
-        ConfigError: the value is below ``least``.
-    """
-    if value < least:
-        raise ConfigError(f"{setting}={value} must be at least {least}.")
 
 
 def present(panel: Panel) -> dict[Cell, str]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import Cell
 from judgelab.core.lm import EvaluationLM, Reply
-from judgelab.core.pair_questions import Cell
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 

@@ -11,10 +11,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import shares
+from judgelab.core.closed_questions import CHOICES, LABELS, pair_questions, shares
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
-from judgelab.core.pair_questions import CHOICES, LABELS, questions
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
@@ -111,7 +110,7 @@ class SelfConfidence:
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
         cells, requests = [], []
-        for cell, key, fields in questions(panel, "self_confidence"):
+        for cell, key, fields in pair_questions(panel, "self_confidence"):
             messages = self.words.messages(**fields, levels=levels)
             requests.append(ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key))
             cells.append(cell)

@@ -7,19 +7,17 @@ from typing import ClassVar, Literal
 
 import xarray as xr
 
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
+from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, transposed
-from judgelab.mechanism.conditional import Setting, measure_conditional
-from judgelab.mechanism.peers import judged_pairs, only_judged, score_directed
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.texts import judged_pairs, only_judged, score_directed
 
 
 @dataclass(frozen=True)
-class BartScore(BaseMechanism):
+class BartScore(ConditionalMechanism):
     """Log-probability of one text after the other, nats; no synopsis, no marginal.
 
     recall is log P(y | x), precision log P(x | y), f1 their arithmetic mean, x being the text
@@ -30,29 +28,14 @@ class BartScore(BaseMechanism):
 
     Args:
         name: bartscore, bartscore_precision or bartscore_recall.
-        prompt: fields synopsis and response; the same as GEM's.
         part: precision, recall or f1.
         per: ``sum`` (GEM paper) or nats per ``token`` (BARTScore's own definition).
-        truncate: characters of x and y that count; None for all.
-        reads: which texts: raw, or preprocessed.
-
-    Raises:
-        ConfigError: truncate below 1.
     """
 
-    name: str
-    prompt: Prompt
-    part: Literal["precision", "recall", "f1"] = "f1"
-    per: Literal["sum", "token"] = "sum"
-    truncate: int | None = 10_000
+    truncate: Count | None = 10_000
     reads: Reads = "raw"
+    part: Literal["precision", "recall", "f1"] = "f1"
     measurement: ClassVar[str] = "bartscore"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
-
-    def __post_init__(self) -> None:
-        if self.truncate is not None and self.truncate < 1:
-            raise ConfigError("mechanism.truncate must be at least 1, or null for whole texts.")
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``conditional`` [item, x, y] = log P(y | x), only for the directions that are used."""

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.peers import judged_pairs, score_directed
 from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.texts import judged_pairs, score_directed
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
@@ -38,25 +38,18 @@ class BertScore(BaseMechanism):
         query: put before each sentence of x, and of x only, for encoders that are asked so.
         batch: sentences in one pass; changes the speed only.
         reads: which texts: raw, or preprocessed.
-
-    Raises:
-        ConfigError: batch below 1.
     """
 
     model: str = "sentence-transformers/all-mpnet-base-v2"
     revision: str | None = None
     part: Literal["precision", "recall", "f1"] = "f1"
     query: str = ""
-    batch: int = 64
+    batch: Count = 64
     reads: Reads = "raw"
     name: ClassVar[str] = "bertscore"
     measurement: ClassVar[str] = "text"
     subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
-
-    def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ConfigError(f"mechanism.batch={self.batch} must be at least 1.")
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no sentence.

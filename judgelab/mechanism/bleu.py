@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import xarray as xr
-
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
-from judgelab.mechanism.surface import measure_against, score_against
+from judgelab.mechanism.protocol import Reads
+from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
 
 @dataclass(frozen=True)
-class Bleu(BaseMechanism):
+class Bleu(ReferenceMechanism):
     """Sentence BLEU / 100 against the item's reference; NaN where there is no reference.
 
     The TVD-MI paper's baseline for translation, there as corpus BLEU per agent; sentence BLEU
@@ -32,21 +26,10 @@ class Bleu(BaseMechanism):
 
     reads: Reads = "raw"
     name: ClassVar[str] = "bleu"
-    measurement: ClassVar[str] = "text"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""
+    def comparison(self) -> Compare:
+        """Sentence BLEU / 100."""
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)
-
-        def bleu(text: str, reference: str) -> float:
-            return float(metric.sentence_score(text, [reference]).score) / 100
-
-        return measure_against(panel, bleu)
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself, or its mean over peers."""
-        return score_against(measured)
+        return lambda text, reference: float(metric.sentence_score(text, [reference]).score) / 100

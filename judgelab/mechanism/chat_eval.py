@@ -9,14 +9,14 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.capability import Capability
+from judgelab.core.closed_questions import CHOICES, Cell, pair_questions
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
-from judgelab.core.pair_questions import CHOICES, Cell, questions
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import Which, read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.pairwise import win_rates
+from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
@@ -92,7 +92,7 @@ class ChatEval(BaseMechanism):
         """What the role says about every pair; one batch."""
         cells, requests = [], []
         debate = {cell: "\n\n".join(lines) for cell, lines in said.items()}
-        for cell, key, values in questions(panel, self.name):
+        for cell, key, values in pair_questions(panel, self.name):
             silence = SILENCE[number > 0].format(number + 1)
             fields = {"role": f"{role}, {self.roles[role]}", "said": debate.get(cell, silence)}
             messages = self.prompt.messages(**values, **fields)

@@ -8,17 +8,20 @@ probabilities of all labels go into the record.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import shares
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
+from judgelab.mechanism.protocol import BaseMechanism
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +43,7 @@ class Closed:
         prompt: of generated replies.
         alone: asks for the label alone (may be ``prompt`` itself); None where nobody gave one:
             then ``labels`` puts ``prompt``, and ``auto`` generates.
-        temperature: of generated replies.
+        temperature, max_tokens: of generated replies.
 
     Raises:
         ConfigError: labels with a temperature, or fewer than two labels.
@@ -51,6 +54,7 @@ class Closed:
     prompt: Prompt
     alone: Prompt | None = None
     temperature: float = 0.0
+    max_tokens: int | None = None
 
     def __post_init__(self) -> None:
         if self.mode == "labels" and self.temperature > 0:
@@ -96,16 +100,97 @@ class Closed:
         """The prompt that this LM gets."""
         return self.alone if self.alone is not None and self.by_labels(lm) else self.prompt
 
-    def request(self, lm: EvaluationLM, request: ChatRequest) -> ChatRequest:
-        """The request as this LM gets it: with labels, and without what only sampling needs."""
-        if not self.by_labels(lm):
-            return request
-        return ChatRequest(request.messages, key=request.key, labels=tuple(self.labels))
+    def request(
+        self,
+        lm: EvaluationLM,
+        key: tuple[str, ...],
+        values: Mapping[str, str],
+        top_logprobs: int = 0,
+    ) -> ChatRequest:
+        """The question as this LM gets it: with labels, or with what sampling needs.
+
+        Args:
+            key: what it is about.
+            values: for the fields of the prompt.
+            top_logprobs: alternatives to report for each token of a generated reply; one by
+                labels has the probabilities of all labels anyway.
+        """
+        messages = self.asked(lm).messages(**values)
+        if self.by_labels(lm):
+            return ChatRequest(messages, key=key, labels=tuple(self.labels))
+        return ChatRequest(
+            messages, self.temperature, self.max_tokens, top_logprobs=top_logprobs, key=key
+        )
 
     def attrs(self, lm: EvaluationLM) -> dict[str, str]:
         """For the measured dataset: which prompt, and how the replies came about."""
         mode = "labels" if self.by_labels(lm) else "generated"
         return {"prompt": self.asked(lm).identity, "reply": mode}
+
+
+@dataclass(frozen=True)
+class ClosedMechanism(BaseMechanism, ABC):
+    """A mechanism that puts closed questions to a chat LM.
+
+    Args:
+        prompt: of generated replies; for replies by labels too, unless there is one for those.
+        temperature, max_tokens: of generated replies.
+        reply: generated, labels or auto; see ``Closed``.
+
+    Raises:
+        ConfigError: labels with a temperature, or of a scale without two whole numbers.
+    """
+
+    prompt: Prompt
+    temperature: float = 0.0
+    max_tokens: Count = 16
+    reply: ReplyMode = "auto"
+
+    def __post_init__(self) -> None:
+        _ = self.closed  # says what is wrong with the settings
+
+    @property
+    @abstractmethod
+    def labels(self) -> Mapping[str, str]:
+        """Allowed reply -> what it says."""
+
+    @property
+    def label_prompt(self) -> Prompt | None:
+        """Asks for the label alone."""
+        return self.prompt
+
+    @property
+    def closed(self) -> Closed:
+        """How the questions are put."""
+        return Closed(
+            mode=self.reply,
+            labels=self.labels,
+            prompt=self.prompt,
+            alone=self.label_prompt,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+        )
+
+    @property
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Chat, or the probabilities of labels where they are asked for."""
+        return (self.closed.requires,)
+
+
+@dataclass(frozen=True)
+class TwoPromptMechanism(ClosedMechanism):
+    """One whose prompt asks for reasons too, so that labels need a prompt of their own.
+
+    Args:
+        prompt_labels: asks for the label alone; the same fields.
+    """
+
+    prompt_labels: Prompt | None = None
+
+    @property
+    def label_prompt(self) -> Prompt | None:
+        """The prompt for replies by labels, if there is one."""
+        return self.prompt_labels
 
 
 def whole_grades(low: float, high: float) -> dict[str, str]:

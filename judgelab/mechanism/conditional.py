@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.core.bounds import Count
+from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured
+from judgelab.mechanism.logprob import Questions
+from judgelab.mechanism.protocol import BY_LOGPROB, BaseMechanism, Reads, Subject
 
 ABSENT = "Not available"
 """What stands in a prompt where there is no synopsis or no first response (as released)."""
@@ -58,23 +61,25 @@ class Conditional(Protocol):
         ...
 
 
-@dataclass
-class _Questions:
-    """Contexts and targets of one item, each once, and the cells that their answers fill."""
+@dataclass(frozen=True)
+class ConditionalMechanism(BaseMechanism):
+    """Predicts one text of an item from another one.
 
-    contexts: list[str] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
-    pairs: list[tuple[int, int]] = field(default_factory=list)
-    fill: list[Callable[[float, float], None]] = field(default_factory=list)
+    Args:
+        name: as on the command line; several YAMLs set the same class otherwise.
+        prompt: fields synopsis and response.
+        per: ``sum`` (nats summed over what is predicted) or nats per ``token`` of it.
+        truncate: characters of x and y that count; None for all.
+        reads: which texts: raw, or preprocessed.
+    """
 
-    def ask(self, context: str, target: str, fill: Callable[[float, float], None]) -> None:
-        self.pairs.append((_place(self.contexts, context), _place(self.targets, target)))
-        self.fill.append(fill)
-
-    def put(self, lm: EvaluationLM) -> None:
-        table = lm.logprob(self.contexts, self.targets, self.pairs)
-        for fill, total, count in zip(self.fill, table.total, table.tokens, strict=True):
-            fill(float(total), float(count))
+    name: str
+    prompt: Prompt
+    per: Literal["sum", "token"] = "sum"
+    truncate: Count | None = None
+    reads: Reads = "preprocessed"
+    subject: ClassVar[Subject] = "pair"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 
 
 def measure_conditional(
@@ -105,13 +110,14 @@ def measure_conditional(
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
-        questions = _Questions()
-        if alone:
-            _targets(questions, panel, k, setting, wanted, (marginal, tokens))
-        _pairs(questions, panel, k, setting, wanted, (conditional, tokens))
-        if whole:
-            _marginals(questions, panel, k, setting, wanted, uncut)
-        questions.put(lm)
+        answers = _answers(lm, setting, item, panel.texts[k], wanted, alone=alone, whole=whole)
+        for (kind, i, j), (total, count) in answers.items():
+            if kind == "pair":
+                conditional[k, i, j] = total
+            else:
+                (marginal if kind == "alone" else uncut)[k, j] = total
+            if kind != "whole" and np.isnan(tokens[k, j]):
+                tokens[k, j] = count
     data = measured(
         panel,
         conditional=(("item", "agent", "peer"), conditional),
@@ -123,70 +129,30 @@ def measure_conditional(
     return data.assign_attrs(prompt=setting.prompt.identity)
 
 
-def _targets(
-    questions: _Questions,
-    panel: Panel,
-    k: int,
+def _answers(
+    lm: EvaluationLM,
     setting: Setting,
+    item: Item,
+    row: tuple[str | None, ...],
     wanted: Mask,
-    into: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> None:
-    """Ask for every target without x."""
-    marginal, tokens = into
-    for j, y in enumerate(panel.texts[k]):
-        if y is None or not wanted[:, j].any():
-            continue
-
-        def unconditional(total: float, count: float, j: int = j) -> None:
-            marginal[k, j], tokens[k, j] = total, count
-
-        questions.ask(setting.context(panel.items[k], None), setting.cut(y), unconditional)
-
-
-def _pairs(
-    questions: _Questions,
-    panel: Panel,
-    k: int,
-    setting: Setting,
-    wanted: Mask,
-    into: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> None:
-    """Ask for every target y after every x that is wanted with it."""
-    conditional, tokens = into
-    item, row = panel.items[k], panel.texts[k]
-    for i, x in enumerate(row):
-        for j, y in enumerate(row):
-            if x is None or y is None or not wanted[i, j]:
-                continue
-
-            def given(total: float, count: float, i: int = i, j: int = j) -> None:
-                conditional[k, i, j] = total
-                if np.isnan(tokens[k, j]):
-                    tokens[k, j] = count
-
-            questions.ask(setting.context(item, x), setting.cut(y), given)
-
-
-def _marginals(
-    questions: _Questions,
-    panel: Panel,
-    k: int,
-    setting: Setting,
-    wanted: Mask,
-    into: NDArray[np.float64],
-) -> None:
-    """Ask for the marginals of whole targets."""
-    for j, y in enumerate(panel.texts[k]):
-        if y is None or not wanted[:, j].any():
-            continue
-
-        def alone(total: float, count: float, j: int = j) -> None:
-            into[k, j] = total
-
-        questions.ask(setting.context(panel.items[k], None), y.strip(), alone)
-
-
-def _place(texts: list[str], text: str) -> int:
-    if text not in texts:
-        texts.append(text)
-    return texts.index(text)
+    *,
+    alone: bool,
+    whole: bool,
+) -> dict[tuple[str, int, int], tuple[float, float]]:
+    """(nats, tokens) by kind, x and y: ``alone`` without x, ``pair``, ``whole`` uncut without x."""
+    questions, places = Questions(), dict[tuple[str, int, int], int]()
+    present = {i: text for i, text in enumerate(row) if text is not None}
+    targets = {j: y for j, y in present.items() if wanted[:, j].any()}
+    without = setting.context(item, None)
+    if alone:
+        for j, y in targets.items():
+            places["alone", j, j] = questions.ask(without, setting.cut(y))
+    for i, x in present.items():
+        for j, y in targets.items():
+            if wanted[i, j]:
+                places["pair", i, j] = questions.ask(setting.context(item, x), setting.cut(y))
+    if whole:
+        for j, y in targets.items():
+            places["whole", j, j] = questions.ask(without, y.strip())
+    answers = questions.put(lm)
+    return {cell: answers[place] for cell, place in places.items()}

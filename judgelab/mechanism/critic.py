@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
+from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import measured
 from judgelab.mechanism.closed import Closed, with_shares
-from judgelab.mechanism.labels import read_label
 from judgelab.mechanism.mi import pointwise_mi
 
 if TYPE_CHECKING:
@@ -29,55 +28,42 @@ LABELS = {f"[[{label.title()}]]": label for label in GRADES}
 Cell = tuple[int, int, int, int]  # item, agent, peer, 0 for the same item or 1 + draw
 
 
-@dataclass(frozen=True)
-class ChatCritic:
-    """Asks a chat LM for one of three labels, on pairs of one item and of two items.
+def measure_chat(
+    closed: Closed, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]
+) -> xr.Dataset:
+    """Ask a chat LM for one of three labels, on pairs of one item and of two items.
+
+    Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7).
 
     Args:
-        closed: how the questions are put; prompts have the fields task, a, b. Replies are drawn at
-            temperature 0 as the authors' code does it (the paper prints 0.7).
-        max_tokens: bound on a generated reply.
+        closed: how the questions are put; prompts have the fields task, a, b.
+        partner: [items, draws] indices of the independent items.
+
+    Returns:
+        ``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread. By
+        labels, ``p_probability`` and ``q_probability`` [..., label] too.
     """
-
-    closed: Closed
-    max_tokens: int = 150
-
-    def measure(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
-        """``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread.
-
-        By labels, ``p_probability`` and ``q_probability`` [..., label] too.
-        """
-        n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
-        cells: list[Cell] = []
-        replies: list[Reply] = []
-        for k in range(n):  # one batch an item: what was answered survives an interruption
-            found, requests = self._questions(panel, lm, partner, k)
-            cells += found
-            replies += lm.chat(requests) if requests else []
-        grades = np.full((n, m, m, 1 + draws), np.nan)
-        for cell, reply in zip(cells, replies, strict=True):
-            grades[cell] = read_label(reply, GRADES)
-        data = measured(
-            panel,
-            p=(("item", "agent", "peer"), grades[..., 0]),
-            q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
-        )
-        data = _with_both_shares(data, cells, replies)
-        return data.assign_attrs(self.closed.attrs(lm))
-
-    def _questions(
-        self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64], k: int
-    ) -> tuple[list[Cell], list[ChatRequest]]:
-        """Cells and questions of one item."""
-        prompt, task = self.closed.asked(lm), _task(panel)
-        cells, requests = [], []
+    n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
+    cells: list[Cell] = []
+    replies: list[Reply] = []
+    for k in range(n):  # one batch an item: what was answered survives an interruption
+        requests = {}
         for cell, a, b in _pairs(panel, partner, k):
             key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
-            messages = prompt.messages(task=task, a=a, b=b)
-            request = ChatRequest(messages, self.closed.temperature, self.max_tokens, key=key)
-            cells.append(cell)
-            requests.append(self.closed.request(lm, request))
-        return cells, requests
+            requests[cell] = closed.request(
+                lm, key, {"task": panel.task_description, "a": a, "b": b}
+            )
+        cells += requests
+        replies += lm.chat(list(requests.values())) if requests else []
+    grades = np.full((n, m, m, 1 + draws), np.nan)
+    for cell, reply in zip(cells, replies, strict=True):
+        grades[cell] = read_label(reply, GRADES)
+    data = measured(
+        panel,
+        p=(("item", "agent", "peer"), grades[..., 0]),
+        q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
+    )
+    return _with_both_shares(data, cells, replies).assign_attrs(closed.attrs(lm))
 
 
 def _with_both_shares(data: xr.Dataset, cells: list[Cell], replies: list[Reply]) -> xr.Dataset:
@@ -89,10 +75,6 @@ def _with_both_shares(data: xr.Dataset, cells: list[Cell], replies: list[Reply])
     data = with_shares(data, dims, list(same), list(same.values()), LABELS, prefix="p_")
     spread = (*dims, "draw")
     return with_shares(data, spread, list(other), list(other.values()), LABELS, prefix="q_")
-
-
-def _task(panel: Panel) -> str:
-    return str(panel.provenance.get("task_description") or panel.task)
 
 
 def _pairs(panel: Panel, partner: NDArray[np.int64], k: int) -> Iterator[tuple[Cell, str, str]]:

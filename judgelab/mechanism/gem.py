@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
-from judgelab.mechanism.conditional import Setting, measure_conditional
-from judgelab.mechanism.peers import judged_pairs, score_directed
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.texts import judged_pairs, score_directed
 
 
 @dataclass(frozen=True)
-class Gem(BaseMechanism):
+class Gem(ConditionalMechanism):
     """f(x, y) = log P(y | x, z) - log P(y | z), nats summed over y, its end token included.
 
     GEM and GEM-S read preprocessed texts; z is nothing for GEM and the item's synopsis for
@@ -33,29 +30,11 @@ class Gem(BaseMechanism):
 
     Args:
         name: gem, gem_s, gem_s_assw or gem_raw.
-        prompt: fields synopsis and response.
         synopsis: condition on the item's synopsis; items without one are unscored.
-        per: ``sum`` (as in the paper) or nats per ``token`` of y.
-        truncate: characters of x and y that count; None for all.
-        reads: which texts: raw, or preprocessed.
-
-    Raises:
-        ConfigError: truncate below 1.
     """
 
-    name: str
-    prompt: Prompt
     synopsis: bool = False
-    per: Literal["sum", "token"] = "sum"
-    truncate: int | None = None
-    reads: Reads = "preprocessed"
     measurement: ClassVar[str] = "gem"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
-
-    def __post_init__(self) -> None:
-        if self.truncate is not None and self.truncate < 1:
-            raise ConfigError("mechanism.truncate must be at least 1, or null for whole texts.")
 
     @property
     def setting(self) -> Setting:

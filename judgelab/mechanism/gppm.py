@@ -7,17 +7,14 @@ from typing import ClassVar
 
 import xarray as xr
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, mean_over, symmetric, transposed
-from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.logprob import LogprobMechanism
+from judgelab.mechanism.protocol import Definition
 
 
 @dataclass(frozen=True)
-class Gppm(BaseMechanism):
+class Gppm(LogprobMechanism):
     """Payment of agent i: how well its text predicts the peers' texts.
 
     u_i = mean_j log P(y_j | y_i) / |y_j|, nats per token. The pair score is the symmetrised
@@ -25,16 +22,7 @@ class Gppm(BaseMechanism):
     worker handled); ``definition=released`` takes that figure where it was recorded.
     """
 
-    delimiter: str | None = None
     name: ClassVar[str] = "gppm"
-    measurement: ClassVar[str] = "logprob"
-    subject: ClassVar[Subject] = "pair"
-    reads: ClassVar[Reads] = "preprocessed"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """The same measurements as ``mi``, and from the same cache entries."""
-        return measure_logprob(panel, lm, delimiter_for(panel.task, self.delimiter))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Correct per-token mean, or the recorded released figure.

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.core.capability import Capability
+from judgelab.core.bounds import Count
+from judgelab.core.closed_questions import Cell, pair_questions
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
+from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
-from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
-from judgelab.mechanism.labels import read_label
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
+from judgelab.mechanism.protocol import Definition, Reads, Subject
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
@@ -27,9 +28,33 @@ LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
 """Allowed reply -> label."""
 
 
+class PairMechanism(ClosedMechanism):
+    """Every ordered pair is judged, so each two texts are seen in both orders."""
+
+    subject: ClassVar[Subject] = "choice"
+
+    @abstractmethod
+    def ask(self, panel: Panel, lm: EvaluationLM) -> tuple[list[Cell], list[Reply]]:
+        """(item, first, second) of every question, and the replies."""
+
+    @abstractmethod
+    def read(self, reply: Reply) -> float:
+        """1 the first text, 0 the second, .5 a tie; NaN where the reply says none of these."""
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
+        cells, replies = self.ask(panel, lm)
+        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
+        for cell, reply in zip(cells, replies, strict=True):
+            verdict[cell] = self.read(reply)
+        dims = ("item", "agent", "peer")
+        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
+        return with_shares(data, dims, cells, replies, self.labels)
+
+
 @dataclass(frozen=True)
-class Judge(BaseMechanism):
-    """Every ordered pair is judged, so each two texts are seen in both orders.
+class Judge(PairMechanism, TwoPromptMechanism):
+    """A chat LM says of each two texts which is better, or that neither is.
 
     Definitions of an agent's score (win rate):
         corrected: mean over peers of both orders, 1/2 (W_ij + 1 - W_ji).
@@ -42,32 +67,12 @@ class Judge(BaseMechanism):
     Args:
         prompt: fields task, a, b, and source where ``context``.
         context: whether the judge sees the source.
-        reply: generated, labels or auto; see judgelab.mechanism.closed.
-        prompt_labels: asks for the verdict alone, for replies by labels; the same fields.
-        temperature, max_tokens: of a generated reply.
     """
 
-    prompt: Prompt
+    max_tokens: Count = 500
     context: bool = True
-    temperature: float = 0.0
-    max_tokens: int = 500
-    reply: ReplyMode = "auto"
-    prompt_labels: Prompt | None = None
+    labels: ClassVar[dict[str, str]] = LABELS
     reads: ClassVar[Reads] = "preprocessed"
-    subject: ClassVar[Subject] = "choice"
-
-    def __post_init__(self) -> None:
-        _ = self.closed  # says what is wrong with the settings
-
-    @property
-    def closed(self) -> Closed:
-        """How the questions are put."""
-        return Closed(self.reply, LABELS, self.prompt, self.prompt_labels, self.temperature)
-
-    @property
-    def requires(self) -> tuple[frozenset[Capability], ...]:
-        """Chat, or the probabilities of labels where they are asked for."""
-        return (self.closed.requires,)
 
     @property
     def name(self) -> str:
@@ -79,56 +84,43 @@ class Judge(BaseMechanism):
         """Which recorded verdicts are ours."""
         return "judge_with_context" if self.context else "judge_without_context"
 
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``verdict`` [item, agent, peer]: 1 if agent, shown as A, beat peer; NaN if unread."""
-        cells: list[tuple[int, int, int]] = []
+    def ask(self, panel: Panel, lm: EvaluationLM) -> tuple[list[Cell], list[Reply]]:
+        """A batch an item: what was answered survives an interruption."""
+        closed, shown = self.closed, ("task", "source") if self.context else ("task",)
+        cells: list[Cell] = []
         replies: list[Reply] = []
-        for k in range(len(panel.items)):  # a batch an item: what was answered stays answered
-            found, requests = self._questions(panel, lm, k)
-            cells += found
-            replies += lm.chat(requests) if requests else []
-        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
-        for cell, reply in zip(cells, replies, strict=True):
-            verdict[cell] = read_label(reply, VERDICTS)
-        dims = ("item", "agent", "peer")
-        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
-        return with_shares(data, dims, cells, replies, LABELS)
+        for _, asked in groupby(pair_questions(panel, self.name), lambda question: question[0][0]):
+            requests = []
+            for cell, key, values in asked:
+                fields = {name: values[name] for name in shown}
+                fields |= {"a": values["one"], "b": values["two"]}
+                requests.append(closed.request(lm, key, fields))
+                cells.append(cell)
+            replies += lm.chat(requests)
+        return cells, replies
 
-    def _questions(
-        self, panel: Panel, lm: EvaluationLM, k: int
-    ) -> tuple[list[tuple[int, int, int]], list[ChatRequest]]:
-        """Cells and questions of one item."""
-        item, row, names = panel.items[k], panel.texts[k], [agent.name for agent in panel.agents]
-        task = str(panel.provenance.get("task_description") or panel.task)
-        closed, prompt = self.closed, self.closed.asked(lm)
-        cells, requests = [], []
-        for i, j in permutations(range(len(names)), 2):
-            a, b = row[i], row[j]
-            if a is None or b is None:
-                continue
-            values = {"task": task, "a": a, "b": b}
-            if self.context:
-                values["source"] = item.source
-            key = (self.name, item.id, names[i], names[j])
-            messages = prompt.messages(**values)
-            request = ChatRequest(messages, self.temperature, self.max_tokens, key=key)
-            requests.append(closed.request(lm, request))
-            cells.append((k, i, j))
-        return cells, requests
+    def read(self, reply: Reply) -> float:
+        """The value of the label in double brackets."""
+        return read_label(reply, VERDICTS)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""
         first = measured["verdict"]
-        second = 1 - transposed(first)
-        row = mean_over(first, "peer")
-        both = mean_over((first + second) / 2, "peer")
-        agent = both if definition == "corrected" else row
-        quality = _against_reference(first, second) if definition == "released" else agent
-        return Scores(
-            agent=agent,
-            pair=weaker_of_two(quality),
-            diagnostics=position(first.values),
-        )
+        if definition == "corrected":
+            return win_rates(first)
+        agent = mean_over(first, "peer")
+        quality = _against_reference(first) if definition == "released" else agent
+        return Scores(agent=agent, pair=weaker_of_two(quality), diagnostics=position(first.values))
+
+
+def win_rates(first: xr.DataArray) -> Scores:
+    """Mean over peers of both orders; a pair is as good as its weaker text.
+
+    Args:
+        first: [item, agent, peer] verdicts, 1 where agent, shown first, beat peer.
+    """
+    agent = mean_over((first + (1 - transposed(first))) / 2, "peer")
+    return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))
 
 
 def position(verdict: NDArray[np.float64]) -> dict[str, float]:
@@ -152,7 +144,7 @@ def position(verdict: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def _against_reference(first: xr.DataArray, second: xr.DataArray) -> xr.DataArray:
+def _against_reference(first: xr.DataArray) -> xr.DataArray:
     marked = np.flatnonzero(first["reference"].values)
     if len(marked) != 1:
         raise DataError(
@@ -160,6 +152,6 @@ def _against_reference(first: xr.DataArray, second: xr.DataArray) -> xr.DataArra
             f"panel marks {len(marked)} agents as reference: use study.definition=corrected."
         )
     r = int(marked[0])
-    quality = ((first + second) / 2).isel(peer=r, drop=True)
+    quality = ((first + (1 - transposed(first))) / 2).isel(peer=r, drop=True)
     tie = xr.DataArray(np.arange(first.sizes["agent"]) == r, dims="agent")
     return quality.where(~tie, 0.5)  # the release leaves the reference's own cell at 1/2

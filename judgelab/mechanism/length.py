@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
-from judgelab.mechanism.surface import measure_texts, score_texts
+from judgelab.mechanism.protocol import NOTHING, Reads
+from judgelab.mechanism.texts import TextMechanism, measure_texts
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 @dataclass(frozen=True)
-class Length(BaseMechanism):
+class Length(TextMechanism):
     """Words or characters of the text. A mechanism that does not beat this measures length."""
 
     unit: Literal["words", "characters"] = "words"
@@ -32,7 +31,3 @@ class Length(BaseMechanism):
             panel,
             lambda text, item, agent: len(text.split()) if self.unit == "words" else len(text),
         )
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself."""
-        return score_texts(measured)

@@ -1,15 +1,18 @@
-"""All ordered log-probabilities of a panel: what MI, GPPM and the likelihood critic share."""
+"""Log-probabilities of texts: all ordered pairs of a panel, and questions asked once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
+from judgelab.mechanism.protocol import BY_LOGPROB, BaseMechanism, Reads, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,6 +28,25 @@ OTHER_DELIMITER = "Responses:\n"
 def delimiter_for(task: str, override: str | None) -> str:
     """The heading that precedes the texts (as released, one per task)."""
     return DELIMITERS.get(task, OTHER_DELIMITER) if override is None else override
+
+
+@dataclass(frozen=True)
+class LogprobMechanism(BaseMechanism):
+    """Reads its scores off the log-probabilities of all ordered pairs.
+
+    Args:
+        delimiter: heading before the texts; None: by task.
+    """
+
+    delimiter: str | None = None
+    measurement: ClassVar[str] = "logprob"
+    reads: ClassVar[Reads] = "preprocessed"
+    subject: ClassVar[Subject] = "pair"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """All ordered pairs and marginals: M texts cost M(M-1) + M log-probabilities an item."""
+        return measure_logprob(panel, lm, delimiter_for(panel.task, self.delimiter))
 
 
 def measure_logprob(
@@ -94,3 +116,25 @@ def _item(
     if cells:
         block[tuple(np.array(cells).T)] = table.total[len(present) :]
     return block, base, lengths
+
+
+@dataclass
+class Questions:
+    """Contexts and targets, each once, and the pairs of them to be scored."""
+
+    _contexts: dict[str, int] = field(default_factory=dict)
+    _targets: dict[str, int] = field(default_factory=dict)
+    _pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def ask(self, context: str, target: str) -> int:
+        """Note a question; returns the place of its answer in what ``put`` gives."""
+        c = self._contexts.setdefault(context, len(self._contexts))
+        t = self._targets.setdefault(target, len(self._targets))
+        return self._pairs.setdefault((c, t), len(self._pairs))
+
+    def put(self, lm: EvaluationLM) -> list[tuple[float, float]]:
+        """Ask all of them: (nats summed over the target, its tokens), in order."""
+        if not self._pairs:
+            return []
+        table = lm.logprob(list(self._contexts), list(self._targets), list(self._pairs))
+        return list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))

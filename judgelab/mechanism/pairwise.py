@@ -8,20 +8,18 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
-from judgelab.core.pair_questions import CHOICES, LABELS, Cell, questions
+from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions
+from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import Which, read_choice
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
-from judgelab.mechanism.closed import Closed, ReplyMode, with_shares
-from judgelab.mechanism.judge import position
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.core.scores import Scores
+from judgelab.mechanism.judge import PairMechanism, win_rates
+from judgelab.mechanism.protocol import Definition, Reads
 
 
 @dataclass(frozen=True)
-class Pairwise(BaseMechanism):
+class Pairwise(PairMechanism):
     """Every ordered pair is judged, so each two answers are seen in both orders.
 
     The judge replies ``one`` or ``two``. Of a longer reply the first (or last) of these words, or
@@ -32,44 +30,14 @@ class Pairwise(BaseMechanism):
         prompt: fields task, source, one and two. ``pairwise.txt`` says how to reply at its
             beginning ("prompt1" in the paper), ``pairwise_last.txt`` at its end ("prompt2").
         which: of several labels in a reply, the first or the last counts.
-        temperature: of the LM.
-        max_tokens: upper bound on the reply.
         reads: which texts: raw, or preprocessed.
-        reply: generated, labels or auto; see judgelab.mechanism.closed.
     """
 
-    prompt: Prompt
     which: Which = "first"
-    temperature: float = 0.0
-    max_tokens: int = 16
     reads: Reads = "raw"
-    reply: ReplyMode = "auto"
+    labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "pairwise"
     measurement: ClassVar[str] = "pairwise"
-    subject: ClassVar[Subject] = "choice"
-
-    def __post_init__(self) -> None:
-        _ = self.closed  # says what is wrong with the settings
-
-    @property
-    def closed(self) -> Closed:
-        """How the questions are put."""
-        return Closed(self.reply, LABELS, self.prompt, self.prompt, self.temperature)
-
-    @property
-    def requires(self) -> tuple[frozenset[Capability], ...]:
-        """Chat, or the probabilities of labels where they are asked for."""
-        return (self.closed.requires,)
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
-        cells, replies = self.ask(panel, lm)
-        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
-        for cell, reply in zip(cells, replies, strict=True):
-            verdict[cell] = self.read(reply)
-        dims = ("item", "agent", "peer")
-        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
-        return with_shares(data, dims, cells, replies, LABELS)
 
     def ask(
         self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
@@ -79,24 +47,17 @@ class Pairwise(BaseMechanism):
         Args:
             panel: the answers.
             lm: the judge.
-            top_logprobs: alternatives to report for each token of a generated reply; one by
-                labels has the probabilities of all labels anyway.
+            top_logprobs: alternatives to report for each token of a generated reply.
         """
-        cells, requests = [], []
-        for cell, key, values in questions(panel, self.name):
-            cells.append(cell)
-            request = ChatRequest(
-                self.prompt.messages(**values),
-                self.temperature,
-                self.max_tokens,
-                top_logprobs=top_logprobs,
-                key=key,
-            )
-            requests.append(self.closed.request(lm, request))
-        return cells, lm.chat(requests) if requests else []
+        closed = self.closed
+        requests = {
+            cell: closed.request(lm, key, values, top_logprobs)
+            for cell, key, values in pair_questions(panel, self.name)
+        }
+        return list(requests), lm.chat(list(requests.values())) if requests else []
 
     def read(self, reply: Reply) -> float:
-        """1 the first answer, 0 the second, .5 a tie; NaN where the reply says none of these."""
+        """What the first, or last, label in the reply says."""
         label = read_choice(reply.text, CHOICES, self.which)
         return np.nan if label is None else CHOICES[label]
 
@@ -107,10 +68,3 @@ class Pairwise(BaseMechanism):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates, the same under every definition; diagnostics hold position bias."""
         return win_rates(measured["verdict"])
-
-
-def win_rates(first: xr.DataArray) -> Scores:
-    """Mean over peers of both orders; a pair is as good as its weaker text."""
-    second = 1 - transposed(first)
-    agent = mean_over((first + second) / 2, "peer")
-    return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))

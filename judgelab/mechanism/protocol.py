@@ -1,4 +1,4 @@
-"""The seam of the mechanism axis: measuring talks to a model, scoring never does."""
+"""The interface of the mechanism axis: measuring talks to a model, scoring never does."""
 
 from __future__ import annotations
 
@@ -79,3 +79,6 @@ class BaseMechanism:
 
 NOTHING: tuple[frozenset[Capability], ...] = (frozenset(),)
 """``requires`` of a mechanism that asks no LM."""
+
+BY_LOGPROB: tuple[frozenset[Capability], ...] = (frozenset({Capability.LOGPROB}),)
+"""``requires`` of a mechanism that asks for log-probabilities."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import xarray as xr
+from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
-from judgelab.mechanism.surface import measure_texts, score_texts
+from judgelab.mechanism.protocol import NOTHING, Reads
+from judgelab.mechanism.texts import TextMechanism, measure_texts
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True)
-class Random(BaseMechanism):
+class Random(TextMechanism):
     """A number in [0, 1) drawn from (seed, item, agent). A study must find nothing in it."""
 
     name: ClassVar[str] = "random"
@@ -30,7 +30,3 @@ class Random(BaseMechanism):
             panel,
             lambda text, item, agent: float(rng_for(seed, "random", item.id, agent.name).random()),
         )
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself."""
-        return score_texts(measured)

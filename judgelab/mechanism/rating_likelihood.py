@@ -10,22 +10,21 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.capability import Capability
-from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
+from judgelab.core.criteria import Criteria, Metric
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
+from judgelab.core.parse_reply import mean_grade
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import Scores
 from judgelab.core.sentences import sentences
-from judgelab.mechanism.grades import mean_grade
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
-from judgelab.mechanism.questions import Questions
-from judgelab.mechanism.rating import chosen, rating_prompt, ratings, score_ratings
+from judgelab.mechanism.logprob import Questions
+from judgelab.mechanism.protocol import BY_LOGPROB, Reads
+from judgelab.mechanism.rating import MetricMechanism, ratings, shown
 
 Form = Literal["text", "grades"]
 
 
 @dataclass(frozen=True)
-class RatingLikelihood(BaseMechanism):
+class RatingLikelihood(MetricMechanism):
     """One number per text and metric from log-probabilities alone, offline too.
 
     Forms:
@@ -35,29 +34,18 @@ class RatingLikelihood(BaseMechanism):
 
     Args:
         prompt: of the rating, for ``grades``.
-        criteria: a name of conf/criteria or a YAML file; None takes the panel's task.
-        metrics: those to rate, None for all of the criteria.
         form: which of the two.
     """
 
-    prompt: Prompt
-    criteria: str | None = None
-    metrics: Sequence[str] | None = None
     form: Form = "text"
     name: ClassVar[str] = "rating_likelihood"
     measurement: ClassVar[str] = "rating_likelihood"
     reads: ClassVar[Reads] = "raw"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.LOGPROB}),)
-
-    @property
-    def tasks(self) -> frozenset[str]:
-        """Those with criteria; any where the criteria are given."""
-        return criteria_tasks() if self.criteria is None else frozenset()
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent."""
-        criteria = load_criteria(self.criteria or panel.task)
-        metrics = chosen(criteria, self.metrics)
+        criteria, metrics = self.rated(panel)
         values = np.full((len(panel.items), len(panel.agents), len(metrics), 1), np.nan)
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             questions = Questions()
@@ -73,10 +61,6 @@ class RatingLikelihood(BaseMechanism):
                 values[k, j, m, 0] = rate(metrics[m], [answers[place] for place in places])
         return ratings(panel, values, metrics, self._used, criteria)
 
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Mean over metrics; diagnostics hold each metric's mean."""
-        return score_ratings(measured)
-
     @property
     def _used(self) -> Prompt | None:
         return self.prompt if self.form == "grades" else None
@@ -86,7 +70,7 @@ class RatingLikelihood(BaseMechanism):
     ) -> list[int]:
         """Note what has to be asked for one rating; returns where the answers will be."""
         if self.form == "grades":
-            context = rating_prompt(self.prompt, criteria, metric, item, text) + "\n"
+            context = self.prompt.text(**shown(criteria, metric, item, text)) + "\n"
             return [questions.ask(context, str(grade)) for grade in metric.scale]
         own, other = f"{criteria.text.capitalize()}:\n", f"{criteria.source.capitalize()}:\n"
         text, source = text.strip(), item.source.strip()

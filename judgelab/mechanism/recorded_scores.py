@@ -12,13 +12,13 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads
-from judgelab.mechanism.surface import score_texts
+from judgelab.core.scores import measured
+from judgelab.mechanism.protocol import NOTHING, Reads
+from judgelab.mechanism.texts import TextMechanism
 
 
 @dataclass(frozen=True)
-class RecordedScores(BaseMechanism):
+class RecordedScores(TextMechanism):
     """A metric of the dataset (dataset=score_table, rose, summeval); nothing is asked.
 
     Args:
@@ -50,10 +50,6 @@ class RecordedScores(BaseMechanism):
         ]
         data = measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
         return data.assign_attrs(metric=name)
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself; a pair is as good as its weaker text."""
-        return score_texts(measured)
 
     def _chosen(self, panel: Panel) -> str:
         known = list(dict.fromkeys(name for item in panel.items for name in item.scores))

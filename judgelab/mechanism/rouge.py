@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Literal
 
-import xarray as xr
-
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
-from judgelab.mechanism.subsequence import lcs_length
-from judgelab.mechanism.surface import Compare, measure_against, score_against
+from judgelab.mechanism.protocol import Reads
+from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
 
 @dataclass(frozen=True)
-class Rouge(BaseMechanism):
+class Rouge(ReferenceMechanism):
     """F1 of ``kind`` against the item's reference; NaN where there is no reference.
 
     The TVD-MI paper's baseline for summarisation. Its code compares sets of words; this is
@@ -38,23 +31,15 @@ class Rouge(BaseMechanism):
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
     stemmer: bool = True
     reads: Reads = "raw"
-    measurement: ClassVar[str] = "text"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     @property
     def name(self) -> str:
         """rouge (unigrams), rouge_2 or rouge_l."""
         return {"rouge1": "rouge", "rouge2": "rouge_2", "rougeL": "rouge_l"}[self.kind]
 
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1]."""
-        f1 = _longest(self.stemmer) if self.kind == "rougeL" else _runs(self.stemmer, self.kind)
-        return measure_against(panel, f1)
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself, or its mean over peers."""
-        return score_against(measured)
+    def comparison(self) -> Compare:
+        """F1 of the runs of words, or of the longest sequence, in common."""
+        return _longest(self.stemmer) if self.kind == "rougeL" else _runs(self.stemmer, self.kind)
 
 
 def _words(stemmer: bool) -> Callable[[str], list[str]]:
@@ -95,6 +80,22 @@ def _longest(stemmer: bool) -> Compare:
         return _f1(common / max(len(own), 1), common / max(len(theirs), 1))
 
     return f1
+
+
+def lcs_length(x: Sequence[str], y: Sequence[str]) -> int:
+    """Length of the longest common subsequence, a row of the table at a time in one integer.
+
+    Hyyroe (2004): bit i of ``row`` is 0 where the table grows by one at x[i].
+    """
+    places: dict[str, int] = {}
+    for position, word in enumerate(x):
+        places[word] = places.get(word, 0) | 1 << position
+    full = (1 << len(x)) - 1
+    row = full
+    for word in y:
+        matches = row & places.get(word, 0)
+        row = (row + matches | row - matches) & full
+    return len(x) - row.bit_count()
 
 
 def _f1(precision: float, recall: float) -> float:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
+from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import Scores, mean_over, symmetric
-from judgelab.mechanism.closed import Closed, ReplyMode
-from judgelab.mechanism.critic import LABELS, ChatCritic, likelihood_grades
+from judgelab.mechanism.closed import TwoPromptMechanism
+from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.negatives import folds, partners
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Definition, Reads, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +30,7 @@ ACCEPT = 1.0  # the binary test accepts a pair only on the label "significant ga
 
 
 @dataclass(frozen=True)
-class TvdMi(BaseMechanism):
+class TvdMi(TwoPromptMechanism):
     """E_P[g] - E_Q[g] for a test g in [0, 1]: a lower bound of TV(P+, P-) (equation 3).
 
     P pairs two agents' texts of one item; Q pairs a text with the other agent's text of another
@@ -45,47 +47,36 @@ class TvdMi(BaseMechanism):
             part come from the others, and Q partners from the same part.
         little, significant: quantiles of Q that bound the likelihood critic's grades.
         prompt: of the chat critic; fields task, a, b.
-        reply: of the chat critic: generated, labels or auto; see judgelab.mechanism.closed.
-        prompt_labels: asks for the label alone, for replies by labels; the same fields.
+        delimiter: of the likelihood critic: heading before the texts; None: by task.
     """
 
-    prompt: Prompt
+    max_tokens: Count = 150
     critic: CriticName = "auto"
     estimator: Estimator = "graded"
-    negatives: int = 1
-    folds: int = 2
+    negatives: Count = 1
+    folds: Annotated[int, Field(ge=2)] = 2
     little: float = 0.95
     significant: float = 0.99
-    temperature: float = 0.0
-    max_tokens: int = 150
     delimiter: str | None = None
-    reply: ReplyMode = "auto"
-    prompt_labels: Prompt | None = None
+    labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "tvd_mi"
     measurement: ClassVar[str] = "tvd_mi"
     subject: ClassVar[Subject] = "pair"
     reads: ClassVar[Reads] = "preprocessed"
 
     def __post_init__(self) -> None:
-        if self.negatives < 1 or self.folds < 2:
-            raise ConfigError("mechanism.negatives must be at least 1 and mechanism.folds 2.")
         if not 0 < self.little < self.significant < 1:
             raise ConfigError(
                 "mechanism.little and mechanism.significant are quantiles: 0 < little < "
                 f"significant < 1, but got {self.little} and {self.significant}."
             )
-        _ = self.closed  # says what is wrong with the settings
-
-    @property
-    def closed(self) -> Closed:
-        """How the chat critic's questions are put."""
-        return Closed(self.reply, LABELS, self.prompt, self.prompt_labels, self.temperature)
+        super().__post_init__()
 
     @property
     def requires(self) -> tuple[frozenset[Capability], ...]:
         """What the chosen critic needs; either will do for ``auto``."""
-        chat, logprob = self.closed.requires, frozenset({Capability.LOGPROB})
-        return {"auto": (chat, logprob), "chat": (chat,), "likelihood": (logprob,)}[self.critic]
+        chat = super().requires
+        return {"auto": chat + BY_LOGPROB, "chat": chat, "likelihood": BY_LOGPROB}[self.critic]
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """Same-source and independent pairs; ``critic`` names who judged them.
@@ -99,8 +90,7 @@ class TvdMi(BaseMechanism):
         fold = folds(ids, 1 if chat else self.folds, seed)
         partner = partners(ids, fold, self.negatives, seed)
         if chat:
-            critic = ChatCritic(self.closed, self.max_tokens)
-            data = critic.measure(panel, lm, partner)
+            data = measure_chat(self.closed, panel, lm, partner)
         else:
             delimiter = delimiter_for(panel.task, self.delimiter)
             data = measure_logprob(panel, lm, delimiter, partner)
@@ -132,3 +122,36 @@ class TvdMi(BaseMechanism):
         if self.estimator == "graded":
             return p, q
         return tuple((g >= ACCEPT).where(g.notnull()).astype(float) for g in (p, q))  # type: ignore[return-value]
+
+
+def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
+    """[items] fold of each item: shuffled by seed and id, whatever their order, and dealt out."""
+    order = np.argsort([rng_for(seed, "folds", item_id).random() for item_id in item_ids])
+    result = np.empty(len(item_ids), dtype=np.int64)
+    result[order] = np.arange(len(item_ids)) % count
+    return result
+
+
+def partners(
+    item_ids: Sequence[str], fold: NDArray[np.int64], count: int, seed: int
+) -> NDArray[np.int64]:
+    """[items, count] indices of other items of the same fold, drawn without repetition.
+
+    Partners stay inside the fold, so that measurements of one fold never touch an item of
+    another and a threshold learnt on the others is independent of what it is applied to.
+
+    Raises:
+        ConfigError: a fold is too small for ``count`` distinct partners.
+    """
+    rows = []
+    by_id = np.argsort(np.array(item_ids))  # so that the order of the items changes no draw
+    for k, item_id in enumerate(item_ids):
+        others = by_id[(fold[by_id] == fold[k]) & (by_id != k)]
+        if len(others) < count:
+            raise ConfigError(
+                f"mechanism.negatives={count} needs at least {count + 1} items in each of the "
+                f"{fold.max() + 1} folds, but this run has {len(item_ids)} items: raise limit, "
+                f"or lower mechanism.negatives."
+            )
+        rows.append(rng_for(seed, "negatives", item_id).choice(others, count, replace=False))
+    return np.array(rows, dtype=np.int64).reshape(len(item_ids), count)

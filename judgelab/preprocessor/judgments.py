@@ -48,7 +48,7 @@ class Judgments(AskingStep):
         subject: how every line begins.
 
     Raises:
-        ConfigError: a blank subject, a negative temperature, or max_tokens below 1.
+        ConfigError: a blank subject.
     """
 
     subject: str = "The reviewer"
@@ -56,7 +56,6 @@ class Judgments(AskingStep):
     name: ClassVar[str] = "judgments"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_subject(self.subject)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:

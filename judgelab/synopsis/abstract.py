@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
+from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
-from judgelab.core.step import Written, at_least
+from judgelab.core.step import Written
 from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 
 
@@ -21,17 +22,10 @@ class Abstract(SynopsisStep):
     Args:
         prompt: field source.
         sentences: rules: how many.
-
-    Raises:
-        ConfigError: sentences or max_tokens below 1, or a negative temperature.
     """
 
-    sentences: int = 3
+    sentences: Count = 3
     name: ClassVar[str] = "abstract"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(1, "synopsis.sentences", self.sentences)
 
     def rule(self, item: Item) -> Written:
         """The first sentences."""

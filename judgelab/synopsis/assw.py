@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
-from judgelab.core.step import Written, at_least
+from judgelab.core.step import Written
 from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
@@ -43,17 +44,10 @@ class Assw(SynopsisStep):
     Args:
         prompt: field source.
         most: rules: claims in either list, the first ones found.
-
-    Raises:
-        ConfigError: most or max_tokens below 1, or a negative temperature.
     """
 
-    most: int = 8
+    most: Count = 8
     name: ClassVar[str] = "assw"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(1, "synopsis.most", self.most)
 
     def rule(self, item: Item) -> Written:
         """Sentences that claim or concede."""

@@ -22,7 +22,7 @@ from experiments.gem import printed as files
 from experiments.gem.overlap import Overlap
 from experiments.gem.tables import main
 from judgelab.dataset.gem_released import GemReleased
-from judgelab.mechanism.subsequence import lcs_length
+from judgelab.mechanism.rouge import lcs_length
 
 Rows = Mapping[tuple[str, str, str], Mapping[str, Any]]
 METRICS = ("GEM", "GEM-S (abstract)", "GEM-S (ASSW)")

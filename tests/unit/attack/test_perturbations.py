@@ -20,6 +20,7 @@ from judgelab.attack.sentence_reordering import SentenceReordering, reorder
 from judgelab.attack.typos import Typos, typos
 from judgelab.attack.word_deletion import WordDeletion, delete_run
 from judgelab.attack.wrong_ending import WrongEnding
+from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
@@ -199,8 +200,9 @@ def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
     assert all("two or more" in r.messages[0].content for r in lm.seen) and len(lm.seen) == 2
     by_rules = kind(Prompt(file)).apply(panel, NOBODY, seed=0)
     assert "not the paper's" in str(by_rules.provenance["attack_written_by"])
+    node = {"_target_": f"{kind.__module__}.{kind.__name__}", "prompt": Prompt(file), "count": 0}
     with pytest.raises(ConfigError, match="count=0"):
-        kind(Prompt(file), count=0)
+        build(node, "attack")
 
 
 def test_the_wrong_ending_is_the_items_own() -> None:
@@ -217,5 +219,5 @@ def test_the_wrong_ending_is_the_items_own() -> None:
 
 @pytest.mark.parametrize("kind", [CharacterDeletion, Typos, WordDeletion, SentenceReordering])
 def test_nothing_to_do_is_refused(kind: type[CharacterDeletion]) -> None:
-    with pytest.raises(ConfigError, match=r"attack\.k=0"):
-        kind(k=0)
+    with pytest.raises(ConfigError, match=r"attack\.k=0 must be at least"):
+        build({"_target_": f"{kind.__module__}.{kind.__name__}", "k": 0}, "attack")

@@ -37,7 +37,7 @@ PAIRWISE = Pairwise(Prompt("pairwise.txt"))
 JUDGE = Judge(Prompt("judge.txt"), prompt_labels=Prompt("judge_label.txt"))
 CRITIC = TvdMi(Prompt("tvd_mi.txt"), prompt_labels=Prompt("tvd_mi_label.txt"))
 EXAMINER = LmExaminer(Prompt("lm_examiner.txt"), prompt_labels=Prompt("lm_examiner_label.txt"))
-POINTWISE = Pointwise("pointwise5", Prompt("pointwise5.txt"))
+POINTWISE = Pointwise(Prompt("pointwise5.txt"))
 RATING = Rating(Prompt("rating.txt"), "summarization", ["fluency"])
 ALL = (PAIRWISE, JUDGE, CRITIC, EXAMINER, POINTWISE, RATING)
 TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in ("elks", "foxes")]

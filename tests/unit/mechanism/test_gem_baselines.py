@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
@@ -91,8 +92,9 @@ def test_bartscore_cuts_both_texts_and_leaves_absent_ones_unscored() -> None:
     )
     assert scores.agent.values[0, 0] == value("x" * 10, "y" * 10)
     assert np.isnan(scores.agent.values[1]).all()
-    with pytest.raises(ConfigError, match="truncate"):
-        bart("recall", truncate=0)
+    node = {"_target_": "judgelab.mechanism.bartscore.BartScore", "name": "b", "truncate": 0}
+    with pytest.raises(ConfigError, match=r"mechanism\.truncate=0 must be at least 1"):
+        build({**node, "prompt": PROMPT}, "mechanism")
 
 
 def test_gem_raw_and_recall_differ_by_the_marginal_alone() -> None:
@@ -167,8 +169,9 @@ def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path)
     panel = panel_of([["a.", "b."]])
     with pytest.raises(ConfigError, match=r"mechanism\.model='.*/nothing' is no folder"):
         BertScore(model=str(tmp_path / "nothing")).measure(panel, NOBODY, seed=0)
-    with pytest.raises(ConfigError, match="batch"):
-        BertScore(batch=0)
+    node = {"_target_": "judgelab.mechanism.bertscore.BertScore", "batch": 0}
+    with pytest.raises(ConfigError, match=r"mechanism\.batch=0 must be at least 1"):
+        build(node, "mechanism")
 
 
 def test_greedy_precision_and_recall_by_hand() -> None:

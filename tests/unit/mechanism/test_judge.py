@@ -9,9 +9,9 @@ import pytest
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.parse_reply import read_label
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.judge import VERDICTS, Judge, position
-from judgelab.mechanism.labels import read_label
 from tests.scripted import ScriptedChat, panel_of
 
 TEXTS = [["good text", "fair text", "poor text", "human text"]] * 3

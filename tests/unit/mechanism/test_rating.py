@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.parse_reply import expected_grade, mean_grade, read_grade
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.mechanism.grades import expected_grade, mean_grade, read_grade
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.study.common.long_tables import measurement_records
@@ -132,8 +133,9 @@ def test_expected_grades_need_an_lm_that_shows_its_probabilities() -> None:
         Rating(PROMPT, aggregate="expected").measure(panel, ScriptedChat(lambda r: "4"), seed=0)
     with pytest.raises(ConfigError, match="did you mean|Did you mean"):
         Rating(PROMPT, metrics=["flueny"]).measure(panel, ScriptedChat(lambda r: "4"), seed=0)
-    with pytest.raises(ConfigError, match="repeats"):
-        Rating(PROMPT, repeats=0)
+    node = {"_target_": "judgelab.mechanism.rating.Rating", "prompt": PROMPT, "repeats": 0}
+    with pytest.raises(ConfigError, match=r"mechanism\.repeats=0 must be at least 1"):
+        build(node, "mechanism")
 
 
 def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest
@@ -135,8 +136,9 @@ def test_too_few_items_and_nonsense_levels_are_refused() -> None:
         TvdMi(PROMPT).measure(panel_of(TEXTS[:3]), lm, seed=0)
     with pytest.raises(ConfigError, match="quantiles"):
         TvdMi(PROMPT, little=0.9, significant=0.5)
-    with pytest.raises(ConfigError, match="at least 1"):
-        TvdMi(PROMPT, negatives=0)
+    node = {"_target_": "judgelab.mechanism.tvd_mi.TvdMi", "prompt": PROMPT, "negatives": 0}
+    with pytest.raises(ConfigError, match=r"mechanism\.negatives=0 must be at least 1"):
+        build(node, "mechanism")
 
 
 def test_without_a_single_independent_pair_there_is_no_grade() -> None:

@@ -30,8 +30,8 @@ from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers  # noqa:
 SAMPLES = Path(__file__).parents[3] / "judgelab" / "dataset" / "samples"
 MECHANISMS: dict[str, Any] = {
     "pairwise": Pairwise(Prompt("pairwise.txt")),
-    "pointwise5": Pointwise("pointwise5", Prompt("pointwise5.txt")),
-    "pointwise100": Pointwise("pointwise100", Prompt("pointwise100.txt"), 0.0, 100.0),
+    "pointwise5": Pointwise(Prompt("pointwise5.txt")),
+    "pointwise100": Pointwise(Prompt("pointwise100.txt"), name="pointwise100", low=0.0, high=100.0),
     "judge": Judge(Prompt("judge.txt"), prompt_labels=Prompt("judge_label.txt")),
     "tvd_mi": TvdMi(Prompt("tvd_mi.txt"), prompt_labels=Prompt("tvd_mi_label.txt")),
     "lm_examiner": LmExaminer(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest
@@ -151,7 +152,7 @@ def test_abstract_replaces_the_synopsis() -> None:
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"synopsis\.most"):
-        Assw(ASSW, most=0)
-    with pytest.raises(ConfigError, match=r"synopsis\.sentences"):
-        Abstract(ABSTRACT, sentences=0)
+    for kind, setting in ((Assw, "most"), (Abstract, "sentences")):
+        node = {"_target_": f"{kind.__module__}.{kind.__name__}", "prompt": ASSW, setting: 0}
+        with pytest.raises(ConfigError, match=rf"synopsis\.{setting}=0 must be at least 1"):
+            build(node, "synopsis")

@@ -1,0 +1,130 @@
+"""Scores of texts: each by itself, or against its peers' texts or a reference."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.scores import Scores, mean_over, measured, symmetric, weaker_of_two
+from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Subject
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TextScore = Callable[[str, Item, Agent], float]
+Compare = Callable[[str, str], float]
+
+
+class TextMechanism(BaseMechanism):
+    """Measures ``value`` [item, agent], which is the score."""
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The value itself; a pair is as good as its weaker text."""
+        return _score_texts(measured)
+
+
+class ReferenceMechanism(BaseMechanism, ABC):
+    """Compares a text with the item's human reference; where no item has one, with its peers'."""
+
+    measurement: ClassVar[str] = "text"
+    subject: ClassVar[Subject] = "pair"
+    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
+
+    @abstractmethod
+    def comparison(self) -> Compare:
+        """How a text is held against its reference."""
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1].
+
+        ``value`` where any item has a reference text (NaN for items without); where none has,
+        ``directed`` for the pairs that are judged (GEM paper, section 4). NaN where a text is
+        absent.
+        """
+        compare = self.comparison()
+        if any(item.reference is not None for item in panel.items):
+
+            def one(text: str, item: Item, agent: Agent) -> float:
+                return np.nan if item.reference is None else compare(text, item.reference)
+
+            return measure_texts(panel, one)
+        judged = judged_pairs(panel)
+        directed = np.full((len(panel.items), *judged.shape), np.nan)
+        for k, row in enumerate(panel.texts):
+            for i, j in np.argwhere(judged):
+                x, y = row[i], row[j]
+                if x is not None and y is not None:
+                    directed[k, i, j] = compare(x, y)
+        return measured(panel, directed=(("item", "agent", "peer"), directed))
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """The value itself, or its mean over peers."""
+        if "directed" in measured:
+            return score_directed(measured["directed"])
+        return _score_texts(measured)
+
+
+def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
+    """``value`` [item, agent]: ``score`` of every present text; NaN for absent ones."""
+    values = [
+        [
+            np.nan if text is None else score(text, item, agent)
+            for text, agent in zip(row, panel.agents, strict=True)
+        ]
+        for item, row in zip(panel.items, panel.texts, strict=True)
+    ]
+    return measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
+
+
+def _score_texts(data: xr.Dataset) -> Scores:
+    value = data["value"]
+    return Scores(agent=value, pair=weaker_of_two(value))
+
+
+def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
+    """[agent, peer] whether agent's text is scored against peer's.
+
+    Where the panel marks references, candidates are scored against them (GEM paper, section 4.2);
+    where it marks none, all texts against all others (section 4.1).
+    """
+    return _judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
+
+
+def only_judged(directed: xr.DataArray) -> xr.DataArray:
+    """The entries that ``judged_pairs`` names; NaN elsewhere.
+
+    For scores that are computed from both directions and so exist for the pairs (y, x) too.
+    """
+    import xarray as xr
+
+    mask = _judged(directed["reference"].values.astype(np.bool_))
+    return directed.where(xr.DataArray(mask, dims=("agent", "peer")))
+
+
+def _judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if not reference.any():
+        return ~np.eye(len(reference), dtype=np.bool_)
+    return ~reference[:, None] & reference[None, :]
+
+
+def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None = None) -> Scores:
+    """An agent's score is the mean of f(x, y) over its peers (GEM paper, section 4.1).
+
+    The pair score is the symmetrised f where both directions were scored, else the weaker of
+    the two agents' scores.
+    """
+    agent = mean_over(directed, "peer")
+    both = symmetric(directed)
+    return Scores(
+        agent=agent,
+        pair=both if bool(both.notnull().any()) else weaker_of_two(agent),
+        diagnostics=diagnostics or {},
+        directed=directed,
+    )
