@@ -11,6 +11,7 @@ setup(
             "dataset/samples/*.jsonl",
             "*/words/*.yaml",
             "releases/**/*.yaml",
+            "report/templates/*",
         ],
         "judgelab.conf": ["**/*"],
     },

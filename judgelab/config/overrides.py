@@ -32,16 +32,6 @@ def differences(
             yield name, value
 
 
-def removals(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Keys below ``path`` that ``after`` lacks, each as '~key'."""
-    for key, value in before.items():
-        name = f"{path}.{key}" if path else str(key)
-        if key not in after:
-            yield f"~{name}"
-        elif isinstance(value, Mapping) and isinstance(after[key], Mapping):
-            yield from removals(name, value, after[key])
-
-
 def written(value: Any) -> str:
     """A value as Hydra reads it back, of the same type.
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from judgelab.core.estimator import Estimator
 
 Value = str | int | float | bool | None
 Row = Mapping[str, Value]
+PARTS = ("low", "high", "threshold", "n", "unscored", "p")
+"""What may stand beside the value of an estimate in a summary: ``key``, ``key_low``, ..."""
 
 
 @dataclass(frozen=True)
@@ -76,3 +79,18 @@ def plain(row: Row) -> dict[str, Value]:
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in row.items()
     }
+
+
+def read_estimate(summary: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """An estimate of a flat summary as value, low, high, ...; None for what the summary lacks."""
+    return {"value": summary.get(key)} | {part: summary.get(f"{key}_{part}") for part in PARTS}
+
+
+def flat_estimate(key: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The other way: value, low, high, ... as ``key``, ``key_low``, ``key_high``, ..."""
+    return {key if part == "value" else f"{key}_{part}": found for part, found in parts.items()}
+
+
+def estimated(summary: Mapping[str, Any]) -> list[str]:
+    """The keys of a flat summary that have a value and an interval."""
+    return [key for key in summary if f"{key}_low" in summary and summary[key] is not None]

@@ -16,7 +16,7 @@ from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
 from judgelab.engine.throughput import Throughput, pace
 from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, StageTally
-from judgelab.report import terminal
+from judgelab.report import console
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
@@ -28,7 +28,7 @@ def dry_run(parts: Parts, settings: Frame) -> None:
     An LM that runs here is tried on a few calls, for the time; nothing is kept.
     """
     if Capability.RECORDED in parts.evaluation_lm.capabilities:
-        terminal.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
+        console.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
         return
     file = Path(settings.paths.cache)
     counting: list[Counted] = []
@@ -50,10 +50,10 @@ def dry_run(parts: Parts, settings: Frame) -> None:
                 parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin)
             )
         for one in counting:
-            terminal.page(_screen(one, settings))
+            console.page(_screen(one, settings))
         texts = [one.stages["texts"] for one in counting if "texts" in one.stages]
         if unwritten := sum(tally.calls - tally.hits for tally in texts):
-            terminal.page([_unwritten(unwritten)])
+            console.page([_unwritten(unwritten)])
     finally:
         for one in counting:
             one.close()
@@ -83,7 +83,7 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
     ]
     asked = "nothing was asked" if paces == Throughput() else "a few calls were tried for the time"
     lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
-    lines += [terminal.grid(columns(rows, list(rows[0]))), ""]
+    lines += [console.grid(columns(rows, list(rows[0]))), ""]
     lines += untried
     if isinstance(lm, Remote):
         lines.append(

@@ -34,8 +34,7 @@ from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.careful import Careful
-from judgelab.tracker.protocol import FinishedRun, StartedRun, Tracker
+from judgelab.tracker.protocol import Careful, FinishedRun, StartedRun, Tracker
 
 log = logging.getLogger("judgelab")
 
@@ -139,7 +138,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
         run_dir.write_json("result.json", result.to_json())
         # The answer first: figures, page and tracker take longer than a study of arithmetic.
         console.show(run_dir.read_json("result.json"), run_dir.path)
-        manifest = _manifest(started) | accounts
+        manifest = _manifest(started) | {"overrides": _overrides()} | accounts
         run_dir.write_json("manifest.json", manifest)
         page.write(run_dir)
     except BaseException:
@@ -203,6 +202,21 @@ def _choices(config: Mapping[str, Any]) -> str:
         chosen = HydraConfig.get().runtime.choices
         return "-".join(str(chosen.get(axis)) for axis in axes)
     return "-".join(str(config[axis]["_target_"]).split(".")[-2] for axis in axes)
+
+
+def _overrides() -> list[str] | None:
+    """What composes this config again on the command line; None where that is not known.
+
+    Without Hydra there was no command line; the settings of conf/local stand in no command line.
+    """
+    if not HydraConfig.initialized():
+        return None
+    job = HydraConfig.get()
+    sources = [source for source in job.runtime.config_sources if source.schema == "file"]
+    if any(Path(source.path, "local", "default.yaml").exists() for source in sources):
+        return None
+    given = [source.path for source in sources if source.provider == "command-line"]
+    return [*(f"--config-dir={folder}" for folder in given), *job.overrides.task]
 
 
 def _note(job: Path, **entries: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class SweepJob:
     @property
     def command(self) -> str:
         """What repeats the job on its own."""
-        return shlex.join([*PROGRAM.split(), *self.overrides])
+        return command_line(self.overrides)
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -103,6 +103,32 @@ def named(found: Sequence[SweepJob]) -> tuple[str, ...]:
 def setting(job: SweepJob, key: str) -> str:
     """What the job had there: from its command line, else from the options Hydra chose."""
     return str(job.settings.get(key, job.choices.get(key, "")))
+
+
+def option(job: SweepJob, key: str) -> str:
+    """Options speak for themselves; of a number one has to know whose it is."""
+    value = setting(job, key)
+    return value if key in job.choices else f"{key}={value}"
+
+
+def variant(job: SweepJob, attack: str, keys: Sequence[str]) -> str:
+    """``padding count=20``: the attack, and its values where they vary."""
+    inner = [key for key in keys if key.startswith("attack.")]
+    return " ".join([attack, *(f"{key.partition('.')[2]}={setting(job, key)}" for key in inner)])
+
+
+def scorer(job: SweepJob, keys: Sequence[str], own: str) -> str:
+    """What scores: its settings among ``keys``, and ``own``, in which its estimator differs."""
+    said = " · ".join(option(job, key) for key in keys) or str(job.summary["mechanism"])
+    return f"{said} ({own})" if own else said
+
+
+def command_line(overrides: Iterable[str]) -> str:
+    """What a shell takes."""
+    given = list(overrides)
+    if any(override.startswith("sweep=") for override in given):
+        given.append("hydra.mode=RUN")  # its file asks for a multirun
+    return shlex.join([*PROGRAM.split(), *given])
 
 
 def _job(path: Path, number: int) -> SweepJob:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import yaml
+from typing import Any
 
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
-from judgelab.report import document as html
-from judgelab.report import format
-from judgelab.report.command import LOADER, command
-from judgelab.report.figures import caption, draw, title
-from judgelab.report.figures.style import saved
-from judgelab.report.headline import cards, heading, unscored
+from judgelab.core.result import estimated, read_estimate
+from judgelab.report import format, html
+from judgelab.report.jobs import command_line
 from judgelab.report.tables import columns, frame
+from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
+MOST = 8  # cards
+UNLISTED = ("tracker", "overrides")  # of the manifest: known too late, and shown as the command
+IN_PYTHON = (
+    "from omegaconf import OmegaConf; from judgelab.engine.run import execute; "
+    'execute(OmegaConf.load("RUN_DIR/config.yaml"))'
+)
 
 
 def write(run_dir: RunDir) -> Path:
@@ -33,43 +34,127 @@ def write(run_dir: RunDir) -> Path:
         JudgelabError: one of them is missing or damaged.
     """
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
-    config_text, config = _config(run_dir)
+    config = _config(run_dir)
     tables = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in tables.items():
         run_dir.write_text(f"tables/{name}.csv", data.to_csv(index=False, lineterminator="\n"))
-    parts = [
-        *_head(result, manifest),
-        *_figures(run_dir, result["figures"], tables),
-        *_tables(result["tables"]),
-        *_reproduce(config, config_text, manifest, run_dir.path.name),
+    study = format.words(str(result["summary"].get("study", "study")))
+    text = html.page(
+        "run.html",
+        heading=heading(result),
+        facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
+        notes=[*result["notes"], *lines(result), *_slower(manifest)],
+        cards=cards(result),
+        unscored=list(unscored(result)),
+        figures=html.figures(run_dir, result["figures"], tables),
+        tables=[_shown(table) for table in result["tables"]],
+        command=command(manifest),
+        config=config,
+        manifest=columns(_entries(manifest)),
+        run=run_dir.path.name,
+    )
+    return run_dir.write_text("report.html", text)
+
+
+def command(manifest: Mapping[str, Any]) -> str:
+    """What repeats the run: the overrides that it was started with, but for volatile settings.
+
+    A run that was started from Python, or with settings of ``conf/local``, is repeated from its
+    config.
+    """
+    overrides = manifest.get("overrides")
+    if overrides is None:
+        return shlex.join(["python", "-c", IN_PYTHON])
+    return command_line(
+        o for o in overrides if o.lstrip("+~").partition("=")[0].partition(".")[0] not in VOLATILE
+    )
+
+
+def heading(result: Mapping[str, Any]) -> str:
+    """``tvd_mi on xsum, attacked by case_flip``, as far as the summary says so."""
+    summary = result["summary"]
+    said = str(summary.get("mechanism") or summary.get("study") or "judgelab run")
+    if summary.get("dataset"):
+        said += f" on {summary['dataset']}"
+    if summary.get("attack") not in (None, "", "none"):
+        said += f", attacked by {summary['attack']}"
+    return said
+
+
+def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Statistic -> its summary entries (clean, attacked, change), the primary's first.
+
+    An entry counts that is a number and has an interval, and the primary one in any case.
+    """
+    summary, primary = result["summary"], result["primary"]
+    keys = estimated(summary)
+    if primary in summary and primary not in keys:
+        keys.append(primary)
+    first, _, best = primary.rpartition("/")
+    keys.sort(key=lambda key: (not key.startswith(f"{first}/"), key.startswith("change/"), key))
+    groups: dict[str, list[str]] = {}
+    for key in sorted(keys, key=lambda key: key.rpartition("/")[2] != best):
+        groups.setdefault(key.rpartition("/")[2], []).append(key)
+    return dict(list(groups.items())[:MOST])
+
+
+def cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One card for each statistic that has an interval: its value on every panel."""
+    return [
+        {
+            "name": format.words(statistic),
+            "primary": result["primary"] in keys,
+            "entries": [_entry(key, read_estimate(result["summary"], key)) for key in keys],
+        }
+        for statistic, keys in headline(result).items()
     ]
-    return run_dir.write_text("report.html", html.document(heading(result), parts))
 
 
-def _config(run_dir: RunDir) -> tuple[str, dict[str, Any]]:
+def unscored(result: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for every count of unscored things that is not 0."""
+    summary = result["summary"]
+    for key, value in summary.items():
+        if key.endswith("unscored_texts") and value:
+            panel = key.rpartition("/")[0]
+            yield f"{format.number(value)} texts of the {panel} panel have no score."
+    groups: dict[str, list[str]] = {}
+    for key in (key for keys in headline(result).values() for key in keys):
+        found = read_estimate(summary, key)
+        if found["unscored"]:
+            total = found["unscored"] + (found["n"] or 0)
+            counts = f"{format.number(found['unscored'])} of {format.number(total)} items"
+            panel, _, statistic = key.rpartition("/")
+            name = format.words(statistic)
+            groups.setdefault(counts, []).append(
+                f"{name}, {format.words(panel)}" if panel else name
+            )
+    for counts, names in groups.items():
+        yield f"{counts} are unscored and left out of {' · '.join(names)}."
+
+
+def _config(run_dir: RunDir) -> str:
     path = run_dir.path / "config.yaml"
     try:
-        text = path.read_text(encoding="utf-8")
-        config = yaml.load(text, Loader=LOADER)
-        assert isinstance(config, dict)
-    except (OSError, ValueError, yaml.YAMLError, AssertionError) as cause:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as cause:
         raise JudgelabError(
             f"{path} cannot be read ({cause}): run again with force=true."
         ) from cause
-    return text, config
 
 
-def _head(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[str]:
-    yield html.tag("h1", heading(result))
-    study = format.words(str(result["summary"].get("study", "study")))
-    said = [f"judgelab {manifest.get('judgelab')}", f"{study} study", str(manifest.get("started"))]
-    yield html.tag("p", " · ".join(said), "sub")
-    yield html.notes([*result["notes"], *lines(result), *_slower(manifest)])
-    yield cards(result)
-    missing = list(unscored(result))
-    yield html.notes(
-        missing or ["Everything that was there got a score."], "missing" if missing else ""
+def _entry(key: str, found: Mapping[str, Any]) -> dict[str, str]:
+    """The number; panel and interval; n, unscored and p in words."""
+    number, _, interval = format.estimate(found["value"], found["low"], found["high"]).partition(
+        " "
     )
+    facts = [f"n = {format.number(found['n'])}"] if found["n"] is not None else []
+    if found["unscored"]:
+        facts.append(f"{format.number(found['unscored'])} unscored")
+    if found["p"] is not None:
+        p = format.p_value(found["p"])
+        facts.append(f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}")
+    line = f"{format.words(key.rpartition('/')[0])} {interval}".strip()
+    return {"number": number, "line": line, "facts": ", ".join(facts)}
 
 
 def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -82,46 +167,16 @@ def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{role} was scored by backend={found['backend']}: {found['backend_reason']}."
 
 
-def _figures(run_dir: RunDir, names: list[str], tables: dict[str, DataFrame]) -> Iterator[str]:
-    for name in names:
-        figure = draw(name, tables)
-        run_dir.write_bytes(f"figures/{name}.png", saved(figure, "png"))
-        svg = saved(figure, "svg")
-        run_dir.write_bytes(f"figures/{name}.svg", svg)
-        yield html.tag("h2", title(name))
-        yield html.drawing(name, svg, title(name), caption(name, tables))
+def _shown(table: Mapping[str, Any]) -> dict[str, Any]:
+    made = columns(table["rows"], table.get("columns", ()), table.get("level", 0.95))
+    return {key: table[key] for key in ("name", "title", "note")} | {"columns": made}
 
 
-def _tables(tables: list[Mapping[str, Any]]) -> Iterator[str]:
-    yield html.tag("h2", "Tables")
-    for table in tables:
-        if table["rows"]:
-            yield html.tag("h3", table["title"])
-            level = table.get("level", 0.95)
-            yield html.table(columns(table["rows"], table.get("columns", ()), level))
-            yield html.tag("p", f"{table['note']} tables/{table['name']}.csv".strip(), "note")
-
-
-def _reproduce(
-    config: Mapping[str, Any], text: str, manifest: Mapping[str, Any], name: str
-) -> Iterator[str]:
-    yield html.tag("h2", "How to reproduce")
-    yield html.code(command(config), "command")
-    yield html.tag(
-        "p",
-        f"Run {name}; report again without a model: python -m judgelab.report RUN_DIR. "
-        "Settings that cannot change a number (tracker, paths) are left out.",
-        "note",
-    )
-    yield html.details("The whole config", html.code(text))
-    yield html.details("Versions and costs", html.table(columns(_facts(manifest))))
-
-
-def _facts(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
+def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every entry of the manifest as a row, one level of nesting flattened."""
     rows = []
     for key, value in manifest.items():
-        if key == "tracker":  # publishes the page, so it is not known when the page is first made
+        if key in UNLISTED:
             continue
         entries = value.items() if isinstance(value, dict) else [("", value)]
         for inner, part in entries:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.result import flat_estimate, read_estimate
 from judgelab.report import format
-from judgelab.report.jobs import SweepJob, axes, estimators, marked, setting
-from judgelab.report.tables import Column
+from judgelab.report.jobs import SweepJob, axes, estimators, marked, option, setting, variant
+from judgelab.report.tables import Column, Write, column, estimates, frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,36 +29,25 @@ METRICS = {
     "discernment/minimum": "D\nminimum",
 }
 LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
-PARTS = ("", "_low", "_high", "_threshold", "_n", "_unscored", "_p")
-
-Estimate = Callable[[object, object, object], str]
 
 
-def shown(found: Sequence[SweepJob], estimate: Estimate) -> list[Column]:
-    """One row per job: what varies, items, the figures of its study, texts without a score.
-
-    Args:
-        found: the jobs.
-        estimate: writes value, low and high into a cell.
-    """
-    made = []
-    for key in axes(found):
-        cells = tuple(format.text(setting(job, key)) for job in found)
-        made.append(Column(key, key, False, cells, cells))
+def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Column]:
+    """One row per job: what varies, items, the figures of its study, texts without a score."""
+    made = [column(key, [setting(job, key) for job in found], key) for key in axes(found)]
     if any(differs := marked(found)):
-        cells = tuple(mark or format.NOTHING for mark in differs)
-        made.append(Column("estimator", "estimator", False, cells, tuple(differs)))
+        made.append(column("estimator", [mark or None for mark in differs]))
     if any("items" in job.summary for job in found):
-        made.append(_counts("items", found, [job.summary.get("items") for job in found]))
+        made.append(column("items", [job.summary.get("items") for job in found]))
+    first = len(made)
     for key, heading in metrics(found).items():
-        cells = tuple(_cell(job, key, estimate) for job in found)
-        values = tuple(job.summary.get(key) for job in found)
-        made.append(Column(key, heading, True, cells, values))
-    first = len(made) - len(metrics(found))
+        made.append(
+            estimates(key, [read_estimate(job.summary, key) for job in found], heading, write)
+        )
     if first < len(made):
-        made[first] = _with_failures(made[first], found)
-    made.append(_counts("unscored", found, [unscored(job) for job in found]))
-    return made
+        pairs = zip(found, made[first].cells, strict=True)
+        cells = tuple("failed" if job.error is not None else cell for job, cell in pairs)
+        made[first] = replace(made[first], cells=cells)
+    return [*made, column("unscored", [unscored(job) for job in found])]
 
 
 def table(found: Sequence[SweepJob]) -> DataFrame:
@@ -72,7 +63,7 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         row["status"] = "done" if job.error is None else f"failed: {job.error}"
         row["items"] = job.summary.get("items")
         for key in metrics(found):
-            row |= {f"{key}{part}": job.summary.get(f"{key}{part}") for part in PARTS}
+            row |= flat_estimate(key, read_estimate(job.summary, key))
         row["unscored_texts"] = unscored(job)
         row["run"] = None if job.run is None else job.run.name
         rows.append(row)
@@ -87,69 +78,26 @@ def metrics(found: Sequence[SweepJob]) -> dict[str, str]:
 
 
 def unscored(job: SweepJob) -> int | None:
-    """Texts without a score, clean and attacked together; None where nobody counted."""
+    """Texts without a score, clean and attacked together; None where they were not counted."""
     counts = [v for k, v in job.summary.items() if k.endswith("unscored_texts") and v is not None]
     return sum(counts) if counts else None
 
 
 def points(found: Sequence[SweepJob]) -> DataFrame:
     """Rows for judgelab.report.figures.sweeps: one clean point a group, one for each attack."""
-    import pandas as pd
-
-    done = [job for job in found if job.result is not None and "clean/auc" in job.summary]
     varying = axes(found)
     names = [key for key in varying if key.partition(".")[0] != "attack"]
     facet = "dataset" if "dataset" in names and len(names) > 1 else None
-    rows: dict[tuple[str, str, str, str], dict[str, Any]] = {}
-    for job in done:
-        place = setting(job, facet) if facet else ""
-        group = " · ".join(_said(job, key) for key in names if key != facet)
-        for panel, attack in (("clean", "none"), ("attacked", _attack(job, varying))):
-            for row in _point(job, panel):
-                spot = (place, group or setting(job, "mechanism"), attack, row["statistic"])
-                keys = dict(zip(("facet", "group", "attack"), spot, strict=False))
-                rows.setdefault(spot, {**keys, **row})
-    return pd.DataFrame(list(rows.values()))
-
-
-def _point(job: SweepJob, panel: str) -> Iterator[dict[str, Any]]:
-    for statistic in ("effect_size", "auc"):
-        key = f"{panel}/{statistic}"
-        if key in job.summary:
-            parts = ("low", "high", "n", "unscored")
-            rest = {part: _real(job.summary.get(f"{key}_{part}")) for part in parts}
-            yield {"statistic": statistic, "value": _real(job.summary[key]), **rest}
-
-
-def _attack(job: SweepJob, varying: Sequence[str]) -> str:
-    """``padding count=20``: the option, and its values where they vary."""
-    inner = [key for key in varying if key.startswith("attack.")]
-    values = [f"{key.partition('.')[2]}={setting(job, key)}" for key in inner]
-    return " ".join([setting(job, "attack"), *values])
-
-
-def _said(job: SweepJob, key: str) -> str:
-    """Options speak for themselves; of a number one has to know whose it is."""
-    value = setting(job, key)
-    return value if key in job.choices else f"{key}={value}"
-
-
-def _cell(job: SweepJob, key: str, estimate: Estimate) -> str:
-    value = job.summary.get(key)
-    return estimate(value, job.summary.get(f"{key}_low"), job.summary.get(f"{key}_high"))
-
-
-def _with_failures(column: Column, found: Sequence[SweepJob]) -> Column:
-    cells = tuple(
-        "failed" if job.error is not None else cell
-        for job, cell in zip(found, column.cells, strict=True)
-    )
-    return Column(column.key, column.heading, column.numeric, cells, column.sort)
-
-
-def _counts(name: str, found: Sequence[SweepJob], values: Sequence[Any]) -> Column:
-    return Column(name, name, True, tuple(format.number(v) for v in values), tuple(values))
-
-
-def _real(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else float("nan")
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for job in (job for job in found if "clean/auc" in job.summary):
+        group = " · ".join(option(job, key) for key in names if key != facet)
+        place = (setting(job, facet) if facet else "", group or setting(job, "mechanism"))
+        attacks = {"clean": "none", "attacked": variant(job, setting(job, "attack"), varying)}
+        for panel, attack in attacks.items():
+            for statistic in ("effect_size", "auc"):
+                key = f"{panel}/{statistic}"
+                spot = (*place, attack, statistic)
+                if key in job.summary and spot not in rows:
+                    keys = dict(zip(("facet", "group", "attack", "statistic"), spot, strict=True))
+                    rows[spot] = keys | read_estimate(job.summary, key)
+    return frame({"rows": list(rows.values())})

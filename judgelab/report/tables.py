@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = Mapping[str, Any]
+Write = Callable[[object, object, object], str]
+"""Writes value, low and high into a cell."""
 
 FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
 LAST = ("value", "low", "high", "n", "unscored", "p")
@@ -37,7 +39,7 @@ class Column:
 
 
 def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:
-    """The columns of a table without those that say nothing, interval merged into the value.
+    """The columns of a table without those that hold nothing, interval merged into the value.
 
     Args:
         rows: plain values, None for not known.
@@ -46,19 +48,36 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
         level: of the intervals.
     """
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
-    merged = {"value", "low", "high"} <= set(keys)
-    made = []
-    for key in keys:
-        if merged and key in ("low", "high"):
-            continue
-        values = tuple(row.get(key) for row in rows)
-        if merged and key == "value":
-            cells = tuple(format.estimate(r["value"], r.get("low"), r.get("high")) for r in rows)
-            heading = f"value [{100 * level:g} % interval]"
-            made.append(Column(key, heading, True, cells, values))
-        else:
-            made.append(_column(key, values))
-    return made
+    if not {"value", "low", "high"} <= set(keys):
+        return [column(key, [row.get(key) for row in rows]) for key in keys]
+    heading = f"value [{100 * level:g} % interval]"
+    return [
+        estimates(key, rows, heading) if key == "value" else column(key, [r.get(key) for r in rows])
+        for key in keys
+        if key not in ("low", "high")
+    ]
+
+
+def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:
+    """A column of numbers, of p values (key "p") or of texts; heading: the key in words."""
+    sort = tuple(None if value != value else value for value in values)  # NaN goes last, too
+    numeric = all(_is_number(value) or value is None for value in values)
+    if key == "p":
+        cells = tuple(format.p_value(value) for value in values)
+    elif numeric:
+        cells = tuple(format.number(value) for value in values)
+    else:
+        cells = tuple(_cell(key, value) for value in values)
+    return Column(key, format.words(key) if heading is None else heading, numeric, cells, sort)
+
+
+def estimates(
+    key: str, found: Iterable[Row], heading: str, write: Write = format.estimate
+) -> Column:
+    """A column of estimates (value, low, high), sorted by their values."""
+    parts = [[row.get(part) for part in ("value", "low", "high")] for row in found]
+    cells = tuple(write(*each) for each in parts)
+    return Column(key, heading, True, cells, tuple(v if v == v else None for v, _, _ in parts))
 
 
 def frame(table: Mapping[str, Any]) -> pd.DataFrame:
@@ -74,6 +93,11 @@ def frame(table: Mapping[str, Any]) -> pd.DataFrame:
     return made
 
 
+def records(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as plain mappings."""
+    return [{str(key): value for key, value in row.items()} for row in data.to_dict("records")]
+
+
 def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], int]:
     """The rows for a screen and how many were left out: first and last of the first panel."""
     if len(rows) <= most:
@@ -81,17 +105,6 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
     first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
     kept = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
     return list(kept), len(rows) - len(kept)
-
-
-def _column(key: str, values: tuple[Any, ...]) -> Column:
-    numeric = all(_is_number(value) or value is None for value in values)
-    if key == "p":
-        cells = tuple(format.p_value(value) for value in values)
-    elif numeric:
-        cells = tuple(format.number(value) for value in values)
-    else:
-        cells = tuple(_cell(key, value) for value in values)
-    return Column(key, format.words(key), numeric, cells, values)
 
 
 def _cell(key: str, value: Any) -> str:

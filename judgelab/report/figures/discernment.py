@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ BARS = {
 
 def radar(tables: Tables) -> Figure:
     """One spoke for each perturbation; a curve and thresholds for D with and without weights."""
-    rows = style.records(tables["discernment"])
+    rows = records(tables["discernment"])
     drawn, side = style.single(6.0, subplot_kw={"projection": "polar"})
     angles = [2 * math.pi * k / len(rows) for k in range(len(rows))]
     side.set_theta_offset(math.pi / 2)
@@ -80,15 +81,15 @@ def radar_caption(tables: Tables) -> str:
     frame = tables["discernment"]
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; "
-    if _weighted(style.records(frame)):
+    if _weighted(records(frame)):
         return f"{said}crosses are the calibrated thresholds of the curve of their colour."
     return f"{said}crosses are the calibrated thresholds."
 
 
 def bars(tables: Tables) -> Figure:
     """Average and minimum at the top, then every perturbation by level."""
-    rows = style.records(tables["discernment"])
-    over = {row["statistic"]: row for row in style.records(tables["averages"])}
+    rows = records(tables["discernment"])
+    over = {row["statistic"]: row for row in records(tables["averages"])}
     entries = [(label, over[name], style.HUES[0]) for name, label in BARS.items() if name in over]
     entries += [(format.words(r["perturbation"]), r, LEVELS[r["level"]]) for r in rows]
     drawn, side = style.single(1.2 + 0.26 * len(entries))
@@ -134,7 +135,7 @@ def judges(tables: Tables) -> Figure:
     height = 0.9 + 0.5 * len(parts) + 0.32 * sum(counts)
     drawn, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
     for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
-        for y, row in zip(style.name_rows(side, part["judge"]), style.records(part), strict=True):
+        for y, row in zip(style.name_rows(side, part["judge"]), records(part), strict=True):
             names = {"value": "average_ew", "low": "average_ew_low", "high": "average_ew_high"}
             drawable = {part: row[name] for part, name in names.items()}
             if drawable["value"] != drawable["value"]:

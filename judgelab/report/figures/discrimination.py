@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ def effects(tables: Tables) -> Figure:
     height = 1.3 + 0.55 * frame["panel"].nunique()
     drawn, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
-        rows = [row for s in statistics for row in style.records(frame[frame["statistic"] == s])]
+        rows = [row for s in statistics for row in records(frame[frame["statistic"] == s])]
         for y, row in zip(style.name_rows(side, _units(rows)), rows, strict=True):
             style.interval(side, y, row, Mark(style.INK, hollow=_attacked(row), size=7))
             shown = format.estimate(row["value"], row.get("low"), row.get("high"))
@@ -59,7 +60,7 @@ def agents(tables: Tables) -> Figure:
     names, panels = _shown(frame), list(dict.fromkeys(frame["panel"]))
     drawn, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(names), 3))
     hues = _hues(frame)
-    rows = {(row["panel"], row["agent"]): row for row in style.records(frame)}
+    rows = {(row["panel"], row["agent"]): row for row in records(frame)}
     for y, name in zip(style.name_rows(side, names, margin=0.7), names, strict=True):
         for place, panel in enumerate(panels):
             row = rows.get((panel, name))
@@ -94,7 +95,7 @@ def position(tables: Tables) -> Figure:
     frame = tables["diagnostics"]
     panels = list(dict.fromkeys(frame["panel"]))
     drawn, side = style.single(2.3)
-    values = {(r["panel"], r["diagnostic"]): float(r["value"]) for r in style.records(frame)}
+    values = {(r["panel"], r["diagnostic"]): float(r["value"]) for r in records(frame)}
     for y, name in zip((2, 1, 0), SHARES, strict=True):
         for place, panel in enumerate(panels):
             value = values.get((panel, name), float("nan"))
@@ -161,7 +162,7 @@ def _category(row: dict[str, Any]) -> str:
 def _hues(frame: DataFrame) -> dict[str, str]:
     """A colour for each category: the paper's five are fixed, others take what is left."""
     fixed = {**style.CATEGORIES, UNCATEGORISED: style.CATEGORIES["Other"]}
-    names = dict.fromkeys(_category(row) for row in style.records(frame))
+    names = dict.fromkeys(_category(row) for row in records(frame))
     spare = [hue for hue in style.HUES if hue not in style.CATEGORIES.values()]
     others = [name for name in names if name not in fixed]
     extra = {name: spare[i % len(spare)] for i, name in enumerate(others)}
@@ -170,7 +171,7 @@ def _hues(frame: DataFrame) -> dict[str, str]:
 
 def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
     """Of the legend: categories, the reference, and both panels."""
-    rows = style.records(frame)
+    rows = records(frame)
     shapes = {_category(r): SHAPES.get(r["group"], "o") for r in rows if r["group"] != "reference"}
     entries = [
         style.key(Mark(hue, shapes[name]), format.shorten(format.text(name), 24))

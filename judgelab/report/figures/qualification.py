@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ def exams(tables: Tables) -> Figure:
     judges, parts = list(dict.fromkeys(frame["judge"])), frame.groupby("exam", sort=False)
     drawn, axes = style.new_figure(1.2 + 0.3 * len(judges), columns=parts.ngroups, sharey=True)
     for side, (name, part) in zip(axes[0], parts, strict=True):
-        rows = {row["judge"]: row for row in style.records(part)}
+        rows = {row["judge"]: row for row in records(part)}
         gap = name == "self_confidence"
         for y, judge in zip(style.name_rows(side, judges, 24), judges, strict=True):
             row = rows[judge]
@@ -53,11 +54,11 @@ def exams(tables: Tables) -> Figure:
 def pools(tables: Tables) -> Figure:
     """One row per judge and pool, the most accurate on top within its kind; one panel each for
     accuracy, Spearman's rho and, where a family is named, its bias rate."""
-    rows = style.records(tables["pools"].sort_values(["kind", "value"], ascending=[False, False]))
+    rows = records(tables["pools"].sort_values(["kind", "value"], ascending=[False, False]))
     shown = [name for name in MEASURES if name in tables]
     drawn, axes = style.new_figure(1.2 + 0.3 * len(rows), columns=len(shown), sharey=True)
     for side, name in zip(axes[0], shown, strict=True):
-        found = {(row["kind"], row["name"]): row for row in style.records(tables[name])}
+        found = {(row["kind"], row["name"]): row for row in records(tables[name])}
         heights = style.name_rows(side, [row["name"] for row in rows], 30)
         for y, row in zip(heights, rows, strict=True):
             style.interval(side, y, found.get((row["kind"], row["name"]), {}), _mark(row))
@@ -85,7 +86,7 @@ def cost(tables: Tables) -> Figure:
         side.plot(steps["cost"], steps["value"], "-", color=POOL.colour, lw=1.2, alpha=0.6)
         side.plot(steps["cost"], steps["value"], ".", color=POOL.colour)
     for _, group in frame.groupby(["cost", "value"], sort=False):
-        row = style.records(group)[0]
+        row = records(group)[0]
         x, y, mark = row["cost"], row["value"], _mark(row)
         style.interval(side, x, row, mark, upright=True)
         names = ", ".join(map(format.text, group["name"]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +32,7 @@ def leaderboard(tables: Tables) -> Figure:
     frame = tables["leaderboard"]
     drawn, side = style.single(0.9 + 0.3 * len(frame))
     heights = style.name_rows(side, frame["candidate"])
-    for y, row in zip(heights, style.records(frame), strict=True):
+    for y, row in zip(heights, records(frame), strict=True):
         person = row["kind"] == "human"
         style.interval(side, y, row, PEOPLE if person else MACHINE)
         if person and row["value"] == row["value"]:
@@ -52,7 +53,7 @@ def size(tables: Tables) -> Figure:
     """Score against the number of parameters."""
     frame = tables["leaderboard"].dropna(subset=["parameters", "value"])
     drawn, side = style.single(3.6)
-    for row in style.records(frame):
+    for row in records(frame):
         x, y = row["parameters"], row["value"]
         spread = [[y - row["low"]], [row["high"] - y]]
         if not np.isnan(spread).any():
@@ -78,7 +79,7 @@ def systems(tables: Tables) -> Figure:
     """Mean score of each system, best on top, and how sure it is above the next (figure 1)."""
     frame = tables["systems"]
     drawn, side = style.single(0.9 + 0.3 * len(frame))
-    for y, row in zip(style.name_rows(side, frame["system"]), style.records(frame), strict=True):
+    for y, row in zip(style.name_rows(side, frame["system"]), records(frame), strict=True):
         style.interval(side, y, row, MACHINE)
         if row["value"] != row["value"]:
             style.unscored(side, y)
@@ -114,7 +115,7 @@ def observed(tables: Tables) -> Figure:
         side.plot(unpaired["delta"], unpaired[model], color=colour, ls=dashes, lw=1.5)
         entries.append(style.line(colour, dashes, name))
     for items, (mark, name) in OBSERVED.items():
-        for row in style.records(frame[frame["items"] == items]):
+        for row in records(frame[frame["items"] == items]):
             style.interval(side, row["delta"], row, mark, upright=True)
         entries.append(style.key(mark, name))
     side.axhline(0.5, **style.DASHED)
@@ -141,7 +142,7 @@ def calibration(tables: Tables) -> Figure:
     drawn, axes = style.new_figure(3.2, columns=models.ngroups, sharey=True)
     for side, (model, part) in zip(axes[0], models, strict=True):
         side.plot([0.5, 1], [0.5, 1], **style.DASHED)
-        for row in style.records(part):
+        for row in records(part):
             style.interval(side, row["predicted"], row, MACHINE, upright=True)
         side.set_title(model, fontsize=9)
         side.set_xlabel("Predicted")

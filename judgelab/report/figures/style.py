@@ -217,11 +217,6 @@ def name_rows(
     return heights
 
 
-def records(frame: DataFrame) -> list[dict[str, Any]]:
-    """The rows, as plain mappings."""
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-
-
 def reference_line(axes: Axes, x: float) -> None:
     """A dashed line at the value that means nothing was found."""
     axes.axvline(x, **DASHED, zorder=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ def change(tables: Tables) -> Figure:
     """One point: d of the run, with its interval."""
     frame = tables["smd"]
     drawn, side = style.single(1.2)
-    for row in style.records(frame):
+    for row in records(frame):
         style.interval(side, 0, row, _honest(row))
     style.reference_line(side, 0)
     side.set_yticks([0], [f"{frame['mechanism'][0]}, {frame['attack'][0]}"])
@@ -78,7 +79,7 @@ def attacks(tables: Tables) -> Figure:
     drawn, axes = style.multiples(names, 0.3, 0.9 + 0.26 * len(metrics), sharey=True)
     for side, (attack, part) in zip(axes.flat, cells.groupby("attack", sort=False), strict=False):
         heights = dict(zip(metrics, style.name_rows(side, metrics, 34), strict=True))
-        for row in style.records(part):
+        for row in records(part):
             style.interval(side, heights[row["metric"]], row, _honest(row))
         style.reference_line(side, 0)
         wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
@@ -105,7 +106,7 @@ def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
     for group, part in frame.groupby("group", sort=False):
         if ticks:
             axes.axhline(y + 1, color=style.RULE, lw=0.6, zorder=0)
-        rows = sorted(style.records(part), key=lambda row: list(marks).index(row["attack"]))
+        rows = sorted(records(part), key=lambda row: list(marks).index(row["attack"]))
         for place, row in enumerate(rows):
             style.interval(axes, y - place, row, marks[row["attack"]])
             if row["value"] != row["value"]:

@@ -9,7 +9,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from judgelab.engine import run
-from judgelab.tracker.careful import Careful
+from judgelab.tracker.protocol import Careful
 
 CONF = Path(__file__).parents[3] / "conf"
 

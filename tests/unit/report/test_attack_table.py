@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.report import terminal
-from judgelab.report.attack_table import crossed, listed, shown
+from judgelab.report import console
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob
+from judgelab.report.study_tables import StudyTable, attack_table
 
 
 def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> SweepJob:
@@ -33,8 +33,14 @@ JOBS = [
 ]
 
 
+def made(jobs: list[SweepJob] = JOBS) -> StudyTable:
+    found = attack_table(jobs)
+    assert found is not None
+    return found
+
+
 def test_cells_are_metrics_by_attacks() -> None:
-    columns = shown(crossed(JOBS))
+    [columns] = made().tables.values()
     assert [c.key for c in columns] == ["metric", "sentence_deletion", "rephrase"]
     assert columns[0].cells == ("gem", "bleu")
     assert columns[1].cells == (
@@ -46,14 +52,14 @@ def test_cells_are_metrics_by_attacks() -> None:
 
 
 def test_a_narrow_terminal_gets_one_line_each() -> None:
-    text = terminal.rendered([terminal.grid(listed(crossed(JOBS)))], 80)
+    text = console.rendered([console.grid(made().narrow)], 80)
     assert len(text.strip().splitlines()) == 5
     assert "gem" in text.splitlines()[1]
     assert "rises" in text
 
 
 def test_a_sweep_without_validation_has_no_such_table() -> None:
-    assert not len(crossed([SweepJob(0, (), {}, None, {"summary": {}}, None)]))
+    assert attack_table([SweepJob(0, (), {}, None, {"summary": {}}, None)]) is None
 
 
 def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> None:
@@ -61,7 +67,7 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
         replace(job, overrides=(*job.overrides, f"attack.definition={d}"), number=k)
         for k, (job, d) in enumerate((j, d) for j in JOBS[:1] for d in ("corrected", "released"))
     ]
-    assert list(crossed(jobs)["attack"]) == [
+    assert list(made(jobs).rows["attack"]) == [
         "sentence_deletion definition=corrected",
         "sentence_deletion definition=released",
     ]
@@ -69,6 +75,6 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_figure_is_drawn(kind: str) -> None:
-    tables = {"attack_table": crossed(JOBS)}
+    tables = {"attack_table": made().rows}
     assert len(saved(draw("metrics_by_attacks", tables), kind)) > 2_000
     assert "24" in caption("metrics_by_attacks", tables)

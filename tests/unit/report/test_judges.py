@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from judgelab.core.panel import Item, Panel
-from judgelab.report import comparison, terminal
+from judgelab.report import comparison, console
 from judgelab.report.figures import caption, draw
 from judgelab.report.jobs import jobs
-from judgelab.report.judges import cells, judges, listed, shown
+from judgelab.report.study_tables import StudyTable, judge_table
 from judgelab.report.sweep_table import table
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import ScriptedChat
@@ -50,22 +50,30 @@ def sweep(tmp_path: Path) -> Path:
     return folder
 
 
+def judges(folder: Path) -> StudyTable:
+    found = judge_table(jobs(folder))
+    assert found is not None
+    return found
+
+
 def test_the_best_judge_stands_on_top_with_its_threshold(sweep: Path) -> None:
-    board = judges(jobs(sweep))
+    made = judges(sweep)
+    board = made.rows
     assert list(board["judge"]) == ["judge_1", "judge_0", "judge_2"]
     assert list(board["average_ew_threshold"]) == [0.81] * 3
     assert list(board["n"]) == [11] * 3 and list(board["unscored"]) == [1] * 3
     assert board["d_ew/typos_minor"].tolist()[:2] == [2.5, 0.7]
     assert math.isnan(board["average_ew"][2])
-    by_key = {column.key: column.cells for column in shown(board)}
+    shown, cells = made.tables.values()
+    by_key = {column.key: column.cells for column in shown}
     assert by_key["average_ew"] == ("2.50 [2.00, 3.00]", "0.70 [0.20, 1.20]", "–")
     assert by_key["average"][0] == "2.50 [2.00, 3.00]"
     assert by_key["average_threshold"] == by_key["minimum_ew_threshold"] == ("0.810",) * 3
     assert by_key["not_seen"] == ("", "reordering_minor", "")
     assert "dataset" not in by_key, "there is one"
-    each = {column.key: column.cells for column in cells(board)}
+    each = {column.key: column.cells for column in cells}
     assert each["d_ew/reordering_minor"] == ("2.50", "0.700\nnot seen", "–")
-    assert len(listed(board)[0].cells) == 3
+    assert len(made.narrow[0].cells) == 3
 
 
 def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> None:
@@ -74,14 +82,15 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> No
         run = tmp_path / "runs" / str(number)
         write_run(run, result(d, "", dataset))
         write_job(folder, number, {"dataset": dataset}, status="done", run=str(run))
-    board = judges(jobs(folder))
+    made = judges(folder)
+    board = made.rows
     assert [(row["judge"], row["dataset"]) for row in board.to_dict("records")] == [
         ("rating", "summeval"),
         ("rating", "sumpubmed"),
     ]
-    assert [column.key for column in shown(board)][:2] == ["judge", "dataset"]
+    assert [column.key for column in made.narrow][:2] == ["judge", "dataset"]
     assert len(draw("discernment_judges", {"judges": board}).axes) == 2
-    assert not len(judges(jobs(folder)[:1]))
+    assert judge_table(jobs(folder)[:1]) is None
 
 
 def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
@@ -95,22 +104,22 @@ def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
         run = tmp_path / "runs" / str(number)
         write_run(run, found.to_json())
         write_job(folder, number, {"seed": str(number)}, status="done", run=str(run))
-    board = judges(jobs(folder))
+    board = judges(folder).rows
     assert list(board["judge"]) == ["1", "0"]
     assert math.isnan(board["average_ew"][1])
     assert len(draw("discernment_judges", {"judges": board}).axes) == 1
 
 
 def test_the_sweep_ends_in_it_on_every_surface(sweep: Path) -> None:
-    text = terminal.rendered(comparison.screen(jobs(sweep), sweep), 250)
+    text = console.rendered(comparison.screen(jobs(sweep), sweep), 250)
     assert "Judges by discernment" in text and "reordering_minor" in text
-    narrow = terminal.rendered(comparison.screen(jobs(sweep), sweep), 80)
+    narrow = console.rendered(comparison.screen(jobs(sweep), sweep), 80)
     assert "Judges by discernment" in narrow
     page = comparison.write(sweep).read_text(encoding="utf-8")
     assert "Judges by discernment" in page and page.count("<svg") == 1
     assert pd.read_csv(sweep / "judges.csv")["judge"].tolist()[0] == "judge_1"
     assert (sweep / "figures" / "discernment_judges.png").is_file()
-    said = caption("discernment_judges", {"judges": judges(jobs(sweep))})
+    said = caption("discernment_judges", {"judges": judges(sweep).rows})
     assert said.endswith("n\u00a0=\u00a011 items, 1 unscored.")
 
 

@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hydra import compose, initialize_config_dir
 from pandas import DataFrame
 
-from judgelab.config import resolved
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.report import console, format, page, terminal
-from judgelab.report.command import CONF, command
+from judgelab.core.resources import conf
+from judgelab.engine.run import execute
+from judgelab.report import console, format, page
 from judgelab.report.figures import DRAWINGS, caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
-from judgelab.store.fingerprint import VOLATILE
 from tests.unit.report.ranking_results import ranking_tables
 from tests.unit.report.report_results import HOSTILE, agent_rows, result, write_run
 
@@ -97,7 +95,7 @@ def test_a_long_table_is_cut_within_its_first_panel() -> None:
 @pytest.mark.parametrize(("width", "most"), [(80, 75), (120, 55)])
 def test_the_console_is_plain_narrow_and_about_a_screen(width: int, most: int) -> None:
     folder = Path("a" * 90)
-    shown = terminal.rendered(console.screen(result(31, name=HOSTILE), folder), width)
+    shown = console.rendered(console.screen(result(31, name=HOSTILE), folder), width)
     lines = shown.splitlines()
     assert "\x1b" not in shown
     assert len(lines) < most
@@ -122,7 +120,7 @@ def test_tables_beyond_a_screen_are_named() -> None:
     found["tables"] += [
         {**found["tables"][1], "name": f"extra_{k}", "title": "More"} for k in range(4)
     ]
-    shown = terminal.rendered(console.screen(found, Path("x")), 100)
+    shown = console.rendered(console.screen(found, Path("x")), 100)
     assert "extra 3" in shown.split("More in the report:")[1].splitlines()[0]
 
 
@@ -313,7 +311,7 @@ def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
     assert "0.632" in texts
     assert "clean [0.582, 0.682]" in texts
     assert "7 texts of the clean panel have no score." in texts
-    assert any(t.startswith("3 of 15 items have nothing to say on AUC, clean") for t in texts)
+    assert any(t.startswith("3 of 15 items are unscored and left out of AUC, clean") for t in texts)
     assert {p.name for p in (tmp_path / "figures").iterdir()} == {
         f"{name}.{kind}" for name in result()["figures"] for kind in ("png", "svg")
     }
@@ -348,38 +346,28 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
         page.write(run)
 
 
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        ["mechanism=mi", "attack=case_flip"],
-        ["mechanism=judge_no_context", "dataset=samsum", "seed=3", "limit=5"],
-        ["mechanism.estimator=binary", "attack=padding", "attack.symbol='a b'", "attack.count=2"],
-        ["dataset=released", "dataset.path=some/where", "evaluation_lm=replay"],
-        ["dataset=released", "dataset.path=some/where", "agents=rules"],
-        ["dataset=xsum", "dataset.hub.revision=main", 'evaluation_lm.priming="it\'s {x}, [y].txt"'],
-        [
-            "dataset=jsonl",
-            "dataset.path=p.jsonl",
-            "dataset.agents={careful: Faithful, My Agent: Low Effort}",
-        ],
-        [
-            "mechanism.prompt.file=null",
-            "evaluation_lm.order='6'",
-            "++mechanism.extra=[1, x y, true]",
-        ],
-        ["study.definition=paper", "study.bootstrap=100", "force=true", "tracker=none"],
-    ],
-)
-def test_the_command_on_the_page_composes_the_same_config(overrides: list[str]) -> None:
-    def config(arguments: list[str]) -> dict[str, Any]:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            made = resolved(compose("config", overrides=arguments))
-        return {key: value for key, value in made.items() if key not in VOLATILE}
+def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:
+    given = ["mechanism=mi", "tracker=none", "paths.root=o", "+scale=ray", "agents={a b: Style}"]
+    assert page.command({"overrides": given}) == "python run.py mechanism=mi 'agents={a b: Style}'"
+    paper = page.command({"overrides": ["sweep=gem_figure_4", "mechanism=gem"]})
+    assert paper == "python run.py sweep=gem_figure_4 mechanism=gem hydra.mode=RUN"
 
-    wanted = config(overrides)
-    written = shlex.split(command(yaml.safe_load(yaml.safe_dump(wanted))))
-    assert written[:2] == ["python", "run.py"]
-    assert config(written[2:]) == wanted
+
+def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path) -> None:
+    python, option, code = shlex.split(page.command({"overrides": None}))
+    assert (python, option) == ("python", "-c")
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        settings = ["study=plan", "study.n=100", "tracker=none", f"paths.root={tmp_path}"]
+        execute(compose("config", overrides=settings))
+    [run] = (tmp_path / "runs").iterdir()
+    assert "execute(OmegaConf.load(" in (run / "report.html").read_text()
+    done = subprocess.run(
+        [sys.executable, option, code.replace("RUN_DIR", str(run))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Finished before, nothing to do" in done.stdout
 
 
 def test_nothing_heavy_is_loaded_at_the_start_of_a_command() -> None:

@@ -11,7 +11,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.report import comparison, format, terminal
+from judgelab.report import comparison, console, format
 from judgelab.report.jobs import axes, jobs
 from judgelab.report.sweep import Comparison
 from judgelab.report.sweep_table import points, shown, table
@@ -99,7 +99,7 @@ def test_datasets_become_panels_and_seeds_are_named(tmp_path: Path) -> None:
 
 
 def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Path) -> None:
-    text = terminal.rendered(comparison.screen(jobs(sweep), sweep), 100)
+    text = console.rendered(comparison.screen(jobs(sweep), sweep), 100)
     assert "Data: a sample; the agents are synthetic." in text
     assert "job 10 failed: It broke: <script>" in text
     assert "  python run.py mechanism=rouge attack=padding" in text.splitlines()
@@ -112,9 +112,9 @@ def test_the_table_takes_what_the_terminal_offers(
     sweep: Path, monkeypatch: pytest.MonkeyPatch, width: str, cell: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    assert cell in terminal.rendered(comparison.screen(jobs(sweep), sweep), int(width))
+    assert cell in console.rendered(comparison.screen(jobs(sweep), sweep), int(width))
     monkeypatch.setenv("COLUMNS", "60")
-    narrow = terminal.rendered(comparison.screen(jobs(sweep), sweep), 60)
+    narrow = console.rendered(comparison.screen(jobs(sweep), sweep), 60)
     assert cell not in narrow
     assert "intervals: in comparison.csv" in narrow
 
@@ -149,7 +149,7 @@ def test_another_study_is_shown_by_its_primary_figure(tmp_path: Path) -> None:
     folder = tmp_path / "sweeps" / "s"
     headings = [column.heading for column in shown(jobs(folder), format.estimate)]
     assert headings == ["judge", "agreement", "unscored"]
-    assert "0.250 [0.200, 0.300]" in terminal.rendered(comparison.screen(jobs(folder), folder), 100)
+    assert "0.250 [0.200, 0.300]" in console.rendered(comparison.screen(jobs(folder), folder), 100)
     assert "<svg" not in comparison.write(folder).read_text(encoding="utf-8")
 
 
