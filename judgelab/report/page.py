@@ -65,9 +65,13 @@ def command(manifest: Mapping[str, Any]) -> str:
     overrides = manifest.get("overrides")
     if overrides is None:
         return shlex.join(["python", "-c", IN_PYTHON])
-    return command_line(
-        o for o in overrides if o.lstrip("+~").partition("=")[0].partition(".")[0] not in VOLATILE
-    )
+    return command_line(override for override in overrides if not _volatile(override))
+
+
+def _volatile(override: str) -> bool:
+    """Whether it changes no number; a preset of conf/debug may."""
+    key = override.lstrip("+~").partition("=")[0]
+    return key != "debug" and key.partition(".")[0] in VOLATILE
 
 
 def heading(result: Mapping[str, Any]) -> str:

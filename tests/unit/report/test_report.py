@@ -349,6 +349,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:
     given = ["mechanism=mi", "tracker=none", "paths.root=o", "+scale=ray", "agents={a b: Style}"]
     assert page.command({"overrides": given}) == "python run.py mechanism=mi 'agents={a b: Style}'"
+    assert page.command({"overrides": ["debug=fast"]}) == "python run.py debug=fast"
     paper = page.command({"overrides": ["sweep=gem_figure_4", "mechanism=gem"]})
     assert paper == "python run.py sweep=gem_figure_4 mechanism=gem hydra.mode=RUN"
 
@@ -357,7 +358,7 @@ def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path
     python, option, code = shlex.split(page.command({"overrides": None}))
     assert (python, option) == ("python", "-c")
     with initialize_config_dir(str(conf()), version_base="1.3"):
-        settings = ["study=plan", "study.n=100", "tracker=none", f"paths.root={tmp_path}"]
+        settings = ["study=plan", "study.r=.3", "tracker=none", f"paths.root={tmp_path}"]
         execute(compose("config", overrides=settings))
     [run] = (tmp_path / "runs").iterdir()
     assert "execute(OmegaConf.load(" in (run / "report.html").read_text()
