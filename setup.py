@@ -12,6 +12,7 @@ setup(
             "*/words/*.yaml",
             "releases/**/*.yaml",
             "report/templates/*",
+            "report/figures/*.mplstyle",
         ],
         "judgelab.conf": ["**/*"],
     },

@@ -34,7 +34,7 @@ from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.protocol import Careful, FinishedRun, StartedRun, Tracker
+from judgelab.tracker.protocol import Careful, TrackedRun, Tracker
 
 log = logging.getLogger("judgelab")
 
@@ -121,7 +121,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     models = Models(job.settings, run_dir.path)
     parts = parts.with_lms(models.use)
     group = None if job.sweep is None else job.sweep.parent.name
-    mirror = Careful(tracker, StartedRun(run_dir.path.name, run_dir.path, job.config, group))
+    mirror = Careful(tracker, TrackedRun(run_dir.path.name, run_dir.path, job.config, group))
     context = replace(_context(job, parts, models, scale), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:
@@ -144,8 +144,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     except BaseException:
         mirror.close()
         raise
-    finished = FinishedRun(run_dir.path.name, run_dir.path, job.config, result, group)
-    manifest["tracker"] = mirror.publish(finished)
+    manifest["tracker"] = mirror.publish(result)
     run_dir.write_json("manifest.json", manifest)
 
 

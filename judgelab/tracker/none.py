@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgelab.tracker.protocol import FinishedRun, Mirror, StartedRun
+from judgelab.core.result import Result
+from judgelab.tracker.protocol import Mirror, TrackedRun
 
 
 @dataclass(frozen=True)
 class NoTracker:
     """Runs are kept on disk alone."""
 
-    def follow(self, run: StartedRun) -> Mirror:
+    def follow(self, run: TrackedRun) -> Mirror:
         """Nothing to follow."""
         return _Nowhere()
 
@@ -23,7 +24,7 @@ class _Nowhere:
     def point(self, curve: str, row: Mapping[str, float]) -> None:
         """See Mirror."""
 
-    def publish(self, run: FinishedRun) -> str | None:
+    def publish(self, result: Result) -> str | None:
         """See Mirror."""
         return None
 

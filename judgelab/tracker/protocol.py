@@ -12,12 +12,12 @@ from judgelab.core.result import Result
 
 
 @dataclass(frozen=True)
-class StartedRun:
-    """What a tracker may know of a run before it has a result.
+class TrackedRun:
+    """What a tracker may see of a run: what is on disk, and free of secrets.
 
     Attributes:
         name: of the run directory.
-        folder: the run directory.
+        folder: the run directory; when the run is published, complete but for DONE.
         config: the resolved config.
         sweep: name of the multirun it belongs to, or None.
     """
@@ -26,30 +26,6 @@ class StartedRun:
     folder: Path
     config: Mapping[str, Any]
     sweep: str | None
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """All a tracker may see: what is on disk already, and free of secrets.
-
-    Attributes:
-        name: of the run directory.
-        folder: the run directory, complete but for DONE.
-        config: the resolved config.
-        result: what the study found.
-        sweep: name of the multirun it belongs to, or None.
-    """
-
-    name: str
-    folder: Path
-    config: Mapping[str, Any]
-    result: Result
-    sweep: str | None
-
-    @property
-    def started(self) -> StartedRun:
-        """What was known of it before."""
-        return StartedRun(self.name, self.folder, self.config, self.sweep)
 
 
 class Mirror(Protocol):
@@ -64,8 +40,8 @@ class Mirror(Protocol):
         """
         ...
 
-    def publish(self, run: FinishedRun) -> str | None:
-        """Mirror the finished run; returns where to look, or None."""
+    def publish(self, result: Result) -> str | None:
+        """Mirror what the finished run found; returns where to look, or None."""
         ...
 
     def close(self) -> None:
@@ -76,7 +52,7 @@ class Mirror(Protocol):
 class Tracker(Protocol):
     """A mirror of runs; the run directory stays the truth."""
 
-    def follow(self, run: StartedRun) -> Mirror:
+    def follow(self, run: TrackedRun) -> Mirror:
         """Begin to mirror a run; nothing is opened before there is something to show."""
         ...
 
@@ -89,7 +65,7 @@ class Careful:
         run: what it follows.
     """
 
-    def __init__(self, tracker: Tracker, run: StartedRun) -> None:
+    def __init__(self, tracker: Tracker, run: TrackedRun) -> None:
         self._mirror: Mirror = tracker.follow(run)
         self._broken = False
 
@@ -103,10 +79,10 @@ class Careful:
             self._broken = True
             _warn("the tracker failed, curves are kept on disk alone", cause)
 
-    def publish(self, run: FinishedRun) -> str | None:
+    def publish(self, result: Result) -> str | None:
         """See Mirror; "failed: ..." after a fault."""
         try:
-            place = self._mirror.publish(run)
+            place = self._mirror.publish(result)
         except Exception as cause:
             _warn("the tracker failed, the run is kept on disk", cause)
             return f"failed: {type(cause).__name__}"

@@ -15,7 +15,7 @@ from urllib.parse import urlparse
 
 from judgelab.core.errors import require
 from judgelab.core.result import Result, plain
-from judgelab.tracker.protocol import FinishedRun, StartedRun
+from judgelab.tracker.protocol import TrackedRun
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class WandbTracker:
     texts: bool = False
     timeout: float = 20.0
 
-    def follow(self, run: StartedRun) -> WandbMirror:
+    def follow(self, run: TrackedRun) -> WandbMirror:
         """A mirror that opens its W&B run at the first point, or when the run has finished."""
         return WandbMirror(self, run)
 
@@ -51,7 +51,7 @@ class WandbMirror:
         run: what is mirrored.
     """
 
-    def __init__(self, tracker: WandbTracker, run: StartedRun) -> None:
+    def __init__(self, tracker: WandbTracker, run: TrackedRun) -> None:
         self._tracker, self._run = tracker, run
         self._mode = credentials_mode() if tracker.mode == "auto" else tracker.mode
         self._mirror: Any = None
@@ -63,13 +63,13 @@ class WandbMirror:
         if self._mode != "disabled":
             self._curve(self._open(), curve, [row])
 
-    def publish(self, run: FinishedRun) -> str | None:
+    def publish(self, result: Result) -> str | None:
         """See Mirror: its address, or the folder that ``wandb sync`` takes."""
         if self._mode == "disabled":
             return None
-        mirror = self._open(str(run.result.summary.get("study", "run")))
-        _log(mirror, run, self._tracker.texts)
-        for table in run.result.tables:
+        mirror = self._open(str(result.summary.get("study", "run")))
+        _log(mirror, self._run.folder, result, self._tracker.texts)
+        for table in result.tables:
             self._curve(mirror, table.name, table.rows)
         place = mirror.url if self._mode == "online" else str(Path(mirror.dir).parent)
         mirror.finish()
@@ -166,24 +166,24 @@ def credentials_mode() -> str:
     return "online" if known else "offline"
 
 
-def _log(mirror: Any, run: FinishedRun, texts: bool) -> None:
+def _log(mirror: Any, folder: Path, result: Result, texts: bool) -> None:
     wandb = require("wandb", extra="core")
-    mirror.summary.update(plain(run.result.summary))
-    if run.result.estimators:
-        mirror.summary["estimator"] = "; ".join(one.line for one in run.result.estimators)
-        mirror.config.update(_estimators(run.result))
-    for table in run.result.tables:
+    mirror.summary.update(plain(result.summary))
+    if result.estimators:
+        mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
+        mirror.config.update(_estimators(result))
+    for table in result.tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
         data = wandb.Table(columns=columns, data=rows, allow_mixed_types=True)
         mirror.log({f"tables/{table.name}": data})
-    for picture in sorted((run.folder / "figures").glob("*.png")):
+    for picture in sorted((folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
-    artifact = wandb.Artifact(name=run.name, type="run", metadata=plain(run.result.summary))
-    for file in sorted(p for p in run.folder.rglob("*") if p.is_file() and p.name[0] != "."):
+    artifact = wandb.Artifact(name=folder.name, type="run", metadata=plain(result.summary))
+    for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
         if file.name.endswith("_texts.parquet") and not texts:
             continue
-        artifact.add_file(str(file), name=str(file.relative_to(run.folder)))
+        artifact.add_file(str(file), name=str(file.relative_to(folder)))
     mirror.log_artifact(artifact)
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
@@ -34,40 +35,7 @@ CATEGORIES = {
 
 WIDTH = 8.0  # inches
 
-_SETTINGS: Any = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9.5,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": RULE,
-    "axes.titlecolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": True,
-    "text.color": INK,
-    "text.parse_math": False,
-    "text.usetex": False,
-    "xtick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.color": MUTED,
-    "ytick.labelcolor": INK,
-    "ytick.major.size": 0,
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "legend.handletextpad": 0.4,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
-    "svg.hashsalt": "judgelab",
-    "svg.fonttype": "path",
-}
-
+_SHEET = Path(__file__).with_name("judgelab.mplstyle")
 _ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
 _ROW: Any = ("axes fraction", "data")
 DASHED: Any = {"color": MUTED, "lw": 1, "ls": (0, (4, 3))}
@@ -109,7 +77,7 @@ def look() -> Iterator[None]:
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update(mpl.rc_params_from_file(_SHEET, use_default_template=False))
         # a name in a script that the font lacks is drawn as boxes: no reason to alarm anyone
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

@@ -38,7 +38,7 @@ from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
 from judgelab.study.finetune import as_trained  # noqa: E402
-from judgelab.tracker.protocol import FinishedRun  # noqa: E402
+from judgelab.tracker.protocol import TrackedRun  # noqa: E402
 from judgelab.tracker.wandb import WandbTracker  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -245,8 +245,8 @@ def test_curves_reach_the_tracker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
     result = Result({"study": "finetune"}, "x", [Table("loss_curve", "Loss", curve(HISTORY))])
-    run = FinishedRun("a-run", folder, {}, result, None)
-    place = WandbTracker(mode="offline").follow(run.started).publish(run)
+    run = TrackedRun("a-run", folder, {}, None)
+    place = WandbTracker(mode="offline").follow(run).publish(result)
     assert place is not None
     until, written = time.monotonic() + 30, b""
     while b"loss_curve/held_out_loss" not in written and time.monotonic() < until:

@@ -9,14 +9,14 @@ import pytest
 
 from judgelab.core.estimator import Estimator
 from judgelab.core.result import Result, Table
-from judgelab.tracker.protocol import FinishedRun
+from judgelab.tracker.protocol import TrackedRun
 from judgelab.tracker.wandb import WandbTracker, credentials_mode
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
 @pytest.fixture
-def finished(tmp_path: Path) -> FinishedRun:
+def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     folder = tmp_path / "runs" / "mi-xsum-none-abc"
     (folder / "records").mkdir(parents=True)
     (folder / "result.json").write_text("{}")
@@ -25,7 +25,7 @@ def finished(tmp_path: Path) -> FinishedRun:
     summary = {"clean/auc": 0.7, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
     result = Result(summary, "clean/auc", [table], estimators=[by])
-    return FinishedRun("mi-xsum-none-abc", folder, {"seed": 0}, result, "sweep-1")
+    return TrackedRun("mi-xsum-none-abc", folder, {"seed": 0}, "sweep-1"), result
 
 
 def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
@@ -39,10 +39,10 @@ def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 @pytest.mark.slow
 def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
-    finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: tuple[TrackedRun, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clear(monkeypatch, tmp_path)
-    place = WandbTracker().follow(finished.started).publish(finished)
+    place = WandbTracker().follow(finished[0]).publish(finished[1])
     assert place is not None
     until = time.monotonic() + 30  # W&B's service writes behind our back
     written = b""
@@ -63,13 +63,13 @@ def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
 
 @pytest.mark.slow
 def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
-    finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: tuple[TrackedRun, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clear(monkeypatch, tmp_path)
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody listens there
     assert credentials_mode() == "online"
-    place = WandbTracker(timeout=3).follow(finished.started).publish(finished)
+    place = WandbTracker(timeout=3).follow(finished[0]).publish(finished[1])
     assert place is not None
     assert "kept offline" in place
     for path in tmp_path.rglob("*"):
