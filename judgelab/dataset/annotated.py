@@ -21,9 +21,18 @@ import sentencex
 
 from judgelab.core.panel import Panel, rng_for
 from judgelab.dataset.provenance import HUB, SAMPLES, check_keys, check_source, find_rows
-from judgelab.dataset.rated import Rated, RatedSource, rated_panel
 from judgelab.dataset.rows import Row, at_least_one, read_rows
-from judgelab.dataset.score_table import names, need, numbers, places, read_table, text_or_none
+from judgelab.dataset.score_table import (
+    Rated,
+    RatedSource,
+    names,
+    need,
+    numbers,
+    places,
+    rated_panel,
+    read_table,
+    text_or_none,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,19 +1,103 @@
-"""A user's own panel: one JSON object a line."""
+"""A user's own panel: one JSON object a line; every fault of the file is kept with its line."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
-from judgelab.dataset.jsonl_rows import Listing, Problems, Record, listing, near
 from judgelab.dataset.rows import at_least_one
 
 CATEGORIES = tuple(sorted(GOOD_FAITH | PROBLEMATIC | {"Other"}))
+SHOWN = 20
+
+FAULTS = {
+    "missing": "is missing",
+    "blank": "is empty",
+    "string_type": "is not text but {kind}",
+    "unicode": "is not valid Unicode (half of a surrogate pair)",
+    "float_type": "is not a number but {kind}",
+    "finite_number": "is not finite ({value})",
+}
+"""What pydantic finds -> how it is said; of a whole object: ``OBJECTS``."""
+
+OBJECTS = {
+    "responses": "responses is not an object of agent: text but {kind}",
+    "human": "human is not an object of agent: score but {kind}",
+}
 
 
+def _unicode(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("unicode", "half of a surrogate pair") from None
+    return text
+
+
+def _full(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "nothing but space")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_unicode)]
+FullText = Annotated[Text, AfterValidator(_full)]
+
+
+class Record(BaseModel):
+    """One line: an item, the responses to it and their human scores (absent ones left out)."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    id: FullText
+    source: FullText
+    reference: Text | None = None
+    synopsis: Text | None = None
+    responses: dict[FullText, FullText] = {}
+    human: dict[str, FiniteFloat] = {}
+
+
+KEYS = tuple(Record.model_fields)
+
+
+@dataclass(slots=True)
+class Problems:
+    """Faults of a file, in the order found; the first ``SHOWN`` are written out."""
+
+    total: int = 0
+    shown: list[str] = field(default_factory=list)
+
+    def add(self, where: str, reason: str) -> None:
+        """Keep one fault."""
+        self.total += 1
+        if len(self.shown) < SHOWN:
+            self.shown.append(f"  {where}: {reason}")
+
+    def refuse(self, path: str) -> None:
+        """Raise if there is any.
+
+        Raises:
+            DataError: how many faults the file has, and the first of them.
+        """
+        if not self.total:
+            return
+        noun = "problem" if self.total == 1 else "problems"
+        head = f"{path!r} has {self.total} {noun}; mend them, nothing was loaded"
+        more = f" (the first {SHOWN} of them):" if self.total > SHOWN else ":"
+        raise DataError("\n".join([head + more, *self.shown]))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Jsonl:
     """Items, responses and human scores of a user's own.
 
@@ -40,41 +124,31 @@ class Jsonl:
         ConfigError: no path, an unknown category, or a limit below 1.
     """
 
-    def __init__(
-        self,
-        *,
-        path: str,
-        task: str = "summarization",
-        task_description: str = "Summarise a text",
-        noun: str = "text",
-        agents: Mapping[str, str | None] | None = None,
-        reference_agent: str | None = None,
-        strict: bool = True,
-        limit: int | None = None,
-    ) -> None:
-        if not path:
+    path: str
+    task: str = "summarization"
+    task_description: str = "Summarise a text"
+    noun: str = "text"
+    agents: Mapping[str, str | None] | None = None
+    reference_agent: str | None = None
+    strict: bool = True
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.path:
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
-        for name, category in (agents or {}).items():
+        for name, category in (self.agents or {}).items():
             if category is not None and category not in CATEGORIES:
                 raise ConfigError(
                     f"dataset.agents.{name}={category!r} is no category"
                     f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
                 )
-        self.path, self.task = str(path), task
-        self.task_description, self.noun = task_description, noun
-        self.agents = None if agents is None else {str(k): v for k, v in agents.items()}
-        self.reference_agent, self.strict = reference_agent, strict
-        self.limit = at_least_one(limit)
+        at_least_one(self.limit)
 
     def load(self, limit: int | None = None) -> Panel:
-        """The panel.
-
-        Returns:
-            Items, agents and texts; its provenance holds dataset, source, file, rows, the hash
-            of the file, and the keys ignored (strict=false).
+        """The panel; its provenance also lists the keys ignored (strict=false).
 
         Raises:
-            ConfigError: the limit is below 1, or reference_agent is not in the file.
+            ConfigError: reference_agent is not in the file.
             DataError: there is no such file, it has no rows, or lines have faults: all faults
                 are counted and the first twenty listed with line and reason.
         """
@@ -118,10 +192,11 @@ class Jsonl:
                 f"dataset.reference_agent={self.reference_agent!r} is not an agent of "
                 f"{self.path!r}{near(self.reference_agent, names)}"
             )
-        categories = self.agents or {}
+        categories = {str(k): v for k, v in (self.agents or {}).items()}
         return Panel(
             items=tuple(
-                Item(r.id, r.source, r.reference, r.synopsis, human=dict(r.human)) for r in found
+                Item(r.id, r.source, _present(r.reference), _present(r.synopsis), human=r.human)
+                for r in found
             ),
             agents=tuple(
                 Agent(name, categories.get(name), reference=name == self.reference_agent)
@@ -131,3 +206,126 @@ class Jsonl:
             task=self.task,
             provenance=facts,
         )
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a file holds: its sound lines, and the line where each agent is first met.
+
+    Agents of unsound lines are noted too, so that one fault does not bring forth others.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    answering: dict[str, int] = field(default_factory=dict)
+    scored: dict[str, int] = field(default_factory=dict)
+
+    def note(self, line: int, row: Mapping[str, Any]) -> None:
+        """Note who answers and who is scored in a line."""
+        for key, seen in (("responses", self.answering), ("human", self.scored)):
+            for name in row[key] if isinstance(row.get(key), dict) else ():
+                seen.setdefault(name, line)
+
+
+def listing(raw: bytes, problems: Problems, ignored: set[str] | None) -> Listing:
+    """What the bytes of a file hold; faults go to ``problems``.
+
+    UTF-8 with or without a byte order mark, any line ends; blank lines are passed over.
+    Unknown keys are faults, unless a set is given to collect them.
+    """
+    found = Listing()
+    first: dict[str, int] = {}
+    for line, text in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            row = _parsed(text)
+        except DataError as fault:
+            problems.add(f"line {line}", str(fault))
+            continue
+        found.note(line, row)
+        id_ = row.get("id")
+        faults = list(_unknown_keys(row, ignored))
+        if id_ is not None and first.setdefault(str(id_), line) != line:
+            faults.insert(0, f"the id {str(id_)!r} was used in line {first[str(id_)]}")
+        try:
+            record = Record(**{key: row[key] for key in KEYS if key in row})
+        except ValidationError as cause:
+            faults += [_fault(error) for error in cause.errors()]
+        for fault in faults:
+            problems.add(f"line {line}", fault)
+        if not faults:
+            found.records.append(record)
+    return found
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """``, did you mean 'x'?`` where a known name is close; otherwise nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    """The object of a line without its nulls; an id that is a number is text."""
+    try:
+        row = json.loads(text.decode("utf-8"), object_pairs_hook=_no_repeats)
+    except UnicodeDecodeError as cause:
+        raise DataError(f"not valid UTF-8 (byte {cause.start + 1} of the line)") from cause
+    except json.JSONDecodeError as cause:
+        raise DataError(f"not valid JSON ({cause.msg}, character {cause.pos + 1})") from cause
+    except RecursionError as cause:
+        raise DataError("not usable JSON (nested too deeply)") from cause
+    except ValueError as cause:  # Python refuses whole numbers of thousands of digits
+        raise DataError("not usable JSON (a number with too many digits)") from cause
+    if not isinstance(row, dict):
+        raise DataError("not a JSON object")
+    if type(row.get("id")) is int:
+        row["id"] = str(row["id"])
+    for key in OBJECTS:
+        if isinstance(row.get(key), dict):
+            row[key] = {name: value for name, value in row[key].items() if value is not None}
+    return {key: value for key, value in row.items() if key not in KEYS or value is not None}
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):  # JSON would keep the last of them and drop the others silently
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the key {repeated!r} occurs twice in one object")
+    return row
+
+
+def _unknown_keys(row: Mapping[str, Any], ignored: set[str] | None) -> Iterator[str]:
+    for key in row:
+        if key in KEYS:
+            continue
+        if ignored is None:
+            yield f"unknown key {key!r}{near(key, KEYS) or ', known are ' + ', '.join(KEYS)}"
+        else:
+            ignored.add(key)
+
+
+def _fault(error: ErrorDetails) -> str:
+    """What is wrong with a line, and where."""
+    key, *inner = map(str, error["loc"])
+    value, kind = error["input"], error["type"]
+    if kind == "float_type" and type(value) is int:  # of hundreds of digits
+        kind = "finite_number"
+    if len(inner) > 1:
+        return f"{key} has an agent with the unusable name {inner[0]!r}"
+    what = key
+    if inner:
+        what = f"the {'response' if key == 'responses' else 'human score'} of {inner[0]!r}"
+    said = OBJECTS[key] if kind == "dict_type" else f"{what} {FAULTS.get(kind, error['msg'])}"
+    if inner and kind == "blank":
+        said += " (leave it out where there is none)"
+    return said.replace("{kind}", _kind(value)).replace("{value}", str(value)[:40])
+
+
+def _present(text: str | None) -> str | None:
+    return text if text is not None and text.strip() else None
+
+
+def _kind(value: object) -> str:
+    names = {bool: "true/false", int: "a number", float: "a number", str: "text"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "an object")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.dataset.annotated import AnnotatedTexts, sample_rows
-from judgelab.dataset.rated import Rated, RatedSource
 from judgelab.dataset.rows import Row
 from judgelab.dataset.score_table import (
+    Rated,
+    RatedSource,
     by_row,
     need,
     number_or_nan,

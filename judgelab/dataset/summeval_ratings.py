@@ -9,9 +9,17 @@ from typing import Any
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.annotated import AnnotatedTexts, sample_rows
 from judgelab.dataset.provenance import check_keys
-from judgelab.dataset.rated import Rated, RatedSource
 from judgelab.dataset.rows import Row
-from judgelab.dataset.score_table import names, need, numbers, places, read_table, text_or_none
+from judgelab.dataset.score_table import (
+    Rated,
+    RatedSource,
+    names,
+    need,
+    numbers,
+    places,
+    read_table,
+    text_or_none,
+)
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 JUDGES = ("evaluator", "prompt", "dimension", "score")
