@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from judgelab.core.errors import JudgelabError
+from judgelab.stats.intervals.estimate import Estimate
 
 Rows = list[dict[str, Any]]
 
 
-class Table(Protocol):
-    """Rows that can be shown."""
+class Printed(Protocol):
+    """A table that can be shown."""
 
     @property
     def rows(self) -> Sequence[Any]:
@@ -27,7 +30,37 @@ class Table(Protocol):
         ...
 
 
-Some = TypeVar("Some", bound=Table)
+class Row(Protocol):
+    """A cell of a paper's table beside what the data give."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        ...
+
+    def cells(self) -> Mapping[str, str]:
+        """Column of the printed table -> text."""
+        ...
+
+
+OneRow = TypeVar("OneRow", bound=Row)
+
+
+@dataclass(frozen=True)
+class Table(Generic[OneRow]):
+    """Rows of one table, and in one line each what is missing or special about them."""
+
+    number: str
+    title: str
+    rows: tuple[OneRow, ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Title, aligned columns, notes."""
+        rows = [row.cells() for row in self.rows]
+        return aligned(f"Table {self.number}: {self.title}", rows, self.notes)
+
+
+Some = TypeVar("Some", bound=Printed)
 Setting = TypeVar("Setting")
 
 
@@ -47,15 +80,46 @@ def tables_parser(name: str, description: str, data: str) -> argparse.ArgumentPa
     return parser
 
 
-def aligned(title: str, body: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    """Title, a table whose first line is its head, notes; columns as wide as they must be."""
-    widths = [max(len(cells[i]) for cells in body) for i in range(len(body[0]))]
+def aligned(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> str:
+    """Title, a table with the rows' keys as its head, notes; columns as wide as they must be."""
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    body = [head, *([row.get(key, "-") for key in head] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*body, strict=True)]
     lines = [" | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in body]
     lines.insert(1, "-+-".join("-" * width for width in widths))
     return "\n".join([title, *(line.rstrip() for line in lines), *notes])
 
 
-def rows_of(tables: Sequence[Table]) -> Rows:
+def number(value: float | None, digits: int) -> str:
+    """Rounded; a hyphen where there is none."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: no -0.0
+
+
+def interval(estimate: Estimate | None, digits: int) -> str:
+    """Value [low, high], as far as known."""
+    if estimate is None or not math.isfinite(estimate.low):
+        return number(None if estimate is None else estimate.value, digits)
+    ends = f"[{number(estimate.low, digits)}, {number(estimate.high, digits)}]"
+    return f"{number(estimate.value, digits)} {ends}"
+
+
+def counts(estimate: Estimate | None, match: bool | None) -> dict[str, str]:
+    """The last columns: n, unscored, and whether the printed number was met."""
+    return {
+        "n": "" if estimate is None else str(estimate.n),
+        "unscored": "" if estimate is None else str(estimate.unscored),
+        "match": {True: "yes", False: "NO", None: ""}[match],
+    }
+
+
+def point(value: float, n: int, unscored: int = 0) -> Estimate:
+    """A number without an interval."""
+    return Estimate(value, math.nan, math.nan, n, unscored)
+
+
+def rows_of(tables: Sequence[Printed]) -> Rows:
     """All rows of tables whose rows have ``as_dict``."""
     return [row.as_dict() for table in tables for row in table.rows]
 

@@ -9,7 +9,8 @@ import numpy as np
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import STATED_EXAM, Bench
 from experiments.auto_pre.printed import named
-from experiments.auto_pre.rows import Row, Table, point
+from experiments.auto_pre.rows import Row, Table
+from experiments.command import point
 from judgelab.core.parse_reply import read_choice
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from experiments.command import aligned
+from experiments.command import Table as PrintedTable
+from experiments.command import counts, interval, number
 from judgelab.stats.intervals.estimate import Estimate
 
 
@@ -70,26 +71,20 @@ class Row:
             made |= {f"{kind}_{part}": known.get(part) for part in ("low", "high", "p")}
         return made
 
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of one table, and in one line each what is missing or special about them."""
-
-    number: str
-    title: str
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = field(default=())
-
-    def text(self) -> str:
-        """Aligned columns: paper | released | corrected [interval] | stated [interval] | n."""
-        head = ("row", "column", "paper", "released", "corrected", "stated", "n", "unscored")
-        body = [(*head, "match"), *(_cells(row) for row in self.rows)]
-        return aligned(f"Table {self.number}: {self.title}", body, self.notes)
+    def cells(self) -> dict[str, str]:
+        """Paper | released | corrected [interval] | stated [interval] | n | unscored."""
+        return {
+            "row": self.row,
+            "column": self.column,
+            "paper": number(self.paper, self.digits),
+            "released": number(self.released and self.released.value, self.digits),
+            "corrected": _with_p(self.corrected, self.digits),
+            "stated": _with_p(self.stated, self.digits),
+            **counts(self.stated or self.corrected or self.released, self.match),
+        }
 
 
-def point(value: float, n: int, unscored: int = 0) -> Estimate:
-    """A number without an interval."""
-    return Estimate(value, math.nan, math.nan, n, unscored)
+Table = PrintedTable[Row]
 
 
 def summary(tables: Iterable[Table]) -> str:
@@ -103,26 +98,7 @@ def summary(tables: Iterable[Table]) -> str:
     return f"{hits} of {known} comparable cells round to the printed digit ({', '.join(parts)})."
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    counted = row.stated or row.corrected or row.released
-    return (
-        row.row,
-        row.column,
-        "-" if row.paper is None else f"{row.paper:.{row.digits}f}",
-        _interval(row.released, row.digits, brackets=False),
-        _interval(row.corrected, row.digits, brackets=True),
-        _interval(row.stated, row.digits, brackets=True),
-        "" if counted is None else str(counted.n),
-        "" if counted is None else str(counted.unscored),
-        {True: "yes", False: "NO", None: ""}[row.match],
-    )
-
-
-def _interval(estimate: Estimate | None, digits: int, *, brackets: bool) -> str:
-    if estimate is None or not math.isfinite(estimate.value):
-        return "-"
-    text = f"{estimate.value:.{digits}f}"
-    if not brackets or not math.isfinite(estimate.low):
-        return text
-    said = f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-    return said if math.isnan(estimate.p) else f"{said} p={estimate.p:.3g}"
+def _with_p(estimate: Estimate | None, digits: int) -> str:
+    said = interval(estimate, digits)
+    known = estimate is not None and math.isfinite(estimate.low) and not math.isnan(estimate.p)
+    return f"{said} p={estimate.p:.3g}" if estimate is not None and known else said

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.command import point
 from experiments.gem.overlap import Overlap
 from experiments.gem.printed import REVIEWS, Cell, Printed
-from experiments.peer_prediction.rows import Row, Table, point
+from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
 from judgelab.core.sections import HEADERS

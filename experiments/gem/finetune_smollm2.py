@@ -154,7 +154,8 @@ def shown(rows: list[dict[str, Any]], title: str) -> str:
     """The table for people."""
     head = ["", "before", "after", "change"]
     body = [[row["statistic"], *(_cell(row, state) for state in head[1:])] for row in rows]
-    return aligned(title, [head, *body], ["Intervals are 95 %, over papers."])
+    shown = [dict(zip(head, cells, strict=True)) for cells in body]
+    return aligned(title, shown, ["Intervals are 95 %, over papers."])
 
 
 def _cell(row: dict[str, Any], state: str) -> str:

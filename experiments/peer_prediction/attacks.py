@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.command import point
 from experiments.peer_prediction.effect_sizes import DRAWS, differences
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper, point
+from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
     JUDGES,
     agent_scores,

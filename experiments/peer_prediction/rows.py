@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from experiments.command import aligned
+from experiments.command import Table as PrintedTable
+from experiments.command import counts, interval, number
 from judgelab.stats.intervals.estimate import Estimate
 
 MECHANISMS = {
@@ -86,21 +87,21 @@ class Row:
             "corrected_p": corrected.get("p"),
         }
 
+    def cells(self) -> dict[str, str]:
+        """Paper | released code's definition | corrected | n | unscored."""
+        digits = self.precision
+        half = _finite(math.nan if self.released is None else self.released.half_width)
+        return {
+            "row": self.row,
+            "column": self.column,
+            "paper": number(self.paper, digits) + _half(self.paper_ci, digits),
+            "released": number(self.released and self.released.value, digits) + _half(half, digits),
+            "corrected": interval(self.corrected, digits),
+            **counts(self.corrected or self.released, self.match),
+        }
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of one table, and in one line each what is missing or special about them."""
 
-    number: str
-    title: str
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = field(default=())
-
-    def text(self) -> str:
-        """Aligned columns: paper | released code's definition | corrected | n | unscored."""
-        head = ("row", "column", "paper", "released", "corrected", "n", "unscored", "match")
-        body = [head, *(_cells(row) for row in self.rows)]
-        return aligned(f"Table {self.number}: {self.title}", body, self.notes)
+Table = PrintedTable[Row]
 
 
 @cache
@@ -129,13 +130,8 @@ def cell(
     label: str | None = None,
 ) -> Row:
     """A row with the paper's figure looked up under ``row``; shown under ``label`` if given."""
-    number, half = printed(table, row, column)
-    return Row(table, label or row, column, number, released, corrected, half)
-
-
-def point(value: float, n: int) -> Estimate:
-    """A number without an interval."""
-    return Estimate(value, math.nan, math.nan, n)
+    value, half = printed(table, row, column)
+    return Row(table, label or row, column, value, released, corrected, half)
 
 
 def decimals(table: str, column: str) -> int:
@@ -151,37 +147,6 @@ def summary(tables: Iterable[Table]) -> str:
     """How many released cells round to the printed digit."""
     matches = [row.match for table in tables for row in table.rows if row.match is not None]
     return f"{sum(matches)} of {len(matches)} comparable cells round to the printed digit."
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    digits = row.precision
-    counted = row.corrected or row.released
-    return (
-        row.row,
-        row.column,
-        _number(row.paper, digits) + _half(row.paper_ci, digits),
-        _interval(row.released, digits, brackets=False),
-        _interval(row.corrected, digits, brackets=True),
-        "" if counted is None else str(counted.n),
-        "" if counted is None else str(counted.unscored),
-        {True: "yes", False: "NO", None: ""}[row.match],
-    )
-
-
-def _interval(estimate: Estimate | None, digits: int, *, brackets: bool) -> str:
-    if estimate is None or _finite(estimate.value) is None:
-        return "-"
-    text = _number(estimate.value, digits)
-    if _finite(estimate.half_width) is None:
-        return text
-    if brackets:
-        return f"{text} [{_number(estimate.low, digits)}, {_number(estimate.high, digits)}]"
-    return text + _half(estimate.half_width, digits)
-
-
-def _number(value: float | None, digits: int) -> str:
-    # Adding 0.0 turns a rounded -0.0 into 0.0.
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _half(value: float | None, digits: int) -> str:

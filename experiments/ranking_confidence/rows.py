@@ -40,14 +40,13 @@ class Table:
 
     def text(self) -> str:
         """Title, aligned columns, notes; value, low and high in one column."""
-        head = [k for k in dict.fromkeys(k for row in self.rows for k in row) if k not in INTERVAL]
         merged = any("value" in row for row in self.rows)
-        body = [head + (["value [95 %]"] if merged else [])]
-        body += [
-            [_cell(row.get(key)) for key in head] + ([_interval(row)] if merged else [])
-            for row in self.rows
-        ]
-        return aligned(self.title, body, self.notes)
+        keys = dict.fromkeys(k for row in self.rows for k in row if k not in INTERVAL)
+        rows = [{key: _cell(row.get(key)) for key in keys} for row in self.rows]
+        if merged:
+            for shown, row in zip(rows, self.rows, strict=True):
+                shown["value [95 %]"] = _interval(row)
+        return aligned(self.title, rows, self.notes)
 
 
 @cache

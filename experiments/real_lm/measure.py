@@ -141,7 +141,8 @@ def table(rows: Sequence[Row]) -> str:
         ]
         for r in sorted(rows, key=lambda r: (r["domain"], r["mechanism"]))
     ]
-    return aligned("95 % intervals over items", [head, *body], NOTES)
+    shown = [dict(zip(head, cells, strict=True)) for cells in body]
+    return aligned("95 % intervals over items", shown, NOTES)
 
 
 def main() -> None:
