@@ -239,8 +239,8 @@ def listing(raw: bytes, problems: Problems, ignored: set[str] | None) -> Listing
             continue
         try:
             row = _parsed(text)
-        except DataError as fault:
-            problems.add(f"line {line}", str(fault))
+        except DataError as cause:
+            problems.add(f"line {line}", str(cause))
             continue
         found.note(line, row)
         id_ = row.get("id")
