@@ -1,4 +1,4 @@
-"""The jobs of a sweep as they left word: what each was, and what came of it."""
+"""The jobs of a sweep by their job.json: what each was, and what came of it."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class SweepJob:
 def jobs(folder: Path) -> list[SweepJob]:
     """The jobs of a sweep in their order.
 
-    A job's folder without a word in it means that its process ended before it could leave one.
+    A folder without job.json means that the job's process ended before it wrote one.
 
     Raises:
         DataError: the folder holds no job.
-        JudgelabError: a job says it is done, but its result cannot be read.
+        JudgelabError: the result of a finished job cannot be read.
     """
     numbers = sorted(int(p.name) for p in folder.glob("*") if p.is_dir() and p.name.isdigit())
     if not numbers:
@@ -77,7 +77,7 @@ def axes(found: Sequence[SweepJob]) -> list[str]:
 def estimators(found: Sequence[SweepJob]) -> list[Estimator | None]:
     """What each job's scores are estimates by; None where it failed, or has several or none.
 
-    (A job with several, one for each of its judges, says itself what they differ in.)
+    (The page of a job with several, one for each of its judges, names their differences.)
     """
     made = [read_estimators(job.result or {}) for job in found]
     return [each[0] if len(each) == 1 else None for each in made]
@@ -135,7 +135,9 @@ def _job(path: Path, number: int) -> SweepJob:
     try:
         word = json.loads((path / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        lost = "it ended before it could say why: run the sweep again, finished jobs are kept."
+        lost = (
+            "its process ended before it left a result: repeat the sweep, finished jobs are kept."
+        )
         return SweepJob(number, (), {}, None, None, lost)
     choices = {str(key): str(value) for key, value in word["choices"].items()}
     overrides = tuple(word["overrides"])

@@ -40,8 +40,9 @@ class Progress:
         self._done = self._hits = self._batched = 0
 
     def stage(self, name: str, calls: int) -> None:
-        """A new stage begins; ``calls`` is how many there will be, 0 where nobody knows."""
-        self._reset(name, calls)
+        """A new stage begins; ``calls`` is how many there will be, 0 where that is not known."""
+        self._name, self._total, self._began = name, calls, time.monotonic()
+        self._done = self._hits = self._batched = 0
         if self._live:
             self._show()
 
@@ -66,11 +67,6 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-
-    def _reset(self, name: str, calls: int) -> None:
-        self._name, self._total = name, calls
-        self._done = self._hits = self._batched = 0
-        self._began = time.monotonic()
 
     def _line(self) -> str:
         asked = self._done - self._hits

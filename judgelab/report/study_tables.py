@@ -126,8 +126,8 @@ DS = {
 }
 JUDGES_NOTE = (
     "D with expert weights (EW) and without, averaged over levels and at its minimum over "
-    "perturbations, with 95 % intervals over items; chance: what 5 % of judges reach that see "
-    "nothing. Compare within a dataset, on the same perturbations and as many items. With every "
+    "perturbations, with 95 % intervals over items; chance: what 5 % of judges reach by "
+    "chance. Compare within a dataset, on the same perturbations and as many items. With every "
     "perturbation by itself: judges.csv."
 )
 

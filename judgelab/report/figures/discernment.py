@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
@@ -136,13 +137,12 @@ def judges(tables: Tables) -> Figure:
     drawn, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
     for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
         for y, row in zip(style.name_rows(side, part["judge"]), records(part), strict=True):
-            names = {"value": "average_ew", "low": "average_ew_low", "high": "average_ew_high"}
-            drawable = {part: row[name] for part, name in names.items()}
-            if drawable["value"] != drawable["value"]:
+            average = read_estimate(row, "average_ew")
+            if average["value"] != average["value"]:
                 style.unscored(side, y)
                 continue
-            style.interval(side, y, drawable, JUDGE)
-            _chance(side, y, row["average_ew_threshold"])
+            style.interval(side, y, average, JUDGE)
+            _chance(side, y, average["threshold"])
         style.reference_line(side, 1)
         if len(parts) > 1:
             side.set_title(format.text(dataset))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Mark, Tables
@@ -38,7 +39,7 @@ def exams(tables: Tables) -> Figure:
         gap = name == "self_confidence"
         for y, judge in zip(style.name_rows(side, judges, 24), judges, strict=True):
             row = rows[judge]
-            shown = _gap(row) if gap else row
+            shown = read_estimate(row, "gap") if gap else row
             if shown["value"] != shown["value"]:
                 style.unscored(side, y, "not taken")
                 continue
@@ -107,10 +108,6 @@ def cost_caption(tables: Tables) -> str:
     known = int(tables["pools"]["cost"].notna().sum())
     line = " The line: the pool of all exams, its cheapest judges first." * ("budgets" in tables)
     return f"{known} judges and pools whose price is known; 95 % intervals over items.{line}"
-
-
-def _gap(row: dict[str, Any]) -> dict[str, Any]:
-    return {"value": row["gap"], "low": row["gap_low"], "high": row["gap_high"]}
 
 
 def _mark(row: dict[str, Any]) -> Mark:

@@ -140,7 +140,10 @@ def interval(
         mark: how it looks.
         upright: whether values are heights.
     """
-    value, low, high = (float(row.get(part, float("nan"))) for part in ("value", "low", "high"))
+    value, low, high = (
+        float("nan") if row.get(part) is None else float(row[part])
+        for part in ("value", "low", "high")
+    )
     if value != value:
         return
     ends, across = [low, high], [place, place]
