@@ -1,1 +1,1 @@
-"""Who answers: recorded responses, rule-based strategies, prompted models."""
+"""What produces the responses: a record, rules, a prompted LM, several models."""

@@ -58,7 +58,7 @@ class Candidates(Agents):
                 )
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
-        """The same with every LM put to work: cached, metered, held against the budget."""
+        """The same with every LM cached, metered, and held against the budget."""
         return replace(self, models={name: use(name, lm) for name, lm in self.models.items()})
 
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:

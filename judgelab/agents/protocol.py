@@ -1,4 +1,4 @@
-"""The seam of the agents axis."""
+"""The interface for agents: what produces the responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judgelab.core.panel import Panel
 
 
 class Agents(Protocol):
-    """What produces the responses. Derive from it."""
+    """Produces the responses. Derive from it."""
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
