@@ -15,14 +15,15 @@ from judgelab.core.prompt import Prompt
 from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, pair_panel
 from judgelab.stats.qualification.exams import tied, unchanged
 
+Twice = tuple[Floats, Floats]
+"""[questions, pairs] did the first answer win, before and after a change? .5 tie, NaN unread."""
+
 
 class Change(Protocol):
     """What is changed about the question."""
 
-    def verdicts(
-        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
-    ) -> tuple[Floats, Floats]:
-        """[questions, pairs] did the first answer win, before and after? .5 tie, NaN unread."""
+    def verdicts(self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int) -> Twice:
+        """Before and after."""
         ...
 
 
@@ -30,9 +31,7 @@ class Change(Protocol):
 class Position:
     """The two answers change places (as in the paper)."""
 
-    def verdicts(
-        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
-    ) -> tuple[Floats, Floats]:
+    def verdicts(self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int) -> Twice:
         """See Change."""
         verdict = judge.measure(panel, lm, seed=seed)["verdict"].values
         first, second = np.triu_indices(len(panel.agents), 1)
@@ -49,9 +48,7 @@ class Wording:
 
     prompt: Prompt
 
-    def verdicts(
-        self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int
-    ) -> tuple[Floats, Floats]:
+    def verdicts(self, judge: PairJudge, panel: Panel, lm: EvaluationLM, seed: int) -> Twice:
         """See Change."""
         first, second = np.nonzero(~np.eye(len(panel.agents), dtype=np.bool_))
         before, after = (

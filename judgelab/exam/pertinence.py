@@ -32,7 +32,7 @@ class Pertinence:
     Args:
         judge: how the judge is asked.
         question: Q' by ``retrieval`` in the dataset, or by an ``lm`` (the writer).
-        answer: who writes IA: an agent of the ``panel`` (what it wrote about the retrieved
+        answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
             source), the ``writer`` (a stronger model), or the judge ``self``.
         relevant: agent whose answers are RA; null: the first that is no reference.
         irrelevant: agent whose answers are IA (answer=panel); null: the reference, else the
@@ -82,12 +82,15 @@ class Pertinence:
             ConfigError: an agent is unknown, or there are no two.
         """
         first, second = self._agents(panel)
-        other = self._questions(panel, writer)
+        sources = [item.source for item in panel.items]
+        nearest = most_similar(sources)
+        other = [sources[k] if k >= 0 else None for k in nearest]
+        if self.question == "lm":
+            other = self._chat(panel, sources, self.rewrite, writer)
         rows = [k for k, question in enumerate(other) if question is not None]
         asked = [other[k] or "" for k in rows]
         written: list[str | None] = [*asked]
         if self.answer == "panel":
-            nearest = most_similar([item.source for item in panel.items])
             written = [panel.texts[nearest[k]][second] for k in rows]
         elif self.answer == "writer":
             written = self._chat(panel, asked, self.respond, writer)
@@ -118,22 +121,13 @@ class Pertinence:
                 raise ConfigError(f"No agent is called {name!r}.{did_you_mean(name, names)}")
         plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
         marked = [k for k, agent in enumerate(panel.agents) if agent.reference]
-        if self.relevant is not None:
-            first = names.index(self.relevant)
-        else:
-            first = plain[0] if plain else 0
+        first = [*plain, 0][0] if self.relevant is None else names.index(self.relevant)
         if self.irrelevant is not None:
             return first, names.index(self.irrelevant)
         rest = [k for k in (*marked, *plain) if k != first]
         if not rest and self.answer == "panel":
             raise ConfigError("The pertinence exam needs two agents, or pertinence.answer=writer.")
         return first, rest[0] if rest else first
-
-    def _questions(self, panel: Panel, writer: EvaluationLM) -> list[str | None]:
-        sources = [item.source for item in panel.items]
-        if self.question == "retrieval":
-            return [sources[k] if k >= 0 else None for k in most_similar(sources)]
-        return self._chat(panel, sources, self.rewrite, writer)
 
     def _chat(
         self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM

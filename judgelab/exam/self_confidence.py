@@ -114,11 +114,11 @@ class SelfConfidence:
             messages = self.words.messages(**fields, levels=levels)
             requests.append(ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key))
             cells.append(cell)
+        ranks = {level.lower(): place for place, level in enumerate(self.levels, start=1)}
         values = np.full((len(panel.items), 2), np.nan)
         for (k, i, _), reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
             named = read_choice(reply.text, self.levels, "last")
-            if named is not None:
-                values[k, i] = 1.0 + [level.lower() for level in self.levels].index(named)
+            values[k, i] = np.nan if named is None else ranks[named]
         return values
 
     def _agents(

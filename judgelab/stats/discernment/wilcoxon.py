@@ -1,7 +1,7 @@
 """One-sided Wilcoxon signed-rank tests, many at a time, as logarithms of p.
 
 scipy tests one sample at a time where ties and zeros differ between samples, as they do in every
-resample, and returns p, which is 0 from some 2,000 items on. Here all rows are ranked at once.
+resample, and returns p, which is 0 from some 2,000 items on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
+from scipy.stats import rankdata
 
 from judgelab.stats.intervals.arrays import Floats
 
@@ -98,8 +99,9 @@ def signed_ranks(differences: Floats, zero_method: ZeroMethod) -> SignedRanks:
         raise ValueError(f"zero_method={zero_method!r} must be wilcox, pratt or zsplit.")
     unscored, zero = np.isnan(differences), differences == 0
     dropped = unscored | zero if zero_method == "wilcox" else unscored
-    ranks, ties = _midranks(np.where(dropped, np.inf, np.abs(differences)))
-    ranks = np.where(dropped, 0.0, ranks)
+    sizes = np.where(dropped, np.inf, np.abs(differences))
+    first, last = (rankdata(sizes, which, axis=-1) for which in ("min", "max"))
+    ranks, ties = np.where(dropped, 0.0, (first + last) / 2), last - first + 1.0
     counted = ~dropped if zero_method == "zsplit" else ~(dropped | zero)
     n, n0 = (np.sum(mask, axis=-1).astype(np.float64) for mask in (~dropped, zero & ~dropped))
     mean = n * (n + 1) / 4
@@ -174,21 +176,3 @@ def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats
         reached = end + rank
     share = np.concatenate([[0.0], np.cumsum(ways) / 2.0 ** len(doubled)])[counted + 1]
     return np.asarray(np.where(above, share, 1 - share), dtype=np.float64)
-
-
-def _midranks(sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean ranks and sizes of the groups of ties, along the last axis."""
-    order = np.argsort(sizes, axis=-1, kind="stable")
-    ordered = np.take_along_axis(sizes, order, axis=-1)
-    place = np.arange(sizes.shape[-1])
-    new = np.ones(sizes.shape, dtype=np.bool_)
-    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    last = np.ones(sizes.shape, dtype=np.bool_)
-    last[..., :-1] = new[..., 1:]
-    start = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
-    end = np.where(last, place, sizes.shape[-1])
-    end = np.flip(np.minimum.accumulate(np.flip(end, axis=-1), axis=-1), axis=-1)
-    ranks, ties = np.empty(sizes.shape), np.empty(sizes.shape)
-    np.put_along_axis(ranks, order, (start + end) / 2 + 1, axis=-1)
-    np.put_along_axis(ties, order, (end - start + 1).astype(np.float64), axis=-1)
-    return ranks, ties

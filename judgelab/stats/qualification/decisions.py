@@ -89,9 +89,7 @@ def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
 def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
     """[..., pairs] grade of the first answer minus that of the second; NaN unless both have one.
 
-    Args:
-        scores: [..., agents].
-        pairs: [pairs, 2] indices of agents.
+    Of grades [..., agents] and indices of agents [pairs, 2].
     """
     cells = np.asarray(scores, dtype=np.float64)
     return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
@@ -181,20 +179,19 @@ def accuracy(
     Args:
         right: [items, ...] of ``correct``.
         macro: mean over items of each item's share, instead of over all pairs at once.
-        draws: resamples of the items.
-        seed: of the resamples; the same items for the same seed.
 
     Returns:
-        n: pairs; clusters: items with any.
+        n: pairs; clusters: items with any. The same seed resamples the same items.
     """
-    total, count = by_item(right)
+    total, count = _by_item(right)
     pairs = int(count.sum())
     if macro:
         total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
     items = int(np.count_nonzero(count))
     low = high = float("nan")
     if items > 2:
-        low, high = percentile_interval(ratio_samples(total, count, draws, seed))
+        weights = item_weights(len(total), draws, seed)
+        low, high = percentile_interval(divide(weights @ total, weights @ count))
     return Estimate(float(divide(total.sum(), count.sum())), low, high, pairs, clusters=items)
 
 
@@ -207,7 +204,7 @@ def difference(
     take pairs of answers as independent; docs/definitions.md).
     """
     gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
-    total, count = by_item(gap)
+    total, count = _by_item(gap)
     if macro:
         total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
@@ -221,11 +218,9 @@ def favour_rate(favours: ArrayLike, gold: ArrayLike, draws: int = 2000, seed: in
         favours: [items, pairs] or [items, pairs, orders]: 1 where the method prefers the
             family's answer, 0 where it prefers the other or calls it a tie, NaN unscored.
         gold: [items, pairs], 1 where people prefer the family's answer. Ties count (T_h = 0).
-        draws: resamples of the items.
-        seed: of the resamples.
 
     Returns:
-        A share between 0 and 1; n: verdicts; clusters: items with any.
+        n: verdicts; clusters: items with any.
     """
     chosen, truth = _aligned(favours, gold)
     return accuracy(np.where(truth <= 0, chosen, np.nan), draws=draws, seed=seed)
@@ -281,18 +276,12 @@ def _won(
     return total, count
 
 
-def by_item(values: ArrayLike) -> tuple[Floats, Floats]:
+def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
     """[items] sum and number of the scored entries of each item."""
     cells = np.asarray(values, dtype=np.float64)
     flat = cells.reshape(len(cells), -1)
     known = ~np.isnan(flat)
     return np.where(known, flat, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64)
-
-
-def ratio_samples(total: Floats, count: Floats, draws: int, seed: int) -> Floats:
-    """[draws] sum over sum in resampled items; NaN where a resample holds nothing."""
-    weights = item_weights(len(total), draws, seed)
-    return divide(weights @ total, weights @ count)
 
 
 def alike(sign: ArrayLike, other: ArrayLike) -> Floats:

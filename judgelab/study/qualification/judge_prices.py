@@ -33,16 +33,7 @@ class JudgePrices:
     judges: Mapping[str, float]
 
     def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
-        """Find out before a judge is asked whether its cost can be told.
-
-        Args:
-            asked: the judges, counted in a dry run or put to work.
-            model_prices: the run's price list (budget.prices).
-
-        Raises:
-            ConfigError: the two lists have different currencies.
-            DataError: the run's price list cannot be read.
-        """
+        """Raise what ``cost`` would, before a judge is asked."""
         for lm in asked:
             self._listed(lm.unwrapped, model_prices)
 
@@ -69,7 +60,6 @@ class JudgePrices:
         list says. One on neither list costs nothing if it runs here, and is else unknown.
 
         Args:
-            responses: whose questions and tokens are counted.
             asked: the judges that were asked now.
             model_prices: the run's price list (budget.prices).
 

@@ -19,7 +19,7 @@ from judgelab.engine.usage import Tallied
 from judgelab.exam.protocol import Answers, Exam
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.decisions import gaps_of, votes_of
+from judgelab.stats.qualification.decisions import Orders, gaps_of, votes_of
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares
 
 Counts = NDArray[np.int64]
@@ -60,10 +60,10 @@ class JudgeResponses:
     missing: tuple[str, ...] = ()
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
 
-    def votes(self, orders: str = "merged") -> Floats:
-        """[judges, items, pairs(, orders)] for the pair's first answer, for ``decide``."""
+    def votes(self, orders: Orders = "merged") -> Floats:
+        """[judges, items, pairs(, orders)] for the pair's first answer."""
         if self.verdicts is not None:
-            return votes_of(self.verdicts, "merged" if orders == "merged" else "per_order")
+            return votes_of(self.verdicts, orders)
         assert self.grades is not None
         return gaps_of(self.grades, self.pairs)
 
@@ -88,7 +88,7 @@ class JudgeResponses:
 
 
 def both_orders(cells: Floats, pairs: Counts) -> Floats:
-    """[judges, items, agent, peer] wins of who is shown first as [judges, items, pairs, orders]."""
+    """[judges, items, pairs, orders] of [judges, items, agent, peer]: does the first answer win."""
     first, second = pairs.T
     return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
 

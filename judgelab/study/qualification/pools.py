@@ -1,4 +1,4 @@
-"""Pools of judges: who is in, with what weight, and what they decide together."""
+"""Pools of judges: members, weights, and what they decide together."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Pool:
     Attributes:
         name: all, C, P, C+P, ..., human; a judge's own name for a pool of one.
         exams: which admit to it.
-        power: [judges] weights, 0 for who is not in. Of human: mean over folds, for show.
+        power: [judges] weights, 0 outside the pool. Of human: mean over folds, for show.
         decision: of every pair.
         power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
             None where it is not.
         power_by_item: [judges, items] weights where every item has its own (human).
-        passed: [judges] who passed its exams, also with a weight of 0; None where none is asked.
+        passed: [judges] that passed its exams, also with a weight of 0; None where none is asked.
     """
 
     name: str

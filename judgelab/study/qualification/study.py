@@ -48,7 +48,7 @@ class Qualification(Study):
     """Exams, pass list and pools of several judges; held against people's annotation if any.
 
     The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
-    too) and sit the exams. A judge that passes the exams of a pool votes in it. Where people
+    too) and take the exams. A judge that passes the exams of a pool votes in it. Where people
     graded answers, every judge and pool gets an accuracy on pairs, Spearman's rho over answers
     and a bias rate, with intervals and tests over items. Without annotation there are the exams,
     the pools, and how far judges agree.
@@ -56,11 +56,9 @@ class Qualification(Study):
     Args:
         judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
         recorded: of a replay, names of judges; null: those with a pertinence exam, else all.
-        consistency: exam P_c; null: not taken (nor are the others where they are null). Of recorded
+        consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of recorded
             exams the dataset says which are meant; settings here that would change the questions
             are refused.
-        pertinence: exam P_p.
-        self_confidence: exam P_s.
         threshold: of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
             ``quantile``.
         bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
