@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
 
 from judgelab.core.panel import Panel
 from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray
 from judgelab.stats.discrimination.effect_size import (
+    ROUNDING,
     group_difference,
     paired_effect_size,
-    pooled_cohens_d,
-    welch_p,
 )
-from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.arrays import Floats, checked, row_means, unit_scale
 from judgelab.stats.intervals.estimate import Estimate
 
 
@@ -101,3 +102,43 @@ def corrected_baseline(panel: Panel, good: BoolArray, bad: BoolArray, draws: int
     """The paired d over items of the other columns, of sentence BLEU or standard ROUGE-1."""
     scores = sentence_bleu(panel) if panel.task == "translation" else rouge1(panel)
     return paired_effect_size(group_difference(scores, good, bad), draws=draws)
+
+
+def pooled_cohens_d(x: ArrayLike, y: ArrayLike) -> float:
+    """Cohen's d of two independent samples: (mean x - mean y) / pooled standard deviation.
+
+    NaN entries are left out; NaN with fewer than two values on a side or without any spread.
+    """
+    first, second = _samples(x, y)
+    if _without_spread(first, second):
+        return float("nan")
+    squares = (len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)
+    pooled = np.sqrt(squares / (len(first) + len(second) - 2))
+    return float((first.mean() - second.mean()) / pooled)
+
+
+def welch_p(x: ArrayLike, y: ArrayLike) -> float:
+    """Two-sided p of Welch's t test (unequal variances) for two independent samples.
+
+    NaN entries are left out; NaN with fewer than two values on a side or without any spread.
+    """
+    first, second = _samples(x, y)
+    if _without_spread(first, second):
+        return float("nan")
+    ours, theirs = (x.std(ddof=1) ** 2 / len(x) for x in (first, second))
+    squares = ours**2 / (len(first) - 1) + theirs**2 / (len(second) - 1)
+    freedom = (ours + theirs) ** 2 / squares
+    distance = abs(first.mean() - second.mean()) / np.sqrt(ours + theirs)
+    return float(2 * stdtr(freedom, -distance))
+
+
+def _samples(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """The scored values of both samples, on one common scale."""
+    first, second = checked(x, 1, "A sample"), checked(y, 1, "A sample")
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    both = unit_scale(np.concatenate([first, second]))
+    return both[: len(first)], both[len(first) :]
+
+
+def _without_spread(x: Floats, y: Floats) -> bool:
+    return bool(min(len(x), len(y)) < 2 or max(np.ptp(x), np.ptp(y)) <= ROUNDING)

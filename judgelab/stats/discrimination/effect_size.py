@@ -3,8 +3,7 @@
 The paired effect size follows the released code of the TVD-MI paper (its section 4.3 speaks of
 "paired Cohen's d"): the difference of the group means is formed per item, and the mean of these
 differences is divided by their standard deviation *over items*. It is a d_z: it grows when
-items are homogeneous, and is not comparable with the usual pooled d over agents, which
-``pooled_cohens_d`` computes.
+items are homogeneous, and is not comparable with the usual pooled d over agents.
 
 Attacked and clean panels hold the same items, so the interval of a change resamples items once
 and evaluates both sides on the same resample. An item or agent scored on one side only is left
@@ -15,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from judgelab.stats.intervals.arrays import (
     Floats,
@@ -189,46 +187,6 @@ def effect_size_delta(
     low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
     p = _swap_p(before[shared], after[shared], draws, seed)
     return Estimate(value, low, high, n, len(shared) - n, p)
-
-
-def pooled_cohens_d(x: ArrayLike, y: ArrayLike) -> float:
-    """Cohen's d of two independent samples: (mean x - mean y) / pooled standard deviation.
-
-    NaN entries are left out; NaN with fewer than two values on a side or without any spread.
-    """
-    first, second = _samples(x, y)
-    if _without_spread(first, second):
-        return float("nan")
-    squares = (len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)
-    pooled = np.sqrt(squares / (len(first) + len(second) - 2))
-    return float((first.mean() - second.mean()) / pooled)
-
-
-def welch_p(x: ArrayLike, y: ArrayLike) -> float:
-    """Two-sided p of Welch's t test (unequal variances) for two independent samples.
-
-    NaN entries are left out; NaN with fewer than two values on a side or without any spread.
-    """
-    first, second = _samples(x, y)
-    if _without_spread(first, second):
-        return float("nan")
-    ours, theirs = (x.std(ddof=1) ** 2 / len(x) for x in (first, second))
-    squares = ours**2 / (len(first) - 1) + theirs**2 / (len(second) - 1)
-    freedom = (ours + theirs) ** 2 / squares
-    distance = abs(first.mean() - second.mean()) / np.sqrt(ours + theirs)
-    return float(2 * stdtr(freedom, -distance))
-
-
-def _samples(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """The scored values of both samples, on one common scale."""
-    first, second = checked(x, 1, "A sample"), checked(y, 1, "A sample")
-    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
-    both = unit_scale(np.concatenate([first, second]))
-    return both[: len(first)], both[len(first) :]
-
-
-def _without_spread(x: Floats, y: Floats) -> bool:
-    return bool(min(len(x), len(y)) < 2 or max(np.ptp(x), np.ptp(y)) <= ROUNDING)
 
 
 def _swap_p(before: Floats, after: Floats, permutations: int, seed: int) -> float:

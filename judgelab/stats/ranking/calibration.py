@@ -58,10 +58,6 @@ def predict_pairs(
         human, metric: [items, systems], NaN where unscored.
         pairs: of the same scores (``ranked_pairs``).
         items: N; None for the items there are.
-        held_out: whether the pair's two systems are left out of the fit.
-
-    Raises:
-        ValueError: shapes differ, or infinities.
     """
     size = items or len(np.asarray(human))
     moments = system_moments(human, metric)
@@ -82,16 +78,15 @@ def predicted(
 ) -> Floats:
     """Confidence [pairs] for differences of human means.
 
+    NaN where the fit does not carry it: no correlation above 0, or too few systems. Below .5 where
+    system means fall as people's rise.
+
     Args:
         model: which errors of the judge count.
         delta: [pairs] above 0.
         fits: [pairs] the judge.
         items: N.
         paired: whether both systems answer the same items.
-
-    Returns:
-        NaN where the fit does not carry it: no correlation above 0, or too few systems. Below .5
-        where system means fall as people's rise.
     """
     r, sd, shared = (
         np.array([getattr(fit, name) for fit in fits], dtype=np.float64)
@@ -166,17 +161,13 @@ def pair_means(
     draws: int = 2000,
     seed: int = 0,
 ) -> dict[int, Estimate]:
-    """Mean of the pairs of each group, with an interval over systems.
+    """Group -> mean of its pairs, with ``n`` pairs, ``clusters`` systems and an interval over them.
 
     Args:
         values: [pairs], no NaN.
-        group: [pairs]; pairs of a negative group are left out.
+        group: [pairs]; pairs of a negative group are left out; one of two systems has no interval.
         first, second: [pairs] numbers of the systems.
         draws, seed: resamples of the systems.
-
-    Returns:
-        Group -> estimate with ``n`` pairs and ``clusters`` systems, in the order of the groups;
-        pairs of only two systems have no interval.
     """
     weights = _Weights(first, second, group >= 0, draws, seed)
     found = {}
@@ -185,8 +176,7 @@ def pair_means(
         samples = divide(weights.total(values, inside), weights.total(None, inside))
         systems = len(np.union1d(first[inside], second[inside]))
         value, n = float(values[inside].mean()), int(inside.sum())
-        nothing = (float("nan"), float("nan"))
-        low, high = percentile_interval(samples) if systems > 2 else nothing
+        low, high = percentile_interval(samples if systems > 2 else [])
         found[int(k)] = Estimate(value, low, high, n, clusters=systems)
     return found
 

@@ -7,12 +7,11 @@ v / N with v = s^2 / r^2 (s: sd of human scores; a kernel density adds its bandw
 
     confidence = Phi( |delta| / sqrt( 2 v (1 - c) / N + 2 b^2 ) )
 
-Two terms are ours. c is the correlation of two systems' metric scores on the same item: it
-counts where both systems answer the same items (``paired``), which the paper's text says but its
-Algorithm 1 does not do. b is the sd over systems of an error that all scores of one system
-share. The paper holds that bias does not matter; that is so for an error shared by *all* systems.
-One that differs between systems does not average out, and caps the confidence at
-Phi(|delta| / (b sqrt 2)) however large N gets.
+Two terms are ours. c, the correlation of two systems' metric scores on one item, counts where both
+answer the same items (``paired``), which the paper's text says but its Algorithm 1 does not do.
+b is the sd over systems of an error that all scores of one system share: an error of *all* systems
+does no harm, as the paper holds, but one that differs between systems does not average out, and
+caps the confidence at Phi(|delta| / (b sqrt 2)) however large N gets.
 
 Units: delta, the sd and b are in the unit of the human scores; N counts items.
 """
@@ -89,14 +88,10 @@ def confidence(
         method: ``monte_carlo`` (Algorithm 1), or ``closed_form``.
         paired: whether both systems answer the same items; only then ``item_correlation`` counts.
         item_correlation: correlation of the two systems' metric scores on one item, in [0, 1).
-        system_bias_sd: sd over systems of the error that a system's scores share. It comes on
-            top of the noise that r implies: an r measured over texts of several systems holds
-            some of it already, counted twice by its square / N, which is little from tens of
-            items on.
+        system_bias_sd: sd over systems of the error that a system's scores share, on top of the
+            noise that r implies (an r measured over texts of several systems holds some of it
+            already, counted twice by its square / N: little from tens of items on).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
-
-    Returns:
-        Arrays in the shape that r, n and delta broadcast to.
 
     Raises:
         ValueError: an argument is out of its range; delta is 0 (neither system is better: the
@@ -148,12 +143,9 @@ def required_r(
     scores: ArrayLike | None = None,
     **known: Unpack[Circumstances],
 ) -> float:
-    """Least correlation that gives this confidence; infinite where even a perfect one does not.
+    """Least correlation that gives this confidence; infinite where even 1 does not.
 
-    Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
-
-    Raises:
-        ValueError: an argument is out of its range.
+    Else as ``required_n``.
     """
     source, relation = _model(scores, **known)
     _checked(np.array([[1.0, n, delta]], dtype=np.float64))
@@ -171,13 +163,7 @@ def minimum_delta(
     scores: ArrayLike | None = None,
     **known: Unpack[Circumstances],
 ) -> float:
-    """Least difference of true means that is ranked right with this confidence.
-
-    Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
+    """Least difference of true means that is ranked right so surely. Else as ``required_n``."""
     source, relation = _model(scores, **known)
     _checked(np.array([[r, n, 1.0]], dtype=np.float64))
     variance = _spread(r, source, relation) / n + 2 * relation.bias_sd**2
@@ -189,15 +175,13 @@ def right_order(
 ) -> Floats:
     """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
 
+    In the common shape; nothing is checked, and NaN stays NaN.
+
     Args:
         delta: difference of true means; below 0 the result is the probability of an error.
         rated: variance of a metric score, in human units squared.
-        n: items.
         shared: correlation of the two systems' metric scores on an item.
         bias_sd: sd over systems of the error that a system's scores share.
-
-    Returns:
-        In the common shape; nothing is checked, and NaN stays NaN.
     """
     gap, v, size, c, b = (
         np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)

@@ -57,13 +57,12 @@ def rank_intervals(
 ) -> Ranking:
     """Means, ranks and their intervals, with items as the unit.
 
-    Intervals of means are Student's t over items. The interval of a rank counts who is certainly
-    better and who is certainly worse: the differences to all other candidates on the items both
-    have, with one critical value for all of them, from the largest studentised difference of
-    each item resample (Mogstad, Romano, Shaikh and Wilhelm 2024). It holds with ``level`` for each
-    candidate, also among ties: in simulations of five tied candidates and 12 to 100 items the
-    90 % interval held all five ranks in .87 to .94. The spread of the rank over resamples, which
-    suggests itself, did so in .32 to .44.
+    Intervals of means are Student's t over items. The interval of a rank counts the certainly
+    better and the certainly worse: the differences to all other candidates on the items both have,
+    with one critical value for all of them, from the largest studentised difference of each item
+    resample (Mogstad, Romano, Shaikh and Wilhelm 2024). In simulations of five tied candidates and
+    12 to 100 items the 90 % interval held all five ranks in .87 to .94; the spread of the rank over
+    resamples, which suggests itself, in .32 to .44.
 
     Args:
         scores: [items, candidates], higher is better, NaN where unscored. A candidate with
@@ -87,7 +86,7 @@ def rank_intervals(
         weights = item_weights(len(table), draws, seed)
         best = _share_best(table, weights)
         rank_low, rank_high = _rank_bounds(table, weights, level)
-        # Who has no interval of the mean has none of the rank either.
+        # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
     return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n)
 
@@ -172,9 +171,8 @@ def agreement(
 
     Returns:
         n: models in both; unscored: the others. Percentile interval over resampled models, none
-        with fewer than three. p: the classical one, Student's t of r with n - 2 degrees of
-        freedom (exact for Pearson on normal data, approximate for Spearman). Models of one
-        family are not independent, so both are optimistic.
+        with fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson
+        on normal data). Models of one family are not independent: both are optimistic.
 
     Raises:
         ValueError: shapes differ, infinities, or another method.

@@ -45,17 +45,14 @@ def ranked_pairs(
 ) -> RankedPairs:
     """Bootstrap of the metric's ranking, with the human means as the truth.
 
-    Truth and resamples come from the same items, so where systems are close the truth is itself a
-    sample, and the share says how the metric does on these texts, not on new ones.
+    Truth and resamples come from the same items: the share says how the metric does on these
+    texts, not on new ones. A system without any human or metric score is in no pair.
 
     Args:
         human: [items, systems]; a system's mean is over all its texts that people scored.
         metric: [items, systems], NaN where unscored.
         items: in a resample; None for as many as there are.
         draws, seed: resamples.
-
-    Returns:
-        Pairs in the order of the columns. A system without any human or metric score is in none.
 
     Raises:
         ValueError: shapes differ, infinities, no items, or no draws.
@@ -136,11 +133,11 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     Where all differences are equal they show no spread, and t is not defined: then it is the sign
     test, 1 - 2^-n for n items that all say the same.
 
-    The metric's noise is part of the spread of the differences, so a correlation with people is
-    not needed here; what the scores themselves cannot show is an error shared by all texts of a
-    system, which adds 2 bias_sd^2 to the variance of a difference of means. All true differences
-    count as equally likely beforehand, and nothing is held against multiple comparison: where
-    systems are close to one another, orders are less sure than it says.
+    The metric's noise is part of the spread of the differences, so no correlation with people is
+    needed; an error shared by all texts of a system, which the scores cannot show, adds
+    2 bias_sd^2 to the variance of a difference of means. All true differences count as equally
+    likely beforehand, and multiple comparison is not corrected for: where systems are close to one
+    another, orders are less sure than it says.
 
     Args:
         metric: [items, systems], NaN where unscored.

@@ -53,12 +53,11 @@ class Population:
 def population(scores: ArrayLike | None = None, sd: float | None = None) -> Population:
     """f from human scores (kernel density, Scott's bandwidth n^(-1/5) s), or normal from an sd.
 
+    A standard normal where neither is given: differences are then in standard deviations.
+
     Args:
         scores: human scores of texts, any shape; NaN is left out.
         sd: in place of scores.
-
-    Returns:
-        A standard normal where neither is given: differences are then in standard deviations.
 
     Raises:
         ValueError: both are given, fewer than two scores, infinities, or no spread.
@@ -165,14 +164,11 @@ def simulate(
     Args:
         cells: [cells, 3] of r, N and delta, where delta is how far B's density is shifted.
         source: f.
-        relation: pairing and bias.
-        draws: M, V and the seed.
 
     Returns:
-        The share [cells] and its standard error [cells]. The V evaluations of a pair share its
-        texts, so the error is that of M independent shares. Where (almost) all came out alike
-        that says nothing, so it is never below what the normal approximation expects of so many
-        draws, nor below half a draw.
+        The share [cells] and its standard error [cells]: that of M independent shares, as the V
+        evaluations of a pair share its texts; never below what the normal approximation expects
+        of so many draws, nor below half a draw, as shares that are (almost) alike say nothing.
 
     Raises:
         ValueError: a correlation is not above 0 and at most 1, or N is above MOST_ITEMS.
@@ -234,8 +230,8 @@ def _true_gaps(
 def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, tally: Tally) -> Floats:
     """[pairs] sum of ``own`` scores drawn with replacement.
 
-    Drawn one by one where N is small, else as how often each value comes up: the same
-    distribution, and time and memory stop growing with N.
+    Drawn one by one where N is small, else as how often each value comes up, which has the same
+    distribution and does not grow with N.
     """
     counted = n > SLOWER * len(tally.values)
     step = max(1, CHUNK // (len(tally.values) if counted else n))

@@ -12,13 +12,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
+from experiments.peer_prediction.baseline import pooled_cohens_d, welch_p
 from judgelab.stats.discrimination.effect_size import (
     effect_size,
     group_difference,
     paired_effect_size,
-    pooled_cohens_d,
     resampled_effect_sizes,
-    welch_p,
 )
 from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import stats
 
-from judgelab.stats.discrimination.effect_size import welch_p
+from experiments.peer_prediction.baseline import welch_p
 from judgelab.stats.intervals.arrays import average_ranks
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False), st.just(np.inf))
