@@ -4,15 +4,14 @@ Where the TVD-MI paper is loose or wrong; every line is checked by a test:
 
 * Lemma F.1 (no diagonal coupling beats the uniform one) is not true of every convex f. It needs
   phi(p) = p^2 (f(1/p) - f(0)) to be concave on (0, 1], equivalently t^2 f'' - 2 t f' +
-  2 (f - f(0)) <= 0 for t >= 1. That holds for total variation, KL, Hellinger and
-  Jensen-Shannon, and with equality for chi squared. It fails for t^3 - 1 (supremum infinite
-  already at M = 2) and even for the bounded max(t - 3, 0) at M = 2 (uniform 0; (.1, .9) gives
-  .07). The proof of Theorem 3.3 goes through the lemma, so ``ceiling`` is proven for those five
-  generators, not for "any f". The lemma speaks of diagonal joints only; a joint of M cells
-  that is not diagonal is covered by data processing (it is a garbling of its cell index).
-* For total variation f(0) = 1/2, and the ceiling is exactly 1 - 1/(2 k N^2), as printed. TV is
-  below 1 anyway: at N = 2, k = 10 the ceiling is already .9875, so it excludes next to nothing;
-  it does not "grow" with N in a way that data could feel. For KL it is exactly ln(2 k N^2).
+  2 (f - f(0)) <= 0 for t >= 1: true of total variation, KL, Hellinger and Jensen-Shannon, with
+  equality of chi squared; false of t^3 - 1 (supremum infinite already at M = 2) and even of the
+  bounded max(t - 3, 0) at M = 2 (uniform 0; (.1, .9) gives .07). The proof of Theorem 3.3 goes
+  through the lemma, so ``ceiling`` is proven for those five generators, not for "any f". Joints of
+  M cells that are not diagonal are covered by data processing (garblings of their cell index).
+* For total variation f(0) = 1/2, and the ceiling is exactly 1 - 1/(2 k N^2), as printed; as TV is
+  below 1 anyway (at N = 2, k = 10 the ceiling is .9875) it excludes next to nothing, and does not
+  "grow" with N in a way that data could feel. For KL it is exactly ln(2 k N^2).
 * The proof needs samples without a repeated pair to look alike under both laws. A contingency
   table up to relabelling (Definition 3.2) still shows which pairs share a row, so the argument
   is complete for diagonal joints, or for estimators that see only how often pairs repeat.
@@ -20,12 +19,10 @@ Where the TVD-MI paper is loose or wrong; every line is checked by a test:
   independence sum to 0, so TVD >= |p_o - p_e| and |kappa| <= TVD / (1 - p_e) for any number of
   categories, with equality for two. (The printed derivation writes p_i p_i for P_X(i) P_Y(i).)
 * "For balanced prevalence TVD-MI = J/2" holds exactly, with |J|: in general the TVD between the
-  joint of (truth, decision) and its marginals is 2 prev (1 - prev) |J|. It does not contradict
-  TV >= J (equation 3): that TV is between the two class laws, and J/2 is the f-mutual
-  information between the class and the decision.
-* J = 2 AUC - 1 is exact for the two-segment ROC of one yes/no decision, without any symmetry.
-  For a graded score symmetry is not enough: a binormal ROC with d = 1 is symmetric and has
-  max J = .383 and 2 AUC - 1 = .520.
+  joint of (truth, decision) and its marginals is 2 prev (1 - prev) |J|. Equation 3, TV >= J, is
+  not contradicted: that TV is between the two class laws.
+* J = 2 AUC - 1 is exact for the two-segment ROC of one yes/no decision, without any symmetry; for
+  a graded score symmetry is not enough (binormal, d = 1: max J = .383, 2 AUC - 1 = .520).
 * kappa = J exactly iff the prevalence is 1/2 or decisions are as frequent as the class (or
   J = 0); low chance agreement has no part in it (at prevalence 1/2, p_e is 1/2).
 """
@@ -160,12 +157,8 @@ def kappa(joint: ArrayLike) -> float:
 def kappa_bound(tvd: float, p_e: float) -> float:
     """2 TVD / (1 - p_e): the paper's upper bound of |kappa|; half of it is a bound too.
 
-    Args:
-        tvd: TVD-MI of the two raters.
-        p_e: agreement by chance.
-
     Raises:
-        ValueError: tvd is negative, or p_e lies outside [0, 1).
+        ValueError: tvd is negative, or p_e, the agreement by chance, lies outside [0, 1).
     """
     if tvd < 0 or not 0 <= p_e < 1:
         raise ValueError(f"Needs tvd >= 0 and p_e in [0, 1), got {tvd} and {p_e}.")

@@ -11,17 +11,35 @@ texts share, and by what sampled items add. The last is known from the items, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from judgelab.stats.intervals.arrays import Floats, checked_pair, divide
+from judgelab.stats.intervals.arrays import Floats, Mask, checked_pair, divide
 from judgelab.stats.intervals.estimate import Estimate
 
 ROUNDING = 1e-12
 """Share of the largest score below which a difference of means, or a sd, is rounding."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Differences between two systems' scores on the same items, [systems, systems] or [pairs].
+
+    Attributes:
+        shared: items on which both systems are scored by people and by the metric.
+        human, metric: mean over shared items of the first system's score minus the second's.
+        var_human, var_metric, cov: of these differences over items.
+    """
+
+    shared: Floats
+    human: Floats
+    metric: Floats
+    var_human: Floats
+    var_metric: Floats
+    cov: Floats
 
 
 @dataclass(frozen=True)
@@ -32,38 +50,12 @@ class SystemMoments:
         sums: [systems, 6] count, h, m, h^2, m^2, h m over the texts scored by both, where h is
             the human and m the metric score less their overall means.
         largest: human and metric score in magnitude, to tell a spread from rounding.
-        shared: [systems, systems] items on which both systems are scored by both.
-        gap_human, gap_metric: [systems, systems] mean over shared items of the row's score minus
-            the column's.
-        var_human, var_metric, cov: [systems, systems] of these differences over items.
+        gaps: [systems, systems], the row's score minus the column's.
     """
 
     sums: Floats
     largest: tuple[float, float]
-    shared: Floats
-    gap_human: Floats
-    gap_metric: Floats
-    var_human: Floats
-    var_metric: Floats
-    cov: Floats
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """Pairs of systems that share more than two items.
-
-    Attributes:
-        systems: in any such pair.
-        shared, gap_human, ...: [pairs], as in SystemMoments.
-    """
-
-    systems: int
-    shared: Floats
-    gap_human: Floats
-    gap_metric: Floats
-    var_human: Floats
-    var_metric: Floats
-    cov: Floats
+    gaps: Gaps
 
 
 @dataclass(frozen=True)
@@ -93,21 +85,21 @@ class Component:
         return float(low), float(high)
 
 
-def bias_component(pairs: Gaps, slope: float) -> Component:
+def _bias_component(pairs: Gaps, systems: int, slope: float) -> Component:
     """Of metric / slope - human, in human units; needs a pair."""
-    gaps = pairs.gap_metric / slope - pairs.gap_human
+    gaps = pairs.metric / slope - pairs.human
     noise = pairs.var_metric / slope**2 - 2 * pairs.cov / slope + pairs.var_human
-    return _component(gaps, noise / pairs.shared, pairs.systems - 1, pairs.systems - 1)
+    return _component(gaps, noise / pairs.shared, systems - 1, systems - 1)
 
 
-def line_component(pairs: Gaps) -> tuple[float, Component]:
+def _line_component(pairs: Gaps, systems: int) -> tuple[float, Component]:
     """Slope of the metric's system means on people's, and what is left about it, in metric
     units; needs three systems and a gap between human means."""
-    steep = float((pairs.gap_human * pairs.gap_metric).sum() / (pairs.gap_human**2).sum())
-    gaps = pairs.gap_metric - steep * pairs.gap_human
+    steep = float((pairs.human * pairs.metric).sum() / (pairs.human**2).sum())
+    gaps = pairs.metric - steep * pairs.human
     noise = pairs.var_metric - 2 * steep * pairs.cov + steep**2 * pairs.var_human
     # the line took one of the systems' differences
-    return steep, _component(gaps, noise / pairs.shared, pairs.systems - 1, pairs.systems - 2)
+    return steep, _component(gaps, noise / pairs.shared, systems - 1, systems - 2)
 
 
 def _component(gaps: Floats, sampled: Floats, differences: int, freedom: int) -> Component:
@@ -142,32 +134,18 @@ def system_moments(human: ArrayLike, metric: ArrayLike) -> SystemMoments:
         total = own + own.T - cross - cross.T
         return divide(total - shared * gap(x) * gap(y), np.where(shared > 1, shared - 1, 0.0))
 
-    return SystemMoments(
-        np.stack([part.sum(axis=0) for part in parts], axis=1),
-        (largest[0], largest[1]),
-        shared,
-        gap(h),
-        gap(m),
-        spread(h, h),
-        spread(m, m),
-        spread(h, m),
-    )
+    sums = np.stack([part.sum(axis=0) for part in parts], axis=1)
+    gaps = Gaps(shared, gap(h), gap(m), spread(h, h), spread(m, m), spread(h, m))
+    return SystemMoments(sums, (largest[0], largest[1]), gaps)
 
 
-def gaps_between(moments: SystemMoments, chosen: NDArray[np.bool_]) -> Gaps:
-    """Every pair of the chosen systems (a mask [systems]), once."""
-    enough = np.outer(chosen, chosen) & (moments.shared > 2)
+def _pairs_of(moments: SystemMoments, chosen: Mask) -> tuple[int, Gaps]:
+    """Every pair of the chosen systems that shares more than two items, and their systems."""
+    enough = np.outer(chosen, chosen) & (moments.gaps.shared > 2)
     np.fill_diagonal(enough, False)
     usable = np.triu(enough)
-    return Gaps(
-        int(enough.any(axis=1).sum()),
-        moments.shared[usable],
-        moments.gap_human[usable],
-        moments.gap_metric[usable],
-        moments.var_human[usable],
-        moments.var_metric[usable],
-        moments.cov[usable],
-    )
+    kept = (getattr(moments.gaps, field.name)[usable] for field in fields(Gaps))
+    return int(enough.any(axis=1).sum()), Gaps(*kept)
 
 
 @dataclass(frozen=True)
@@ -200,7 +178,7 @@ class JudgeFit:
     texts: int
 
 
-def fit_judge(moments: SystemMoments, keep: NDArray[np.bool_] | None = None) -> JudgeFit:
+def fit_judge(moments: SystemMoments, keep: Mask | None = None) -> JudgeFit:
     """The judge on some of the systems (all for None).
 
     The variance of the bias is the mean over pairs of systems of half the squared gap between
@@ -219,13 +197,13 @@ def fit_judge(moments: SystemMoments, keep: NDArray[np.bool_] | None = None) -> 
     if not (var_h > least[0] and var_m > least[1]):
         return JudgeFit(*(nothing,) * 7, systems=systems, texts=int(n))
     r, slope = float(cov / np.sqrt(var_h * var_m)), float(cov / var_h)
-    pairs = gaps_between(moments, chosen)
+    paired, pairs = _pairs_of(moments, chosen)
     bias = line = steep = nothing
-    if r > 0 and pairs.systems > 1:
+    if r > 0 and paired > 1:
         smallest = float(np.sqrt(ROUNDING * var_h))  # a difference of sums, squared
-        bias = bias_component(pairs, slope).sd(smallest)
-        if pairs.systems > 2 and (pairs.gap_human**2).sum() > 0:
-            metric_slope, left = line_component(pairs)
+        bias = _bias_component(pairs, paired, slope).sd(smallest)
+        if paired > 2 and (pairs.human**2).sum() > 0:
+            metric_slope, left = _line_component(pairs, paired)
             steep, line = metric_slope / slope, left.sd(smallest * slope) / slope
     shared = _item_correlation(moments, chosen, pairs.var_metric)
     sd = float(np.sqrt(var_h))
@@ -245,18 +223,16 @@ def bias_estimate(moments: SystemMoments) -> Estimate:
     fit, everyone = fit_judge(moments), np.ones(len(moments.sums), dtype=np.bool_)
     if np.isnan(fit.bias_sd):
         return Estimate(fit.bias_sd, float("nan"), float("nan"), fit.systems)
-    pairs = gaps_between(moments, everyone)
-    low, high = bias_component(pairs, fit.slope).interval()
-    return Estimate(fit.bias_sd, low, high, pairs.systems)
+    paired, pairs = _pairs_of(moments, everyone)
+    low, high = _bias_component(pairs, paired, fit.slope).interval()
+    return Estimate(fit.bias_sd, low, high, paired)
 
 
 def _central(product: float, first: float, second: float, n: float) -> float:
     return product / n - first * second / n**2 if n else float("nan")
 
 
-def _item_correlation(
-    moments: SystemMoments, chosen: NDArray[np.bool_], variances: Floats
-) -> float:
+def _item_correlation(moments: SystemMoments, chosen: Mask, variances: Floats) -> float:
     """1 - (variance of the difference on an item) / (twice the variance within a system)."""
     n, _, m, _, mm, _ = moments.sums[chosen].T
     many = n > 1

@@ -131,12 +131,11 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     systems = tuple(dict.fromkeys(table["agent"]))
     items = list(dict.fromkeys(table["item"]))[:limit]
     try:
-        wide = {
-            name: table.pivot(index="item", columns="agent", values=name)
-            .reindex(index=items, columns=list(systems))
-            .to_numpy(dtype=np.float64)
+        wide = table.pivot(index="item", columns="agent", values=["score", "human"])
+        metric, human = (
+            wide[name].reindex(index=items, columns=list(systems)).to_numpy(dtype=np.float64)
             for name in ("score", "human")
-        }
+        )
     except (ValueError, TypeError) as cause:
         raise DataError(f"{file} is no table of scores, one for each text: {cause}.") from cause
     keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
@@ -145,4 +144,4 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     said = (f"Scores are those of a finished run ({made}): {run.path.name}.",)
     provenance = {"run": run.path.name, "summary": summary}
     by = tuple(read_estimators(result))
-    return Scored(systems, wide["score"], wide["human"], about, said, provenance, by)
+    return Scored(systems, metric, human, about, said, provenance, by)
