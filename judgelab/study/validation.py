@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
@@ -16,7 +15,7 @@ from judgelab.core.result import Result, Row, Table, Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
-from judgelab.engine.provenance import origin_of, sources
+from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import clustered_correlation
@@ -24,7 +23,7 @@ from judgelab.stats.discrimination.standardized import standardized_mean_differe
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.tables import (
     about,
     columns,
@@ -62,24 +61,6 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class ValidationState:
-    """The texts before or after the attack, and the mechanism's scores of them."""
-
-    panel: Panel
-    measured: xr.Dataset
-    scores: Scores
-    rows: Rows
-
-    @property
-    def candidates(self) -> list[int]:
-        """Columns of the agents that are not references."""
-        return [k for k, agent in enumerate(self.panel.agents) if not agent.reference]
-
-
-States = Mapping[str, ValidationState]
-
-
-@dataclass(frozen=True)
 class Validation(Study):
     """Standardised mean difference before and after an attack on the candidates' texts.
 
@@ -110,18 +91,16 @@ class Validation(Study):
         Raises:
             ConfigError: under an attack, there is no candidate or no reference.
         """
-        panels = self._panels(context)
-        states = {name: self._state(context, panel) for name, panel in panels.items()}
-        for name, one in states.items():
-            write_records(context, one.panel, one.measured, one.scores, name=name, pairs=True)
-        change = self._change(states, context.seed) if len(states) > 1 else None
+        states = score_panels(context, self._panels(context), self.definition, pairs=True)
+        rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
+        change = self._change(rows, context.seed) if len(states) > 1 else None
         word = "" if change is None else verdict(context.attack.expects, change)
         human = _human_correlations(states["clean"], self.bootstrap, context.seed)
         made = [
-            None if change is None else self._change_table(context, states, change, word),
+            None if change is None else self._change_table(context, rows, change, word),
             _human_table(human) if human else None,
             _agents_table(states, self.bootstrap, context.seed),
-            _coverage_table(states),
+            _coverage_table(states, rows),
             *diagnostics_tables({name: state.scores for name, state in states.items()}),
         ]
         return Result(
@@ -130,9 +109,7 @@ class Validation(Study):
             tables=[table for table in made if table is not None],
             figures=["score_change"] if change is not None else [],
             notes=tuple(self._notes(context, states, change, word)),
-            provenance={
-                name: origin_of(one.panel, one.measured.attrs) for name, one in states.items()
-            },
+            provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )
 
@@ -142,18 +119,15 @@ class Validation(Study):
             _both_roles(panels["clean"])
         return panels
 
-    def _state(self, context: Context, panel: Panel) -> ValidationState:
-        measured = context.measure(panel)
-        scores = context.score(measured, self.definition)
-        return ValidationState(panel, measured, scores, rows_of(panel, scores))
-
-    def _change(self, states: States, seed: int) -> Estimate:
-        clean, attacked = states["clean"].rows, states["attacked"].rows
+    def _change(self, rows: Mapping[str, Rows], seed: int) -> Estimate:
+        clean, attacked = rows["clean"], rows["attacked"]
         return standardized_mean_difference(
             clean.score, attacked.score, clean.item, self.definition, self.bootstrap, seed
         )
 
-    def _change_table(self, context: Context, states: States, change: Estimate, word: str) -> Table:
+    def _change_table(
+        self, context: Context, rows: Mapping[str, Rows], change: Estimate, word: str
+    ) -> Table:
         """One row: d, its interval, and what it means for this attack."""
         row: Row = {
             "mechanism": context.mechanism.name,
@@ -161,7 +135,7 @@ class Validation(Study):
             "honest_metric": "falls" if context.attack.expects == "fall" else "does not rise",
             "verdict": word,
             **columns(change),
-            **{f"mean_{name}": state.rows.mean for name, state in states.items()},
+            **{f"mean_{name}": one.mean for name, one in rows.items()},
         }
         note = (
             "d: attacked minus clean, in pooled standard deviations of the rows (a candidate's "
@@ -173,7 +147,7 @@ class Validation(Study):
     def _summary(
         self,
         context: Context,
-        states: States,
+        states: Panels,
         change: Estimate | None,
         word: str,
         human: Mapping[str, Estimate],
@@ -192,14 +166,14 @@ class Validation(Study):
         for name, estimate in human.items():
             summary |= entries(f"clean/human_{name}", estimate)
         for name, state in states.items():
-            scored = state.scores.agent.values[:, state.candidates]
+            scored = state.values[:, state.candidates]
             summary[f"{name}/mean_score"] = float(np.nanmean(scored)) if scored.size else np.nan
             summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return summary
 
     def _notes(
-        self, context: Context, states: States, change: Estimate | None, word: str
+        self, context: Context, states: Panels, change: Estimate | None, word: str
     ) -> Iterator[str]:
         clean = states["clean"].panel
         yield from sources(context, clean, states.get("attacked", states["clean"]).panel)
@@ -240,17 +214,14 @@ def _both_roles(panel: Panel) -> None:
     )
 
 
-def _human_correlations(clean: ValidationState, draws: int, seed: int) -> dict[str, Estimate]:
+def _human_correlations(clean: ScoredPanel, draws: int, seed: int) -> dict[str, Estimate]:
     """Spearman and Pearson of clean scores with human grades; empty without grades."""
-    names = [agent.name for agent in clean.panel.agents]
-    human = [[item.human.get(name, np.nan) for name in names] for item in clean.panel.items]
-    grades = np.array(human, dtype=np.float64)
+    grades = human_scores(clean.panel)
     if np.isnan(grades).all():
         return {}
-    scores = clean.scores.agent.values
     return {
-        "spearman": clustered_correlation(scores, grades, "spearman", draws, seed),
-        "pearson": clustered_correlation(scores, grades, "pearson", draws, seed),
+        "spearman": clustered_correlation(clean.values, grades, "spearman", draws, seed),
+        "pearson": clustered_correlation(clean.values, grades, "pearson", draws, seed),
     }
 
 
@@ -261,12 +232,12 @@ def _human_table(human: Mapping[str, Estimate]) -> Table:
     return estimate_table("human", "Clean scores against human grades", cells, note)
 
 
-def _agents_table(states: States, draws: int, seed: int) -> Table:
+def _agents_table(states: Panels, draws: int, seed: int) -> Table:
     """Mean score of each candidate."""
     cells = [
         (
             {"panel": name, "agent": state.panel.agents[k].name},
-            bootstrap_mean(state.scores.agent.values[:, k], draws, seed),
+            bootstrap_mean(state.values[:, k], draws, seed),
         )
         for name, state in states.items()
         for k in state.candidates
@@ -274,7 +245,7 @@ def _agents_table(states: States, draws: int, seed: int) -> Table:
     return estimate_table("agents", "Mean score of each candidate", cells, "Intervals over items.")
 
 
-def _coverage_table(states: States) -> Table:
+def _coverage_table(states: Panels, scored: Mapping[str, Rows]) -> Table:
     """How many rows there were, and how many got a score."""
     rows: list[Row] = [
         {
@@ -285,8 +256,8 @@ def _coverage_table(states: States) -> Table:
             "absent_texts": sum(
                 row[k] is None for row in state.panel.texts for k in state.candidates
             ),
-            "rows": len(state.rows.score),
-            "unscored_rows": int(np.isnan(state.rows.score).sum()),
+            "rows": len(scored[name].score),
+            "unscored_rows": int(np.isnan(scored[name].score).sum()),
         }
         for name, state in states.items()
     ]

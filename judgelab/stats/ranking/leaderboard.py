@@ -31,7 +31,7 @@ class Ranking:
     """One entry for each candidate, in the order of the scores.
 
     Attributes:
-        mean: over scored items, in the unit of the scores; NaN without any.
+        value: mean over scored items, in the unit of the scores; NaN without any.
         low, high: interval of the mean; NaN with fewer than three scored items.
         rank: 1 is the highest mean, ties averaged; NaN without a mean.
         rank_low, rank_high: best and worst rank that is compatible with the data; NaN without an
@@ -41,7 +41,7 @@ class Ranking:
         n, unscored: items with and without a score.
     """
 
-    mean: Floats
+    value: Floats
     low: Floats
     high: Floats
     rank: Floats

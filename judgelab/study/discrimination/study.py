@@ -15,7 +15,6 @@ from judgelab.core.result import Result, Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
-from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc
@@ -29,28 +28,11 @@ from judgelab.stats.discrimination.effect_size import (
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import Groups, groups, in_pairing_order
-from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.panels import Panels, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries
 from judgelab.study.discrimination import tables
 
-
-@dataclass(frozen=True)
-class PerItem:
-    """What each item says [items]; NaN where it says nothing."""
-
-    difference: Floats
-    auc: Floats
-    pair_auc: Floats
-
-
-@dataclass(frozen=True)
-class State:
-    """One half of a run: the clean panel, or the attacked one."""
-
-    panel: Panel
-    measured: xr.Dataset
-    scores: Scores
-    per_item: PerItem
+DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
 
 
 @dataclass(frozen=True)
@@ -76,13 +58,12 @@ class Discrimination(Study):
 
     def run(self, context: Context) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
-        states = {name: self._state(context, panel) for name, panel in context.panels().items()}
+        states = score_panels(context, context.panels(), self.definition)
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
-        for name, state in states.items():
-            write_records(context, state.panel, state.measured, state.scores, name=name)
-        figures = {name: self._figures(state, context.seed) for name, state in states.items()}
-        change = self._change(states, context.seed) if len(states) > 1 else {}
+        items = {name: self._per_item(one.panel, one.scores) for name, one in states.items()}
+        figures = {name: self._figures(one, context.seed) for name, one in items.items()}
+        change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
         made = [
             tables.figures_table(figures) if known else None,
@@ -99,33 +80,27 @@ class Discrimination(Study):
             tables=[table for table in made if table is not None],
             figures=_drawings(known, clean.scores),
             notes=tables.notes(context, states, known, self.definition),
-            provenance={
-                name: origin_of(state.panel, state.measured.attrs) for name, state in states.items()
-            },
+            provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )
 
-    def _state(self, context: Context, panel: Panel) -> State:
-        measured = context.measure(panel)
-        scores = context.score(measured, self.definition)
-        return State(panel, measured, scores, self._per_item(panel, scores))
-
-    def _per_item(self, panel: Panel, scores: Scores) -> PerItem:
+    def _per_item(self, panel: Panel, scores: Scores) -> dict[str, Floats]:
+        """Statistic -> [items]; NaN where it is not known, all of it without categories."""
         nothing = np.full(len(panel.items), np.nan)
         group = groups(panel, self.definition)
         if not group.known:
-            return PerItem(nothing, nothing, nothing)
+            return {"effect_size": nothing, "auc": nothing, "pair_auc": nothing}
         values = scores.agent.values
-        return PerItem(
-            difference=group_difference(values, group.good, group.bad),
-            auc=item_auc(values, group.good, group.bad),
-            pair_auc=nothing if scores.pair is None else self._pair_auc(panel, scores.pair, group),
-        )
+        return {
+            "effect_size": group_difference(values, group.good, group.bad),
+            "auc": item_auc(values, group.good, group.bad),
+            "pair_auc": nothing
+            if scores.pair is None
+            else self._pair_auc(panel, scores.pair, group),
+        }
 
     def _pair_auc(self, panel: Panel, pair: xr.DataArray, group: Groups) -> Floats:
         balanced = self.definition == "released"
-        if group.pair_good.sum() < 2:
-            return np.full(len(panel.items), np.nan)
         return pair_auc(
             pair.values,
             in_pairing_order(panel, group.pair_good),
@@ -134,35 +109,31 @@ class Discrimination(Study):
             item_seeds=_example_numbers(panel) if balanced else None,
         )
 
-    def _figures(self, state: State, seed: int) -> dict[str, Estimate]:
-        item = state.per_item
+    def _figures(self, items: Mapping[str, Floats], seed: int) -> dict[str, Estimate]:
         return {
             "effect_size": paired_effect_size(
-                item.difference, self.bootstrap, seed, permutations=self.permutations
+                items["effect_size"], self.bootstrap, seed, permutations=self.permutations
             ),
-            "auc": macro_auc(item.auc, self.bootstrap, seed),
-            "pair_auc": macro_auc(item.pair_auc, self.bootstrap, seed),
+            "auc": macro_auc(items["auc"], self.bootstrap, seed),
+            "pair_auc": macro_auc(items["pair_auc"], self.bootstrap, seed),
         }
 
-    def _change(self, states: Mapping[str, State], seed: int) -> dict[str, Estimate]:
+    def _change(
+        self, states: Panels, items: Mapping[str, Mapping[str, Floats]], seed: int
+    ) -> dict[str, Estimate]:
         clean, attacked = states["clean"], states["attacked"]
-        before, after = clean.per_item, attacked.per_item
-        scores = (clean.scores.agent.values, attacked.scores.agent.values)
-        change = {"score": score_delta(*scores, self.bootstrap, seed)}
+        change = {"score": score_delta(clean.values, attacked.values, self.bootstrap, seed)}
         if not groups(clean.panel, self.definition).known:
             return change
-        return change | {
-            "effect_size": effect_size_delta(
-                before.difference, after.difference, self.bootstrap, seed
-            ),
-            "auc": auc_delta(before.auc, after.auc, self.bootstrap, seed),
-            "pair_auc": auc_delta(before.pair_auc, after.pair_auc, self.bootstrap, seed),
-        }
+        for name, delta in DELTAS.items():
+            before, after = items["clean"][name], items["attacked"][name]
+            change[name] = delta(before, after, self.bootstrap, seed)
+        return change
 
     def _summary(
         self,
         context: Context,
-        states: Mapping[str, State],
+        states: Panels,
         figures: Mapping[str, Mapping[str, Estimate]],
         change: Mapping[str, Estimate],
     ) -> dict[str, Value]:

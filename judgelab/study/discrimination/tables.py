@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +16,9 @@ from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.groups import category, groups
+from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import estimate_table
 
-if TYPE_CHECKING:
-    from judgelab.study.discrimination.study import State
-
-States = Mapping[str, "State"]
 Estimates = Mapping[str, Estimate]
 Cells = list[tuple[Row, Estimate]]
 
@@ -54,7 +50,7 @@ def change_table(change: Estimates) -> Table:
     return estimate_table("change", "What the attack changes", cells, note)
 
 
-def agents_table(states: States, definition: Definition, draws: int, seed: int) -> Table:
+def agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Mean score of each agent, best first on the clean panel."""
     cells: Cells = []
     for state, part in states.items():
@@ -67,7 +63,7 @@ def agents_table(states: States, definition: Definition, draws: int, seed: int) 
                 "category": category(agent, definition),
                 "group": "reference" if agent.reference else str(labels[column]),
             }
-            values = part.scores.agent.values[:, column]
+            values = part.values[:, column]
             cells.append((head, bootstrap_mean(values, draws, seed)))
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
@@ -76,7 +72,7 @@ def agents_table(states: States, definition: Definition, draws: int, seed: int) 
     return estimate_table("agents", "Mean score of each agent", cells, note)
 
 
-def categories_table(states: States, definition: Definition, draws: int, seed: int) -> Table:
+def categories_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Mean score of each category: per item over its agents, then over items."""
     cells: Cells = []
     for state, part in states.items():
@@ -85,19 +81,19 @@ def categories_table(states: States, definition: Definition, draws: int, seed: i
         ]
         for name in sorted({label for label in labels if label is not None}):
             mask = np.array([label == name for label in labels])
-            per_item = row_means(part.scores.agent.values[:, mask])
+            per_item = row_means(part.values[:, mask])
             head: Row = {"panel": state, "category": name, "agents": int(mask.sum())}
             cells.append((head, bootstrap_mean(per_item, draws, seed)))
     note = "Without the human reference."
     return estimate_table("categories", "Mean score of each category", cells, note)
 
 
-def correlation_table(states: States, draws: int, seed: int) -> Table:
+def correlation_table(states: Panels, draws: int, seed: int) -> Table:
     """Spearman correlation of the score with what it should, and should not, follow."""
     cells: Cells = []
     for state, part in states.items():
         for name, other in _companions(part.panel):
-            values = part.scores.agent.values
+            values = part.values
             found = clustered_correlation(values, other, "spearman", draws, seed)
             cells.append(({"panel": state, "with": name}, found))
     note = "Spearman over all texts, interval by resampling items; here unscored counts texts."
@@ -107,17 +103,17 @@ def correlation_table(states: States, draws: int, seed: int) -> Table:
 def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
     length = [[np.nan if t is None else float(len(t.split())) for t in row] for row in panel.texts]
     yield "length in words", np.array(length)
-    human = [[item.human.get(agent.name, np.nan) for agent in panel.agents] for item in panel.items]
+    human = human_scores(panel)
     if not np.isnan(human).all():
-        yield "human score", np.array(human, dtype=np.float64)
+        yield "human score", human
 
 
-def coverage_table(states: States) -> Table:
+def coverage_table(states: Panels) -> Table:
     """How many texts were there, and how many got a score."""
     rows: list[Row] = []
     for state, part in states.items():
         texts = [text for row in part.panel.texts for text in row]
-        agent = part.scores.agent.values
+        agent = part.values
         row: dict[str, Value] = {
             "panel": state,
             "items": agent.shape[0],
@@ -136,7 +132,7 @@ def coverage_table(states: States) -> Table:
     return Table("coverage", "What was scored", rows, "Unscored is left out, never counted as 0.")
 
 
-def notes(context: Context, states: States, known: bool, definition: Definition) -> tuple[str, ...]:
+def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
     """Data, LM, and whatever limits what the numbers mean."""
     clean = states["clean"]
     last = states.get("attacked", clean)
@@ -149,7 +145,7 @@ def notes(context: Context, states: States, known: bool, definition: Definition)
     )
 
 
-def _made_of(context: Context, clean: State) -> Iterator[str]:
+def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
     origin = clean.panel.provenance
     where = origin.get("source") or origin.get("domain") or "as given"
     yield (
@@ -164,7 +160,7 @@ def _made_of(context: Context, clean: State) -> Iterator[str]:
         yield "Replies: from the probabilities of the allowed labels; none was generated."
 
 
-def _limits(clean: State, known: bool) -> Iterator[str]:
+def _limits(clean: ScoredPanel, known: bool) -> Iterator[str]:
     items, agents = len(clean.panel.items), len(clean.panel.agents)
     if items < FEW_ITEMS:
         yield (

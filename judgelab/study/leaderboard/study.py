@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
-from judgelab.engine.provenance import origin_of, sources
+from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
-from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.panels import score_panels
 from judgelab.study.common.tables import about, read_by
 from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
 
@@ -60,10 +60,8 @@ class Leaderboard(Study):
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel = self._panel(context)
         candidates = self._candidates(panel)
-        measured = context.measure(panel)
-        scores = context.score(measured, self.definition)
-        write_records(context, panel, measured, scores, pairs=True)
-        values = scores.agent.values[:, candidates]
+        (clean,) = score_panels(context, {"clean": panel}, self.definition, pairs=True).values()
+        values, directed = clean.values[:, candidates], clean.scores.directed
         if np.isnan(values).all():
             raise DataError(
                 f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
@@ -71,7 +69,7 @@ class Leaderboard(Study):
             )
         agents = [panel.agents[k] for k in candidates]
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
-        against = values if scores.directed is None else scores.directed.values[:, candidates]
+        against = values if directed is None else directed.values[:, candidates]
         rows = self._rows(agents, ranking, against, others)
         note = (
             "Mean score over items with its 90 % interval, rank with its 90 % interval, and in "
@@ -87,8 +85,8 @@ class Leaderboard(Study):
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
             notes=(*sources(context, panel), self._baseline),
-            provenance={"clean": origin_of(panel, measured.attrs)},
-            estimators=estimators(scores),
+            provenance={"clean": clean.origin},
+            estimators=estimators(clean.scores),
         )
 
     def ask(self, context: Context) -> None:
@@ -121,20 +119,12 @@ class Leaderboard(Study):
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
         rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
-        for k in np.argsort(-ranking.mean, kind="stable"):  # NaN last
+        for k in np.argsort(-ranking.value, kind="stable"):  # NaN last
             agent = agents[k]
             row: dict[str, Value] = {
                 "candidate": agent.name,
                 "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
-                "value": ranking.mean[k],
-                "low": ranking.low[k],
-                "high": ranking.high[k],
-                "rank": ranking.rank[k],
-                "rank_low": ranking.rank_low[k],
-                "rank_high": ranking.rank_high[k],
-                "p_best": ranking.p_best[k],
-                "n": int(ranking.n[k]),
-                "unscored": int(ranking.unscored[k]),
+                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
             }
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:

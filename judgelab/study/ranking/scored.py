@@ -8,19 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.estimator import Estimator, read_estimators
 from judgelab.core.panel import Panel
 from judgelab.core.result import Value
-from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
-from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.store.run_dir import RunDir
-from judgelab.study.common.long_tables import SCORES, write_records
+from judgelab.study.common.long_tables import SCORES
+from judgelab.study.common.panels import ScoredPanel, human_scores, score_panels
 
 COLUMNS = ("item", "agent", "reference", "score", "human")
 
@@ -64,11 +62,8 @@ def measure(context: Context) -> Scored:
     Raises:
         ConfigError: there is an attack: systems are ranked by the texts that they wrote.
     """
-    panel = _clean(context)
-    measured = context.measure(panel)
-    scores = context.score(measured)
-    write_records(context, panel, measured, scores)
-    return _of_panel(context, panel, measured, scores)
+    panels = {"clean": _clean(context)}
+    return _of_panel(context, score_panels(context, panels, "corrected")["clean"])
 
 
 def _clean(context: Context) -> Panel:
@@ -76,12 +71,9 @@ def _clean(context: Context) -> Panel:
     return context.panels()["clean"]
 
 
-def _of_panel(context: Context, panel: Panel, measured: xr.Dataset, scores: Scores) -> Scored:
-    kept = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-    systems = tuple(panel.agents[k].name for k in kept)
-    human = [[item.human.get(name, np.nan) for name in systems] for item in panel.items]
-    origin, asks = panel.provenance, any(context.mechanism.requires)
-    named = str(measured.attrs.get("metric") or context.mechanism.name)
+def _of_panel(context: Context, clean: ScoredPanel) -> Scored:
+    kept, origin = clean.candidates, clean.panel.provenance
+    named = str(clean.measured.attrs.get("metric") or context.mechanism.name)
     about: dict[str, Value] = {
         "mechanism": context.mechanism.name,
         "metric": named,
@@ -90,17 +82,17 @@ def _of_panel(context: Context, panel: Panel, measured: xr.Dataset, scores: Scor
     said = [f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'})."]
     if origin.get("synthetic"):
         said.append(f"Synthetic: {origin['synthetic']}. The figures show what a study looks like.")
-    if asks:
+    if any(context.mechanism.requires):
         about["evaluation_lm"] = context.evaluation_lm.identity
         said.append(f"Evaluation LM: {context.evaluation_lm.identity}.")
     return Scored(
-        systems,
-        scores.agent.values[:, kept].astype(np.float64),
-        np.array(human, dtype=np.float64).reshape(len(panel.items), len(systems)),
+        tuple(clean.panel.agents[k].name for k in kept),
+        clean.values[:, kept],
+        human_scores(clean.panel)[:, kept],
         about,
         tuple(said),
-        {"clean": origin_of(panel, measured.attrs)},
-        estimators(scores),
+        {"clean": clean.origin},
+        estimators(clean.scores),
     )
 
 

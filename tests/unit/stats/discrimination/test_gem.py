@@ -243,7 +243,7 @@ class TestRankIntervals:
         for column in range(3):
             known = scores[~np.isnan(scores[:, column]), column]
             low, high = stats.t.interval(0.9, len(known) - 1, known.mean(), stats.sem(known))
-            assert found.mean[column] == pytest.approx(known.mean())
+            assert found.value[column] == pytest.approx(known.mean())
             assert (found.low[column], found.high[column]) == pytest.approx((low, high))
         assert found.n.tolist() == [40, 36, 40] and found.unscored.tolist() == [0, 4, 0]
         assert found.rank.tolist() == [3, 1, 2]
@@ -254,7 +254,7 @@ class TestRankIntervals:
         rng = np.random.default_rng(1)
         scores = 10 * rng.normal(size=(30, 1)) + [0.0, 0.5] + 0.1 * rng.normal(size=(30, 2))
         found = rank_intervals(scores)
-        assert found.low[1] < found.mean[0], "the bars overlap"
+        assert found.low[1] < found.value[0], "the bars overlap"
         assert found.rank_low.tolist() == found.rank_high.tolist() == [2, 1]
 
     def test_tied_candidates_keep_all_their_ranks(self) -> None:
@@ -270,9 +270,9 @@ class TestRankIntervals:
         scores[:, 1] = np.nan
         scores[2:, 2] = np.nan
         found = rank_intervals(scores, draws=100)
-        assert math.isnan(found.mean[1]) and math.isnan(found.p_best[1])
+        assert math.isnan(found.value[1]) and math.isnan(found.p_best[1])
         assert math.isnan(found.rank[1]) and np.isnan(found.rank_low[[1, 2]]).all()
-        assert not math.isnan(found.mean[2]) and math.isnan(found.low[2])
+        assert not math.isnan(found.value[2]) and math.isnan(found.low[2])
         assert np.nansum(found.p_best) == pytest.approx(1)
         assert found.rank_low[0] == 1 and found.rank_high[0] == 3
         one_item = rank_intervals([[1.0, 2.0]])
