@@ -4,6 +4,8 @@ An AUC per item that is then averaged (TVD-MI paper, appendix A.3) does not mix 
 different items, whose levels differ. Two questions are asked of it: does an agent-level score
 put good-faith agents above problematic ones (``item_auc``), and does a pair score put pairs of
 two good agents above pairs of a good and a problematic one (``pair_auc``, the paper's Table 3).
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -23,15 +25,8 @@ Indices = NDArray[np.intp]
 def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
     """P(positive > negative) + P(positive = negative) / 2, for every row.
 
-    Args:
-        positives, negatives: [items, P] and [items, N] scores; NaN cells are ignored.
-
-    Returns:
-        [items]; NaN for a row that lacks a scored cell of either class. Computed from average
-        ranks (Mann-Whitney), exact for ties.
-
-    Raises:
-        ValueError: not two-dimensional, or different numbers of rows.
+    [items] from scores [items, P] and [items, N]; NaN for a row that lacks a scored cell of either
+    class. Computed from average ranks (Mann-Whitney), exact for ties.
     """
     first = np.asarray(positives, dtype=np.float64)
     second = np.asarray(negatives, dtype=np.float64)
@@ -49,17 +44,10 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
 
 
 def item_auc(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
-    """Agent-level AUC per item: positive (good-faith) against negative (problematic) agents.
+    """Agent-level AUC [items]: positive (good-faith) against negative (problematic) agents.
 
-    Args:
-        scores: [items, agents], NaN where unscored.
-        positive, negative: boolean masks [agents].
-
-    Returns:
-        [items]; NaN where either group has no scored agent.
-
-    Raises:
-        ValueError: shapes do not fit, or an agent is in both groups.
+    From scores [items, agents] and boolean masks [agents], which must be disjoint; NaN where either
+    group has no scored agent.
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
@@ -119,13 +107,6 @@ def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate
 
     p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): a score that
     knows nothing about the classes gives AUCs symmetric about 1/2.
-
-    Args:
-        row_aucs: [items] from ``row_auc``, ``item_auc`` or ``pair_auc``; NaN is unscored.
-        draws, seed: bootstrap resamples, and sign flips.
-
-    Raises:
-        ValueError: not one-dimensional, or infinities.
     """
     return mean_with_p(row_aucs, draws, seed, null=0.5)
 

@@ -3,6 +3,8 @@
 Cells of one item are not independent, so intervals resample whole items. Every resample is
 evaluated exactly (ranks and pairs are those of the resampled cells, not of the original ones),
 but given as counts per item, without being built.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -52,9 +54,6 @@ def clustered_correlation(
         at a time: Fisher's z over its jackknife error, Student's t with items - 1 degrees of
         freedom. Without a correlation it fell below .05 in .02 to .08 of simulations (5 to 60
         items of 1 or 3 dependent cells), the p of independent cells in up to .13.
-
-    Raises:
-        ValueError: shapes differ, infinities, or an unknown method.
     """
     first, second = _shared(x, y, method)
     scored = ~np.isnan(first)
@@ -72,11 +71,7 @@ def clustered_correlation(
 
 
 def item_correlations(x: ArrayLike, y: ArrayLike, method: Method = "spearman") -> Floats:
-    """Correlation across the agents of each item [items]; NaN where it is undefined.
-
-    Raises:
-        ValueError: shapes differ, infinities, or an unknown method.
-    """
+    """Correlation across the agents of each item [items]; NaN where it is undefined."""
     first, second = _shared(x, y, method)
     if method == "spearman":
         first, second = average_ranks(first), average_ranks(second)

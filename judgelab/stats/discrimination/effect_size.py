@@ -8,6 +8,8 @@ items are homogeneous, and is not comparable with the usual pooled d over agents
 Attacked and clean panels hold the same items, so the interval of a change resamples items once
 and evaluates both sides on the same resample. An item or agent scored on one side only is left
 out of both: a failed call is not an effect of the attack.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -37,17 +39,10 @@ ROUNDING = 1e-12
 
 
 def group_difference(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
-    """Per item: mean score of the positive agents minus that of the negative agents.
+    """Mean score of the positive (good-faith) less that of the negative (problematic) agents.
 
-    Args:
-        scores: [items, agents], NaN where unscored.
-        positive, negative: boolean masks [agents] (good-faith, problematic agents).
-
-    Returns:
-        [items]; NaN where either group has no scored agent.
-
-    Raises:
-        ValueError: shapes do not fit, or an agent is in both groups.
+    [items] from scores [items, agents] and boolean masks [agents]; NaN where either group has no
+    scored agent.
     """
     table = checked(scores, 2, "The scores")
     first, second = disjoint_masks(positive, negative, table.shape[1])
@@ -68,12 +63,7 @@ def effect_size(difference: ArrayLike) -> float:
 
 
 def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
-    """d_z of every resample [draws]; NaN where a resample has no spread (or no two items).
-
-    Args:
-        difference: [items], NaN where unscored.
-        weights: [draws, items] from ``item_weights``.
-    """
+    """d_z [draws] of every resample of ``item_weights``; NaN where one has no spread."""
     scored = ~np.isnan(difference)
     if not scored.any():
         return np.full(len(weights), np.nan)
@@ -99,17 +89,12 @@ def paired_effect_size(
     narrow (on normal data it covers .86 of the time at 12 items and .90 at 30, not .95).
 
     Args:
-        difference: [items] from ``group_difference``, NaN where unscored.
+        difference: [items] from ``group_difference``.
         draws, seed: bootstrap resamples.
         permutations: sign flips.
 
     Returns:
-        An estimate of NaN (interval and p too) with fewer than two scored items, or where the
-        scored items all have the same difference; with two there is no interval. n and unscored
-        are always set.
-
-    Raises:
-        ValueError: ``difference`` is not one-dimensional or holds infinities.
+        NaN where ``effect_size`` is; with two scored items there is no interval.
     """
     items = checked(difference, 1, "The differences")
     n = int(np.count_nonzero(~np.isnan(items)))
@@ -134,9 +119,6 @@ def score_delta(
         clean, attacked: [items, agents], the same items and agents; NaN where unscored. Agents
             count where both sides are scored; items without such an agent are unscored.
         draws, seed: bootstrap resamples, and sign flips of the p value.
-
-    Raises:
-        ValueError: shapes differ, or infinities.
     """
     before, after = checked_pair(clean, attacked, 2, "The score delta")
     return mean_with_p(row_means(after - before), draws, seed)
@@ -145,11 +127,7 @@ def score_delta(
 def auc_delta(
     clean_auc: ArrayLike, attacked_auc: ArrayLike, draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Mean of attacked AUC - clean AUC [items], on items that have both; else as ``score_delta``.
-
-    Raises:
-        ValueError: shapes differ, or infinities.
-    """
+    """Mean of attacked - clean AUC [items], on items that have both; else as ``score_delta``."""
     before, after = checked_pair(clean_auc, attacked_auc, 1, "The AUC delta")
     return mean_with_p(after - before, draws, seed)
 
@@ -164,16 +142,11 @@ def effect_size_delta(
     whole items at random, which is exact where the attack changes nothing.
 
     Args:
-        clean_difference, attacked_difference: [items] from ``group_difference``, the same items;
-            NaN is unscored.
+        clean_difference, attacked_difference: [items] from ``group_difference``, the same items.
         draws, seed: bootstrap resamples, and swaps of the p value.
 
     Returns:
-        NaN where either d is undefined (fewer than two shared items, or no spread); no interval
-        with fewer than three shared items.
-
-    Raises:
-        ValueError: shapes differ, or infinities.
+        NaN where either d is undefined; no interval with fewer than three shared items.
     """
     before, after = checked_pair(clean_difference, attacked_difference, 1, "The effect-size delta")
     shared = ~(np.isnan(before) | np.isnan(after))

@@ -25,6 +25,8 @@ Where the TVD-MI paper is loose or wrong; every line is checked by a test:
   a graded score symmetry is not enough (binormal, d = 1: max J = .383, 2 AUC - 1 = .520).
 * kappa = J exactly iff the prevalence is 1/2 or decisions are as frequent as the class (or
   J = 0); low chance agreement has no part in it (at prevalence 1/2, p_e is 1/2).
+
+Numbers outside their range, and tables that are no joint distribution, are a ValueError.
 """
 
 from __future__ import annotations
@@ -100,11 +102,7 @@ def ceiling(f: Generator, k: int, n: int) -> float:
 
 
 def failure_probability(delta: float, k: int) -> float:
-    """delta + 1/k (at most 1): how often an estimator may exceed the ceiling of Theorem 3.3.
-
-    Raises:
-        ValueError: delta outside [0, 1], or k < 1.
-    """
+    """delta + 1/k (at most 1): how often an estimator may exceed the ceiling of Theorem 3.3."""
     if not 0 <= delta <= 1 or k < 1:
         raise ValueError(f"Needs delta in [0, 1] and k >= 1, got {delta} and {k}.")
     return min(1.0, delta + 1 / k)
@@ -128,11 +126,7 @@ def f_mutual_information(joint: ArrayLike, f: Generator) -> float:
 
 
 def tvd(joint: ArrayLike) -> float:
-    """TVD-MI: total variation in [0, 1) between a joint and the product of its marginals.
-
-    Raises:
-        ValueError: as for ``f_mutual_information``.
-    """
+    """TVD-MI: total variation in [0, 1) between a joint and the product of its marginals."""
     table, product = _joint_and_product(joint)
     return float(np.abs(table - product).sum() / 2)
 
@@ -141,9 +135,6 @@ def kappa(joint: ArrayLike) -> float:
     """Cohen's kappa of two raters' joint [c, c] of probabilities or counts.
 
     NaN where chance agreement is 1 (both raters always say the same one category).
-
-    Raises:
-        ValueError: as for ``f_mutual_information``, or the table is not square.
     """
     table, product = _joint_and_product(joint)
     if table.shape[0] != table.shape[1]:
@@ -166,32 +157,20 @@ def kappa_bound(tvd: float, p_e: float) -> float:
 
 
 def youden_j(tpr: float, tnr: float) -> float:
-    """Informativeness TPR + TNR - 1, in [-1, 1]; 0 for guessing.
-
-    Raises:
-        ValueError: a rate lies outside [0, 1].
-    """
+    """Informativeness TPR + TNR - 1, in [-1, 1]; 0 for guessing."""
     _within(tpr, 0, "A rate")
     _within(tnr, 0, "A rate")
     return tpr + tnr - 1
 
 
 def informativeness_from_auc(auc: float) -> float:
-    """2 AUC - 1: Youden's J of a yes/no decision whose ROC has this area.
-
-    Raises:
-        ValueError: auc lies outside [0, 1].
-    """
+    """2 AUC - 1: Youden's J of a yes/no decision whose ROC has this area."""
     _within(auc, 0, "An AUC")
     return 2 * auc - 1
 
 
 def auc_from_youden(j: float) -> float:
-    """(1 + J) / 2: area under the two-segment ROC of a yes/no decision.
-
-    Raises:
-        ValueError: j lies outside [-1, 1].
-    """
+    """(1 + J) / 2: area under the two-segment ROC of a yes/no decision."""
     _within(j, -1, "Youden's J")
     return (1 + j) / 2
 

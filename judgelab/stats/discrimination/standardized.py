@@ -3,6 +3,8 @@
 d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows, section 4.2. A row is one score before and
 one after; rows of one item (the same text against several references, say) are not independent,
 so intervals and tests that hold are over items.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -66,9 +68,6 @@ def standardized_mean_difference(
         n: rows scored on both sides; unscored: the other rows; clusters: items with a scored
         row. NaN with fewer than two such rows or where neither side has any spread; no interval
         with fewer than three items (corrected).
-
-    Raises:
-        ValueError: shapes differ, infinities, or an unknown definition.
     """
     if definition not in ("corrected", *MULTIPLIER):
         raise ValueError(f"Unknown definition {definition!r}: choose corrected, paper or released.")
@@ -93,17 +92,9 @@ def standardized_mean_difference(
 def verdict(expects: Literal["fall", "no_rise"], estimate: Estimate) -> Verdict:
     """What a change did, held against what an honest metric does (GEM paper, Tables 2 to 4).
 
-    Args:
-        expects: ``fall`` under a degradation, ``no_rise`` under a manipulation.
-        estimate: the change, 0 where there is none.
-
-    Returns:
-        fall: "falls" where the interval lies wholly below 0, else "does not fall". no_rise:
-        "rises" where it lies wholly above 0, else "does not rise". "undecided" without an
-        interval, and with an estimate from fewer than ``FEWEST`` items, by any definition.
-
-    Raises:
-        ValueError: another expectation.
+    Under a degradation (``fall``) "falls" where the interval lies wholly below 0; under a
+    manipulation (``no_rise``) "rises" where it lies wholly above 0. "undecided" without an
+    interval, and with an estimate from fewer than ``FEWEST`` items, by any definition.
     """
     if expects not in ("fall", "no_rise"):
         raise ValueError(f"An attack expects 'fall' or 'no_rise', got {expects!r}.")

@@ -2,6 +2,8 @@
 
 Both sides are the probability of the same two texts, so their logarithms share the length of
 the pair, and length alone makes them correlate. Divided by the tokens of the pair they do not.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -41,9 +43,6 @@ def joint_symmetry(
         (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,
         the sums divided by the tokens of both texts; method: spearman or pearson. n counts
         items, unscored pairs.
-
-    Raises:
-        ValueError: shapes do not fit, infinities, or a text without tokens.
     """
     first, second, size = _sides(*_checked(conditional, marginal, tokens))
     sides = {"text": (first, second), "token": (first / size, second / size)}

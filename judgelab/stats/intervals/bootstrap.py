@@ -4,6 +4,8 @@ Items, not calls or agents, are the unit that was sampled, so every interval of 
 resamples whole items. A resample is held as a row of counts: the statistic of all resamples is
 then a product of matrices, and two mechanisms scored on the same items share their resamples
 even where one of them left an item unscored.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -20,11 +22,7 @@ LEVEL = 0.95  # of every percentile interval
 
 
 def item_draws(n_items: int, draws: int, seed: int) -> NDArray[np.int64]:
-    """Resampled item indices [draws, n_items], uniform with replacement.
-
-    Raises:
-        ValueError: no items, or fewer than one draw.
-    """
+    """Resampled item indices [draws, n_items], uniform with replacement."""
     if n_items < 1 or draws < 1:
         raise ValueError(f"A bootstrap needs items and draws, got {n_items} and {draws}.")
     generator = np.random.default_rng(seed)
@@ -32,13 +30,7 @@ def item_draws(n_items: int, draws: int, seed: int) -> NDArray[np.int64]:
 
 
 def item_weights(n_items: int, draws: int, seed: int) -> Floats:
-    """How often each item occurs in each resample: multinomial counts [draws, n_items].
-
-    Every row sums to ``n_items``. The counts are those of ``item_draws`` with the same seed.
-
-    Raises:
-        ValueError: no items, or fewer than one draw.
-    """
+    """How often each item occurs in the resamples of ``item_draws``: counts [draws, n_items]."""
     cells = item_draws(n_items, draws, seed) + n_items * np.arange(draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=draws * n_items)
     return counts.reshape(draws, n_items).astype(np.float64)
@@ -69,15 +61,12 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
     """Mean over items with a percentile interval from resampled items.
 
     Args:
-        values: [items], NaN where an item is unscored.
+        values: [items].
         draws, seed: resamples; one seed draws the same items for arrays of one length.
 
     Returns:
-        n scored items, the rest as ``unscored``. With one or two scored items there is a value
-        but no interval: they say too little about the spread between items.
-
-    Raises:
-        ValueError: ``values`` is not one-dimensional or holds infinities.
+        n scored items, the rest as ``unscored``; with one or two of them there is no interval, as
+        they say too little about the spread between items.
     """
     items = checked(values, 1, "The values of a bootstrap mean")
     scored = ~np.isnan(items)
@@ -103,16 +92,8 @@ def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> f
     (1 + permutations). Under sign flips the sum of squares is fixed, so the mean, Student's t
     and the paired effect size order the flips alike: this is the test of all three.
 
-    Args:
-        values: [items]; NaN entries are left out.
-        permutations: number of random flips.
-        seed: independent of the stream that ``item_weights`` draws with the same seed.
-
-    Returns:
-        NaN with fewer than two scored items; 1 where every value is 0.
-
-    Raises:
-        ValueError: wrong dimensions, infinities, or fewer than one permutation.
+    NaN with fewer than two scored items; 1 where every value is 0. The flips are independent of
+    what ``item_weights`` draws with the same seed.
     """
     items = checked(values, 1, "The values of a sign-flip test")
     items = items[~np.isnan(items)]

@@ -7,6 +7,8 @@ same items: differences between them are often far more certain than the bars su
 ``agreement`` compares two leaderboards, the models being the points (appendix A.2): one benchmark
 under two evaluation LMs, or two benchmarks. What the paper prints there as Spearman is Pearson
 (docs/definitions.md).
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -69,9 +71,6 @@ def rank_intervals(
             several texts or references per item enters with their mean.
         level: of all intervals; the paper draws 90 %.
         draws, seed: bootstrap resamples of items.
-
-    Raises:
-        ValueError: wrong dimensions, infinities, or a level that is not between 0 and 1.
     """
     table = checked(scores, 2, "The scores of a leaderboard")
     if not 0 < level < 1:
@@ -173,9 +172,6 @@ def agreement(
         n: models in both; unscored: the others. Percentile interval over resampled models, none
         with fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson
         on normal data). Models of one family are not independent: both are optimistic.
-
-    Raises:
-        ValueError: shapes differ, infinities, or another method.
     """
     if method not in ("spearman", "pearson"):
         raise ValueError(f"Leaderboards are compared by spearman or pearson, not {method!r}.")

@@ -2,6 +2,8 @@
 
 ``ranked_pairs`` samples items anew with people's means as the truth, the empirical side of the
 ranking-confidence paper (section 3, figures 5 and 6); ``ordered_pairs`` needs no people.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -53,9 +55,6 @@ def ranked_pairs(
         metric: [items, systems], NaN where unscored.
         items: in a resample; None for as many as there are.
         draws, seed: resamples.
-
-    Raises:
-        ValueError: shapes differ, infinities, no items, or no draws.
     """
     truth, values = checked_pair(human, metric, 2, "Human and metric scores")
     count, size = len(values), items or len(values)
@@ -142,9 +141,6 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     Args:
         metric: [items, systems], NaN where unscored.
         bias_sd: sd over systems of the error that a system's scores share, in *metric* units.
-
-    Raises:
-        ValueError: not two-dimensional, infinities, or a negative bias.
     """
     values = checked(metric, 2, "Metric scores")
     if not bias_sd >= 0:

@@ -123,15 +123,6 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Scores, and the same as different values with their shares."""
-
-    scores: Floats
-    values: Floats
-    shares: Floats
-
-
-@dataclass(frozen=True)
 class Relation:
     """How two systems and the errors of their scores hang together.
 
@@ -177,10 +168,9 @@ def simulate(
         raise ValueError(f"At most {MOST_ITEMS:.0e} items can be simulated: use the closed form.")
     share, error = np.empty(len(cells)), np.empty(len(cells))
     noise = noise_sd(cells[:, 0], source.sd)
-    tally = None if source.scores is None else _tally(source.scores)
     for k, (_, n, delta) in enumerate(cells):
         generator = np.random.default_rng([draws.seed, k])
-        gaps = delta + _true_gaps(generator, int(n), source, tally, relation, draws.pairs)
+        gaps = delta + _true_gaps(generator, int(n), source, relation, draws.pairs)
         gaps += generator.normal(0.0, relation.bias_sd * np.sqrt(2), size=draws.pairs)
         rated = 2 * noise[k] ** 2 * (1 - relation.shared) / n
         common = 2 * source.variance * (1 - relation.shared) / n + 2 * relation.bias_sd**2
@@ -202,16 +192,10 @@ def _above(generator: np.random.Generator, gaps: Floats, spread: float, evaluati
     return shares
 
 
-def _tally(scores: Floats) -> Tally:
-    values, counts = np.unique(scores, return_counts=True)
-    return Tally(scores, values, counts / len(scores))
-
-
 def _true_gaps(
     generator: np.random.Generator,
     n: int,
     source: Population,
-    tally: Tally | None,
     relation: Relation,
     pairs: int,
 ) -> Floats:
@@ -219,30 +203,31 @@ def _true_gaps(
     own = np.full(pairs, n, dtype=np.int64)
     if relation.shared:
         own -= generator.binomial(n, relation.shared, size=pairs)
-    kernel = source.sd if tally is None else source.kernel_sd
+    kernel = source.sd if source.scores is None else source.kernel_sd
     gaps = generator.normal(size=pairs) * kernel * np.sqrt(2 * own) / n
-    if tally is not None:
-        first = _sums(generator, own, n, tally)
-        gaps += (_sums(generator, own, n, tally) - first) / n
+    if source.scores is not None:
+        first = _sums(generator, own, n, source.scores)
+        gaps += (_sums(generator, own, n, source.scores) - first) / n
     return np.asarray(gaps, dtype=np.float64)
 
 
-def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, tally: Tally) -> Floats:
+def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores: Floats) -> Floats:
     """[pairs] sum of ``own`` scores drawn with replacement.
 
     Drawn one by one where N is small, else as how often each value comes up, which has the same
     distribution and does not grow with N.
     """
-    counted = n > SLOWER * len(tally.values)
-    step = max(1, CHUNK // (len(tally.values) if counted else n))
+    values, counts = np.unique(scores, return_counts=True)
+    counted = n > SLOWER * len(values)
+    step = max(1, CHUNK // (len(values) if counted else n))
     sums = np.empty(len(own))
     for start in range(0, len(own), step):
         part = own[start : start + step]
         if counted:
-            drawn = generator.multinomial(part, tally.shares) @ tally.values
+            drawn = generator.multinomial(part, counts / len(scores)) @ values
         else:
-            texts = generator.integers(0, len(tally.scores), size=(len(part), n))
-            drawn = (tally.scores[texts] * (np.arange(n) < part[:, None])).sum(axis=1)
+            texts = generator.integers(0, len(scores), size=(len(part), n))
+            drawn = (scores[texts] * (np.arange(n) < part[:, None])).sum(axis=1)
         sums[start : start + step] = drawn
     return sums
 

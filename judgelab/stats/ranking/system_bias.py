@@ -7,6 +7,8 @@ is steeper or flatter than the one through single texts.
 
 Two systems' means differ by what people see between them, by the judge's errors that a system's
 texts share, and by what sampled items add. The last is known from the items, and is taken out.
+
+Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -112,9 +114,6 @@ def system_moments(human: ArrayLike, metric: ArrayLike) -> SystemMoments:
 
     Args:
         human, metric: [items, systems], NaN where unscored.
-
-    Raises:
-        ValueError: shapes differ, or infinities.
     """
     first, second = checked_pair(human, metric, 2, "Human and metric scores")
     known = ~(np.isnan(first) | np.isnan(second))

@@ -18,8 +18,7 @@ class Groups:
     """Masks [agents].
 
     Attributes:
-        good, bad: the two groups an agent-level score should tell apart; the human reference is
-            a peer, but in neither.
+        good, bad: what an agent-level score should tell apart; the human reference is in neither.
         pair_good: agents whose pairs among each other are the positives of the pair AUC; pairs
             of one of them with one of ``bad`` are the negatives.
     """

@@ -123,9 +123,10 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     systems = tuple(dict.fromkeys(table["agent"]))
     items = list(dict.fromkeys(table["item"]))[:limit]
     try:
-        wide = table.pivot(index="item", columns="agent", values=["score", "human"])
         metric, human = (
-            wide[name].reindex(index=items, columns=list(systems)).to_numpy(dtype=np.float64)
+            table.pivot(index="item", columns="agent", values=name)
+            .reindex(index=items, columns=list(systems))
+            .to_numpy(dtype=np.float64)
             for name in ("score", "human")
         )
     except (ValueError, TypeError) as cause:
