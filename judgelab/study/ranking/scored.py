@@ -88,7 +88,7 @@ def _of_panel(context: Context, clean: ScoredPanel) -> Scored:
     return Scored(
         tuple(clean.panel.agents[k].name for k in kept),
         clean.values[:, kept],
-        human_scores(clean.panel)[:, kept],
+        np.ascontiguousarray(human_scores(clean.panel)[:, kept]),  # sums run in this order
         about,
         tuple(said),
         {"clean": clean.origin},
