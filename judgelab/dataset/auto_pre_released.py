@@ -39,7 +39,7 @@ class AutoPreReleased:
 
     Args:
         path: folder of the parquet export.
-        domain: XSum, NF_CATS, DailyDialog; whatever the folder holds.
+        domain: XSum, NF_CATS, DailyDialog.
         relevant: who wrote the relevant answers (L1) of the pertinence exam to be used.
         irrelevant: who wrote its irrelevant ones (L2).
         prompt: number of its prompt.

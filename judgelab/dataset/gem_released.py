@@ -13,6 +13,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset.peer_texts import PeerItem, peer_panel
 from judgelab.dataset.rows import at_least_one
+from judgelab.dataset.score_table import names, need, read_table, text_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ class GemReleased:
     """ICLR 2023 papers with three human reviews each: reviewer_2 is judged by 1 and 3.
 
     Abstracts and papers were not released, so sources are empty. The synopsis is the title with
-    the keywords where they are known, and the provenance says so; a clone to which somebody added
+    the keywords where they are known, and the provenance says so; a clone with an added
     ``dataset_paper.parquet`` (paper_id, abstract, parsed_text) has abstracts and sources.
 
     Args:
@@ -84,7 +85,7 @@ class GemReleased:
                 "give a clone of the authors' repository."
             )
         column = {"review": "review", "review_summary": "review_summary_gpt4o"}[self.text]
-        table = _table(file, ("paper_id", "review_no", column))
+        table = _table(file, ("review_no", column))
         table["review_no"] = _numbers(table["review_no"].tolist(), file)
         items = []
         for paper, rows in table.groupby("paper_id", sort=False):
@@ -107,7 +108,7 @@ class GemReleased:
                 "the parquet file with one row a review."
             )
         files = [folder / name for name in names]
-        tables = [_table(f, ("paper_id", self.text)).iloc[PARTS[self.part]] for f in files]
+        tables = [_table(f, (self.text,)).iloc[PARTS[self.part]] for f in files]
         ids = [list(map(str, table["paper_id"])) for table in tables]
         if not ids[0] or any(other != ids[0] for other in ids):
             raise DataError(
@@ -126,26 +127,14 @@ class GemReleased:
         if not file.is_file():
             return {}
         files.append(file)
-        table = _table(file, ("paper_id", "abstract"))
+        table = _table(file, ("abstract",))
         return {str(row["paper_id"]): row for row in table.to_dict("records")}
 
 
 def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        table = pd.read_parquet(file)
-    except (OSError, ValueError) as cause:
-        raise DataError(f"{str(file)!r} cannot be read as parquet: fetch it again.") from cause
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
-    if table.empty:
-        raise DataError(f"{str(file)!r} has no rows: fetch it again.")
-    nameless = table["paper_id"].isna()
-    if nameless.any():
-        row = int(nameless.to_numpy().argmax()) + 1
-        raise DataError(f"{str(file)!r}, row {row}: there is no paper_id: fetch it again.")
+    table = read_table(str(file))
+    need(table, ("paper_id", *columns), str(file), "the release")
+    names(table, "paper_id", str(file))
     return table
 
 
@@ -163,20 +152,16 @@ def _numbers(values: list[Any], file: Path) -> list[int]:
 def _peer_item(paper: str, texts: Sequence[object], about: Mapping[Any, Any]) -> PeerItem:
     synopsis, kind = _synopsis(about)
     meta = {"synopsis": kind} if synopsis else {}
-    source = _known(about.get("parsed_text")) or ""
-    return PeerItem(paper, source, synopsis, tuple(map(_known, texts)), meta=meta)
-
-
-def _known(value: object) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
+    source = text_or_none(about.get("parsed_text")) or ""
+    return PeerItem(paper, source, synopsis, tuple(map(text_or_none, texts)), meta=meta)
 
 
 def _synopsis(row: Mapping[Any, Any]) -> tuple[str | None, str]:
     """The abstract, or title and keywords; and which of them it is."""
-    abstract, title = _known(row.get("abstract")), _known(row.get("title"))
+    abstract, title = text_or_none(row.get("abstract")), text_or_none(row.get("title"))
     if abstract or not title:
         return abstract, "abstract"
-    listed = _known(row.get("keywords")) or ""
+    listed = text_or_none(row.get("keywords")) or ""
     try:
         words = ", ".join(map(str, ast.literal_eval(listed)))
     except (ValueError, SyntaxError):  # not a list, but words

@@ -92,7 +92,7 @@ class Problems:
         if not self.total:
             return
         noun = "problem" if self.total == 1 else "problems"
-        head = f"{path!r} has {self.total} {noun}; mend them, nothing was loaded"
+        head = f"{path!r} has {self.total} {noun}; correct them; nothing was loaded"
         more = f" (the first {SHOWN} of them):" if self.total > SHOWN else ":"
         raise DataError("\n".join([head + more, *self.shown]))
 

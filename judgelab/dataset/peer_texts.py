@@ -34,7 +34,7 @@ class PeerItem:
 class PeerTexts:
     """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
 
-    A row holds ``id``, ``source`` (empty where nobody has it), ``synopsis`` (or null), ``texts``
+    A row holds ``id``, ``source`` (may be empty), ``synopsis`` (or null), ``texts``
     (a list, null where one is missing) and optionally ``grades`` (A, B, C, a number or null for
     each text; A counts 3, B 2, C 1). The k-th text of every item belongs to reviewer_k, who need
     not be the same person on every item.
@@ -46,7 +46,7 @@ class PeerTexts:
         noun: what a source is called in prompts.
         source: ``sample`` (written for this project) or ``path``.
         path: a jsonl or json file of such rows.
-        references: agents that are references; empty: everybody is held against everybody.
+        references: agents that are references; empty: each text is compared with all others.
         limit: the first so many rows; ``load`` may override it.
 
     Raises:
@@ -93,7 +93,7 @@ def peer_panel(
         items: at least one.
 
     Raises:
-        ConfigError: a reference is no reviewer, or everybody is one.
+        ConfigError: a reference is no reviewer, or all reviewers are references.
     """
     width = max(len(item.texts) for item in items)
     names = [f"reviewer_{number + 1}" for number in range(width)]

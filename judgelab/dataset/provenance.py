@@ -19,7 +19,7 @@ HUB = ("id", "config", "revision", "split", "data_files")
 """What says where a dataset lies on the Hub."""
 
 SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
-"""How the Hub numbers the files of a split, so that a missing one can be told."""
+"""How the Hub numbers the files of a split, so that a missing one is noticed."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class Released:
 
     Args:
         path: a clone of github.com/zrobertson466920/llm-peer-prediction, or its parquet export.
-        domain: e.g. xsum, reddit_tifu, opus, peer_review; whatever the folder holds.
+        domain: e.g. xsum, reddit_tifu, opus, peer_review.
         limit: the first so many items; ``load`` may override it.
 
     Raises:

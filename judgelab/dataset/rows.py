@@ -19,7 +19,7 @@ SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
 
 def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
-    """The first ``limit`` rows (all where None) of files of one kind, told by their suffix.
+    """The first ``limit`` rows (all where None) of files of one kind, known by their suffix.
 
     ``.parquet`` goes through ``datasets``; ``.jsonl``, ``.json`` (a list of objects) and ``.csv``
     (UTF-8, header line) are read exactly as written: no column changes its type.

@@ -43,7 +43,7 @@ def read_table(path: str, setting: str = "dataset.path") -> DataFrame:
         raise DataError(f"{setting}={path!r} cannot be read: {said}.") from cause
     if not len(table):
         raise DataError(f"{setting}={path!r} has no rows.")
-    return table.reset_index(drop=True)  # rows are told by their number
+    return table.reset_index(drop=True)  # messages number the rows
 
 
 def need(table: DataFrame, columns: Iterable[str], path: str, setting: str) -> None:

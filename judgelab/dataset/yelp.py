@@ -36,7 +36,7 @@ class Yelp:
         reviews: how many of each are drawn.
         minimum: long reviews that a restaurant must have.
         characters: length of a long review.
-        references: agents that are references; empty: everybody is held against everybody.
+        references: agents that are references; empty: each text is compared with all others.
         seed: of the draws.
         limit: the first so many restaurants drawn; ``load`` may override it.
 

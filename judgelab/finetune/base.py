@@ -162,7 +162,7 @@ def _checkpointing(settings: Settings) -> str | bool:
 
 
 def _bits(quantization: str) -> int:
-    """What unsloth must be told of a base.
+    """The bits of a base, as unsloth counts them.
 
     Raises:
         ConfigError: it cannot train such weights.

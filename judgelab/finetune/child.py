@@ -105,7 +105,7 @@ def _save(model: Any, settings: Settings, base: ModelSource, folder: Path) -> No
 
 
 def _own_stdout() -> TextIO:
-    """The pipe to the parent; whatever libraries print goes to stderr instead."""
+    """The pipe to the parent; what libraries print goes to stderr instead."""
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return stream

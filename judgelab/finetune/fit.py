@@ -31,7 +31,7 @@ from judgelab.store.run_dir import RunDir
 
 ADAPTER = "adapter"
 RECORD = "training.json"
-SECONDS = 0.5  # between two looks at whether a child that says nothing is still there
+SECONDS = 0.5  # between checks of a silent child
 EVERY = 60.0  # seconds between plain lines of progress; a short training stays silent
 
 
@@ -56,7 +56,7 @@ def fit(
     checkpoints = run_dir.path / "checkpoints" / key
     checkpoints.mkdir(parents=True, exist_ok=True)
     adapter = run_dir.path / ADAPTER
-    release()  # whatever scored before: the child needs the memory
+    release()  # the model that scored before: the child needs the memory
     job = Job(settings, base, backend, rows, held_out, checkpoints, adapter)
     found = train_apart(job, watch)
     run_dir.write_json(RECORD, {"key": key, "training": asdict(found)})
@@ -123,7 +123,7 @@ def carried(
                 child.stdin.close()
             code = child.wait()
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # nobody left, on Linux and macOS
+            with suppress(ProcessLookupError, PermissionError):  # no process is left
                 os.killpg(child.pid, signal.SIGKILL)
     return done, code
 
@@ -134,12 +134,8 @@ def _follow(child: subprocess.Popen[bytes], progress: TrainingProgress) -> dict[
     for line in _lines(child):
         event = json.loads(line)
         kind = event.pop("kind")
-        if kind == "begin":
-            progress.begin(event["step"], event["steps"])
-        elif kind == "at":
-            progress.at(event["step"], event["loss"])
-        elif kind == "point":
-            progress.point(event["row"])
+        if kind in ("begin", "at", "point"):
+            getattr(progress, kind)(**event)
         elif kind == "done":
             done = event["training"]
         else:

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measured:
-    """What one model makes of the held-out papers; NaN where a paper says nothing.
+    """What one model makes of the held-out papers; NaN where a paper has nothing to score.
 
     Attributes:
         loss: [items] mean of -log P over all tokens of all predictions of the paper's texts

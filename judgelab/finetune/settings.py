@@ -1,4 +1,4 @@
-"""What a fine-tuning run is told: the base model, the texts' form, LoRA, and the schedule."""
+"""Settings of a fine-tuning run: the base model, the texts' form, LoRA, and the schedule."""
 
 from __future__ import annotations
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.parse_reply import read_choice
 from judgelab.releases.auto_pre.recorded import CHOICES, AutoPreRecords
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -44,19 +48,17 @@ def pertinence(
         & (rows["L2_IA"] == irrelevant)
         & (rows["prompt"] == prompt)
     ]
-    cells = np.full((len(data.tasks), 2), np.nan)
     if "old_run" in mine:
         mine = mine.sort_values("old_run", ascending=False, kind="stable")
-    place = {task: row for row, task in enumerate(data.tasks)}
+    mine = mine[mine["task_id"].isin(data.tasks)]
     said = mine["response"].astype(str) if "response" in mine else [""] * len(mine)
+    cells = np.full((len(data.tasks), 2), np.nan)
     for task, first, text, result in zip(
         mine["task_id"], mine["ra_first"], said, mine["result_stored"], strict=True
     ):
         label = read_choice(text, CHOICES)
         won = CHOICES[label] if label else (1 - result) / 2 if result and not text else np.nan
-        row = place.get(int(task))
-        if row is not None:
-            cells[row, 0 if first else 1] = won if first else 1 - won
+        cells[data.tasks.index(int(task)), 0 if first else 1] = won if first else 1 - won
     return cells
 
 
@@ -100,10 +102,7 @@ def _probability(column: object) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _levels(rows: object, prompt: str) -> Floats:
-    import pandas as pd
-
-    assert isinstance(rows, pd.DataFrame)
+def _levels(rows: pd.DataFrame, prompt: str) -> Floats:
     labels = LEVELS[prompt]
     if "response" not in rows:
         stored = rows["level_stored"].to_numpy(np.float64, na_value=np.nan)
@@ -113,11 +112,10 @@ def _levels(rows: object, prompt: str) -> Floats:
 
 
 def _by_item(
-    rows: object, values: Floats, wanted: NDArray[np.bool_], tasks: Sequence[int]
+    rows: pd.DataFrame, values: Floats, wanted: NDArray[np.bool_], tasks: Sequence[int]
 ) -> Floats:
     import pandas as pd
 
-    assert isinstance(rows, pd.DataFrame)
     cells = np.full((len(tasks), 2), np.nan)
     place = pd.Index(tasks).get_indexer(pd.Index(rows["task_id"]))
     order = rows["swapped"].to_numpy(np.int64)

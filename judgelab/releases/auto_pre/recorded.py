@@ -66,7 +66,7 @@ class AutoPreRecords:
             "one" and "two" anywhere, also inside "mention"), and NaN wherever the reply named
             neither answer nor a tie.
         unlabelled: judge -> [items, agents, agents] 1 where neither answer was chosen and neither
-            label nor reply was kept, so that nobody knows whether it was a tie; else 0.
+            label nor reply was kept, so that it may have been a tie; else 0.
         grades: format -> judge -> [items, agents]; NaN where no number was read.
         graded: the same with replies without a number as they are marked; NaN without a reply.
         pertinence: rows of the exam, as released; empty where there is none.
@@ -191,7 +191,7 @@ def _verdicts(
     of them neither a label nor a reply explains."""
     keys = ("task_id", "first", "second")
     values = (rows["verdict"].astype(np.float64) + 1) / 2
-    # without labels a tie cannot be told from a reply that says nothing
+    # without labels a tie looks like an unreadable reply
     neither, label = rows["verdict"] == 0, rows["label"].astype(str)
     strict = values.mask(neither & ~label.isin(["tie", ""]), np.nan)
     unknown = (neither & (label == "")).astype(np.float64)

@@ -58,7 +58,7 @@ class ReleasedDomain:
         attack: name of the attack on the responses, or None.
         layout: ``clone`` or ``parquet``.
         task: summarization, translation or peer_review.
-        task_description: what the critic and the judge were told the task is.
+        task_description: the task as the prompts of critic and judge name it.
         agents: ``category`` is the released code's; ``meta['category_paper']`` is the paper's;
             ``reference`` marks the human text.
         item_ids: run (see ``TABLES``) -> ids of its items, increasing. An id is the index of

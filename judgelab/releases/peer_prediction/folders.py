@@ -126,9 +126,9 @@ def folders(root: Path) -> list[Folder]:
 
 
 def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[str, Any]]:
-    """(task, task description, generation config) of a folder, from whatever the clone keeps.
+    """(task, task description, generation config) of a folder, from what the clone keeps.
 
-    The validation file of the run, its generation config, and what the critic or judge was told
+    The validation file of the run, its generation config, and the prompts of critic or judge
     are asked in this order; an attacked folder also asks its clean one. The task of a clone that
     keeps none of them follows from the agents' names.
     """
@@ -216,7 +216,7 @@ def _attacked_domain(path: Path, run: str, clean: Mapping[str, Path]) -> str:
 
 
 def _told(path: Path) -> str:
-    """What the critic or judge of a folder was told the task is; empty where not kept."""
+    """The task as the prompts of critic or judge name it; empty where not kept."""
     for run, (folder, pattern) in FOLDERS.items():
         if run != "log":
             described = _first_json(sorted((path / folder).glob(pattern))[:1])
