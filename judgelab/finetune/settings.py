@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.scoring.load import DTYPES, QUANTIZATIONS
@@ -16,17 +18,8 @@ from judgelab.scoring.load import DTYPES, QUANTIZATIONS
 WHERE = "study.settings"
 """Where the settings stand in a config, for messages."""
 
-METRICS = ("gem", "gem_s")
+METRICS: tuple[Literal["gem", "gem_s"], ...] = ("gem", "gem_s")
 """The ways in which a text is predicted: without the synopsis, and with it."""
-
-LEAST = {"texts": 2, "max_seq_length": 8} | dict.fromkeys(
-    (
-        *("r", "alpha", "batch", "accumulate", "max_steps", "threads"),
-        *("log_every", "evaluate_every", "save_every"),
-    ),
-    1,
-)
-"""Setting -> its smallest value, unless it is None."""
 
 
 @dataclass(frozen=True)
@@ -69,49 +62,42 @@ class Settings:
     dtype: str = "auto"
     quantization: str = "none"
     device_map: str | None = None
-    threads: int | None = None
+    threads: Count | None = None
     chat: bool = True
     system: str | None = None
     template_date: str = "2024-07-26"
     end_token: bool | None = None
-    texts: int = 3
-    metrics: list[str] = field(default_factory=lambda: list(METRICS))
-    max_seq_length: int = 4096
+    texts: Annotated[int, Field(ge=2)] = 3
+    metrics: Annotated[list[Literal["gem", "gem_s"]], Field(min_length=1)] = field(
+        default_factory=lambda: list(METRICS)
+    )
+    max_seq_length: Annotated[int, Field(ge=8)] = 4096
     loss_on: Literal["response", "sequence"] = "sequence"
-    r: int = 16
-    alpha: int = 16
+    r: Count = 16
+    alpha: Count = 16
     dropout: float = 0.0
     bias: Literal["none", "all", "lora_only"] = "none"
     targets: list[str] | str = "all-linear"
-    batch: int = 2
-    accumulate: int = 4
+    batch: Count = 2
+    accumulate: Count = 4
     warmup_steps: int = 5
-    epochs: float = 3.0
-    max_steps: int | None = None
-    learning_rate: float = 2e-4
+    epochs: Positive = 3.0
+    max_steps: Count | None = None
+    learning_rate: Positive = 2e-4
     schedule: str = "linear"
     optimizer: Literal["adamw_8bit", "adamw_torch"] = "adamw_8bit"
     weight_decay: float = 0.01
     gradient_checkpointing: bool = True
     seed: int = 42
-    log_every: int = 10
-    evaluate_every: int | None = 100
-    save_every: int = 100
+    log_every: Count = 10
+    evaluate_every: Count | None = 100
+    save_every: Count = 100
 
     def __post_init__(self) -> None:
-        _one_of("dtype", self.dtype, DTYPES)
-        _one_of("quantization", self.quantization, QUANTIZATIONS)
-        if not self.metrics:
-            raise ConfigError(f"{WHERE}.metrics=[] must name {' or '.join(METRICS)}, or both.")
-        for metric in self.metrics:
-            _one_of("metrics", metric, METRICS)
-        for key, least in LEAST.items():
-            value = getattr(self, key)
-            if value is not None and value < least:
-                raise ConfigError(f"{WHERE}.{key}={value} must be at least {least}.")
-        for key in ("epochs", "learning_rate"):
-            if not getattr(self, key) > 0:
-                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)} must be above 0.")
+        for key, options in (("dtype", DTYPES), ("quantization", QUANTIZATIONS)):
+            if getattr(self, key) not in options:
+                said = ", ".join(options)
+                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)!r} must be one of {said}.")
         if self.save_every % self.log_every:
             raise ConfigError(
                 f"{WHERE}.save_every={self.save_every} must be a multiple of {WHERE}.log_every="
@@ -149,8 +135,3 @@ class Settings:
         """A hash of what can change the adapter."""
         kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _one_of(key: str, value: str, options: Sequence[str]) -> None:
-    if value not in options:
-        raise ConfigError(f"{WHERE}.{key}={value!r} must be one of {', '.join(options)}.")

@@ -102,7 +102,7 @@ def test_evaluation_papers_may_come_from_another_dataset() -> None:
         ({"r": 0}, r"study\.settings\.r=0"),
         ({"evaluate_every": 0}, r"study\.settings\.evaluate_every=0"),
         ({"metrics": []}, r"study\.settings\.metrics=\[\]"),
-        ({"metrics": ["pmi"]}, r"study\.settings\.metrics='pmi'"),
+        ({"metrics": ["pmi"]}, r"study\.settings\.metrics=\['pmi'\]"),
         ({"texts": 1}, r"study\.settings\.texts=1"),
         ({"dtype": "half"}, r"study\.settings\.dtype='half'"),
         ({"learning_rate": 0.0}, r"learning_rate=0\.0 must be above 0"),
@@ -111,8 +111,14 @@ def test_evaluation_papers_may_come_from_another_dataset() -> None:
     ],
 )
 def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
+    node: dict[str, Any] = {
+        "_target_": "judgelab.finetune.settings.Settings",
+        "name": "t",
+        "model": "m",
+    }
+    node["prompt"] = {"_target_": "judgelab.core.prompt.Prompt", "file": "second_opinion.txt"}
     with pytest.raises(ConfigError, match=said):
-        told(**changes)
+        build(node | changes, "study.settings")
 
 
 def test_what_cannot_run_here_is_refused_and_names_the_setting(
