@@ -14,15 +14,17 @@ from judgelab.stats.discernment.score import (
     How,
     SummaryThresholds,
     calibrate,
+    calibrate_summary,
     discernment,
     level_balanced,
     resampled,
 )
-from judgelab.stats.discernment.wilcoxon import ZeroMethod, tidy
+from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.discernment.perturbations import SuiteEntry
+from judgelab.study.discernment.expert_weights import ExpertWeights
+from judgelab.study.discernment.perturbations import Degraded, SuiteEntry
 
 Counts = NDArray[np.int64]
 NAN = float("nan")
@@ -99,41 +101,64 @@ class Average:
     perturbations: int
 
 
-def finding(
-    perturbation: SuiteEntry,
-    changed: int,
-    ratings: tuple[Floats, Floats],
-    weights: list[float] | None,
-    how: How,
-    *,
-    replicates: int | None,
-    bootstrap: int,
-    seed: int,
-) -> Finding:
-    """Test [item, metric] ratings before and after; ``replicates`` None for no calibration.
+@dataclass(frozen=True)
+class Testing:
+    """How perturbations are tested; ``replicates`` None for no calibration."""
 
-    A perturbation that left every text as it was says nothing of a judge.
-    """
-    if not changed:
-        metrics = ratings[0].shape[1]
-        nothing = DiscernmentScores(NAN, NAN, np.full(metrics, NAN))
-        none, draws = np.zeros(metrics, dtype=np.int64), np.full(bootstrap, NAN)
-        return Finding(perturbation, 0, nothing, weights, none, none, draws, draws, NONE)
-    score = discernment(*ratings, weights, how)
-    draws, draws_ew = resampled(*ratings, weights, how, draws=bootstrap, seed=seed)
-    bar = NONE
-    if replicates is not None:
-        bar = calibrate(*ratings, weights, how, replicates=replicates, seed=seed)
-    scored, ranked = _counts(*ratings, how.zero_method)
-    return Finding(perturbation, changed, score, weights, scored, ranked, draws, draws_ew, bar)
+    how: How
+    replicates: int | None
+    bootstrap: int
+    seed: int
 
+    def findings(
+        self, degraded: Degraded, ratings: Floats, metrics: Sequence[str], expert: ExpertWeights
+    ) -> list[Finding]:
+        """Of ratings [variant, item, metric], the originals' first."""
+        found = []
+        for place, one in enumerate(degraded.suite.perturbations, start=1):
+            own = expert.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
+            changed = int(degraded.changed(place).sum())
+            found.append(self._finding(one, changed, (ratings[0], ratings[place]), own))
+        return found
 
-def _counts(original: Floats, perturbed: Floats, zero_method: ZeroMethod) -> tuple[Counts, Counts]:
-    """Items [metrics] that are scored, and those that are ranked."""
-    differences = tidy(original - perturbed)
-    scored = ~np.isnan(differences)
-    ranked = scored & (differences != 0) if zero_method == "wilcox" else scored
-    return scored.sum(axis=0), ranked.sum(axis=0)
+    def _finding(
+        self,
+        perturbation: SuiteEntry,
+        changed: int,
+        ratings: tuple[Floats, Floats],
+        weights: list[float] | None,
+    ) -> Finding:
+        """Of ratings [item, metric] before and after.
+
+        A perturbation that left every text as it was says nothing of a judge.
+        """
+        how, seed = self.how, self.seed
+        if not changed:
+            metrics = ratings[0].shape[1]
+            nothing = DiscernmentScores(NAN, NAN, np.full(metrics, NAN))
+            none, draws = np.zeros(metrics, dtype=np.int64), np.full(self.bootstrap, NAN)
+            return Finding(perturbation, 0, nothing, weights, none, none, draws, draws, NONE)
+        score = discernment(*ratings, weights, how)
+        draws, draws_ew = resampled(*ratings, weights, how, draws=self.bootstrap, seed=seed)
+        bar = NONE
+        if self.replicates is not None:
+            bar = calibrate(*ratings, weights, how, replicates=self.replicates, seed=seed)
+        change = tidy(ratings[0] - ratings[1])
+        scored = ~np.isnan(change)
+        ranked = scored & (change != 0) if how.zero_method == "wilcox" else scored
+        counts = scored.sum(axis=0), ranked.sum(axis=0)
+        return Finding(perturbation, changed, score, weights, *counts, draws, draws_ew, bar)
+
+    def bars(self, ratings: Floats, found: Sequence[Finding]) -> SummaryThresholds:
+        """Thresholds over all perturbations that changed any text."""
+        places = [place for place, one in enumerate(found) if one.changed]
+        if self.replicates is None or not places:
+            return SummaryThresholds(NONE, NONE)
+        rated = ratings[[0, *(place + 1 for place in places)]]
+        levels = [found[place].perturbation.level for place in places]
+        own = [found[place].weights for place in places]
+        count = min(self.replicates, MOST)
+        return calibrate_summary(rated, own, levels, self.how, replicates=count, seed=self.seed)
 
 
 def averages(found: Sequence[Finding], bars: SummaryThresholds, items: int) -> list[Average]:

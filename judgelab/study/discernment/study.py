@@ -20,7 +20,7 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.stats.discernment.score import Combine, How, SummaryThresholds, calibrate_summary
+from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.long_tables import write_records
@@ -28,12 +28,10 @@ from judgelab.study.common.tables import about, entries
 from judgelab.study.discernment import tables
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.perturbation_result import (
-    MOST,
-    NONE,
     Average,
     Finding,
+    Testing,
     averages,
-    finding,
     verdict,
 )
 from judgelab.study.discernment.perturbations import Degraded, degrade, load_suite, originals
@@ -93,9 +91,10 @@ class Discernment(Study):
         write_records(context, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, name)
         informative = degraded.informative(ratings)
-        found = self._findings(degraded, informative, metrics, weights, context.seed)
-        bars = self._summary_bars(informative, found, context.seed)
-        over = averages(found, bars, len(panel.items))
+        replicates = self.replicates if self.calibrate else None
+        testing = Testing(self.how, replicates, self.bootstrap, context.seed)
+        found = testing.findings(degraded, informative, metrics, weights)
+        over = averages(found, testing.bars(informative, found), len(panel.items))
         styles = tables.style_table(degraded, ratings)
         drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
         made = {"perturbations": degraded.suite.identity, "perturbed": degraded.made}
@@ -135,40 +134,6 @@ class Discernment(Study):
         weights.unlisted(suite.attacks)
         refuse_unfit(context, base)
         return degrade(context, base, suite), weights
-
-    def _findings(
-        self,
-        degraded: Degraded,
-        ratings: Floats,
-        metrics: Sequence[str],
-        weights: ExpertWeights,
-        seed: int,
-    ) -> list[Finding]:
-        return [
-            finding(
-                one,
-                int(degraded.changed(place).sum()),
-                (ratings[0], ratings[place]),
-                weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None,
-                self.how,
-                replicates=self.replicates if self.calibrate else None,
-                bootstrap=self.bootstrap,
-                seed=seed,
-            )
-            for place, one in enumerate(degraded.suite.perturbations, start=1)
-        ]
-
-    def _summary_bars(
-        self, ratings: Floats, found: Sequence[Finding], seed: int
-    ) -> SummaryThresholds:
-        places = [place for place, one in enumerate(found) if one.changed]
-        if not self.calibrate or not places:
-            return SummaryThresholds(NONE, NONE)
-        rated = ratings[[0, *(place + 1 for place in places)]]
-        levels = [found[place].perturbation.level for place in places]
-        own = [found[place].weights for place in places]
-        replicates = min(self.replicates, MOST)
-        return calibrate_summary(rated, own, levels, self.how, replicates=replicates, seed=seed)
 
     def _summary(
         self,

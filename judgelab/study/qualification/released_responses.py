@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Protocol, runtime_checkable
 
@@ -186,12 +186,7 @@ def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Re
     relevant, irrelevant = str(origin["relevant"]), str(origin["irrelevant"])
     wanted = (("relevant", "L1_RA", relevant), ("irrelevant", "L2_IA", irrelevant))
     for key, column, value in (*wanted, ("prompt", "prompt", prompt)):
-        known = list(dict.fromkeys(rows[column]))
-        if value not in known:
-            raise ConfigError(
-                f"dataset.{key}={value}: no such pertinence exam was recorded on {data.name}."
-                f"{did_you_mean(str(value), map(str, known))}"
-            )
+        _refuse_unknown(f"{key}={value}", value, rows[column], "pertinence", data)
         rows = rows[rows[column] == value]
     won = np.stack([pertinence(data, judge, relevant, irrelevant, prompt) for judge in judges])
     facts: dict[str, object] = {"relevant": relevant, "irrelevant": irrelevant, "prompt": prompt}
@@ -203,12 +198,10 @@ def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Re
         return None
     way = panel.provenance.get("exam_confidence")
     rows = data.confidence
-    known = set(rows["method"].astype(str) + ", " + rows["prompt"].astype(str))
-    if way is not None and way not in known:
-        raise ConfigError(
-            f"dataset.confidence={way!r}: no such self-confidence exam was recorded on "
-            f"{data.name}.{did_you_mean(str(way), known)}"
-        )
+    known = rows["method"].astype(str) + ", " + rows["prompt"].astype(str)
+    assert way is None or isinstance(way, str)
+    if way is not None:
+        _refuse_unknown(f"confidence={way!r}", way, known, "self-confidence", data)
     answers = {judge: recorded_confidence(data, judge, way) for judge in judges}
     if all(each is None for each in answers.values()):
         return None
@@ -218,6 +211,17 @@ def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Re
         for part in (0, 1)
     )
     return (easy, hard), {judge: each[2] for judge, each in answers.items() if each is not None}
+
+
+def _refuse_unknown(
+    given: str, value: object, known: Iterable[object], exam: str, data: AutoPreRecords
+) -> None:
+    options = set(known)
+    if value not in options:
+        raise ConfigError(
+            f"dataset.{given}: no such {exam} exam was recorded on {data.name}."
+            f"{did_you_mean(str(value), map(str, options))}"
+        )
 
 
 EXAMS = {"consistency": _consistency, "pertinence": _pertinence, "self_confidence": _confidence}

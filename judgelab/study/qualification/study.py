@@ -103,7 +103,7 @@ class Qualification(Study):
         for name in self.bars or {}:
             if name not in FIXED:
                 raise ConfigError(
-                    f"study.bars.{name}: no exam of that name has a bar.{did_you_mean(name, FIXED)}"
+                    f"study.bars.{name}: no exam of that name has one.{did_you_mean(name, FIXED)}"
                 )
         for name in FIXED:
             self._bar(name)

@@ -103,10 +103,10 @@ def exams_table(case: Case) -> Table:
             rows.append(row)
     note = (
         "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
-        "p_pass: share of resamples of the items, bar and all, in which the judge passes: near 0 "
-        "or 1 the data decide, near .5 chance. tied: share of answers that are ties before and "
-        "after the change, which agree without comparing anything. gap: confidence on the easy "
-        "minus the hard set."
+        "bar: the threshold. p_pass: share of resamples of the items, threshold and all, in which "
+        "the judge passes: near 0 or 1 the data decide, near .5 chance. tied: share of "
+        "answers that are ties before and after the change, which agree without comparing "
+        "anything. gap: confidence on the easy minus the hard set."
     )
     return Table("exams", "Exams", rows, note)
 
