@@ -105,8 +105,8 @@ def pair_auc(
 def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate:
     """Mean AUC over items with an item-bootstrap percentile interval.
 
-    p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): a score that
-    knows nothing about the classes gives AUCs symmetric about 1/2.
+    p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): the AUCs of a score
+    that is independent of the classes are symmetric about 1/2.
     """
     return mean_with_p(row_aucs, draws, seed, null=0.5)
 

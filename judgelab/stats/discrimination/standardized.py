@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 
 FEWEST = 6
 """Items that a verdict takes: with n items the least two-sided p of sign flips is 2 / 2^n, which
-is above .05 up to five; intervals from so few rest on the normal law alone."""
+is above .05 up to five; intervals from so few assume the normal law."""
 
 
 def standardized_mean_difference(

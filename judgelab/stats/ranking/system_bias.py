@@ -67,7 +67,7 @@ class Component:
     Attributes:
         shown: mean over pairs of half the squared gap.
         sampled: the part of it that sampled items explain.
-        freedom: independent differences between systems that ``shown`` rests on.
+        freedom: independent differences between systems behind ``shown``.
     """
 
     shown: float

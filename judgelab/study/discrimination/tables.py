@@ -171,8 +171,8 @@ def _limits(clean: ScoredPanel, known: bool) -> Iterator[str]:
         yield "With two agents a mechanism that pays both sides of a pair alike cannot rank them."
     if not known:
         yield (
-            "No agent categories are known, so good faith and problematic agents cannot be told "
-            "apart: effect sizes and AUC are left out (give dataset.agents={name: category})."
+            "No agent categories are known, so there are no groups of good faith and problematic "
+            "agents: effect sizes and AUC are left out (give dataset.agents={name: category})."
         )
 
 

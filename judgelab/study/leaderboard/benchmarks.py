@@ -107,11 +107,9 @@ def _of_numbers(table: pd.DataFrame, where: str) -> Benchmarks:
     table = table.drop(columns=wordy).astype("float64")
     if table.columns.empty:
         raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
-    endless = np.isinf(table.to_numpy())
-    if endless.any():
-        row, column = (int(found[0]) for found in endless.nonzero())
+    for row, column in zip(*np.isinf(table.to_numpy()).nonzero(), strict=True):
         raise DataError(
-            f"{where}: column {table.columns[column]!r} holds {table.to_numpy()[row, column]} for "
+            f"{where}: column {table.columns[column]!r} holds {table.iat[row, column]} for "
             f"{table.index[row]!r}: give a finite number, or leave it empty."
         )
     return Benchmarks(table, tuple(wordy))

@@ -44,19 +44,22 @@ def _judge(scored: Scored, judge: RankingJudge) -> Iterator[str]:
         return
     lacking = "Human or metric scores do not vary" if scored.annotated else "No human scores"
     if judge.usable:
-        yield f"{lacking}: r = {judge.r.value:g} and sd = {judge.sd:g} are as you say."
+        yield f"{lacking}: r = {judge.r.value:g} and sd = {judge.sd:g} are as given."
     else:
         yield (
-            f"{lacking}, and no study.r: the confidence is that of the metric's own order, and "
-            "says nothing about people."
+            f"{lacking}, and no study.r: the confidence is that of the metric's own order, not of "
+            "people's."
         )
 
 
 def _ignored(judge: RankingJudge, names: Sequence[str]) -> Iterator[str]:
-    if names and judge.fit is not None:
-        yield f"Not used, as these data have human scores: {', '.join(names)}."
-    elif names:
-        yield f"Not used, as human units mean nothing here without study.r: {', '.join(names)}."
+    if names:
+        why = (
+            "these data have human scores"
+            if judge.fit is not None
+            else "human units mean nothing here without study.r"
+        )
+        yield f"Not used, as {why}: {', '.join(names)}."
 
 
 def _bias(judge: RankingJudge) -> Iterator[str]:
@@ -66,12 +69,9 @@ def _bias(judge: RankingJudge) -> Iterator[str]:
             "upper bound of people's (annotated data, or study.r with study.system_bias_sd)."
         )
     elif judge.bias_sd > 0 and judge.usable:
-        low, high, systems = judge.bias.low, judge.bias.high, judge.bias.n
-        sure = (
-            ""
-            if np.isnan(low)
-            else f", 95 % interval over {systems} systems {low:.2g} to {high:.2g}"
-        )
+        low, high = judge.bias.low, judge.bias.high
+        sure = f", 95 % interval over {judge.bias.n} systems {low:.2g} to {high:.2g}"
+        sure = "" if np.isnan(low) else sure
         yield (
             f"Errors that a system's texts share have sd {judge.bias_sd:.3g}{sure} (human scores: "
             f"{judge.sd:.3g}). They do not average out: two systems that differ by that much are "
@@ -95,11 +95,12 @@ def _calibration(judge: RankingJudge, seen: Empirical | None) -> Iterator[str]:
         f"{'smaller' if smaller else 'not smaller'}."
     )
     if not smaller:
+        plainly, biased = (_leaning(seen.lean(model)) for model in ("algorithm_1", "bias"))
         yield (
-            f"Why: on average Algorithm 1 is {_leaning(seen.lean('algorithm_1'))}, with the bias "
-            f"{_leaning(seen.lean('bias'))}: the term can only lower a confidence. The means of "
-            f"systems differ {judge.fit.system_slope:.2f} times as steeply as single texts "
-            f"suggest; about that line the bias is {judge.fit.line_bias_sd:.3g}."
+            f"Why: on average Algorithm 1 is {plainly}, with the bias {biased}: the term can only "
+            f"lower a confidence. The means of systems differ {judge.fit.system_slope:.2f} times "
+            "as steeply as single texts suggest; about that line the bias is "
+            f"{judge.fit.line_bias_sd:.3g}."
         )
 
 

@@ -41,7 +41,7 @@ class SampleSize(Study):
 
     Args:
         r: correlation of the judge with people over single texts.
-        delta: difference of two systems' mean human scores that is to be told.
+        delta: difference of two systems' mean human scores that is to be ranked right.
         confidence: wanted in the right order.
         sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25.
         scores: ``path`` (.csv or .parquet) and ``column`` of human scores that replace ``sd``.
@@ -158,7 +158,7 @@ class SampleSize(Study):
     def _each(self, bill: Bill) -> str:
         """Where the price of a text comes from."""
         if self.model is None:
-            return f"{bill.each:g} a text, as you say"
+            return f"{bill.each:g} a text, as given"
         return (
             f"{bill.each:.3g} {bill.currency} a text of {self.input_tokens:,} + "
             f"{self.output_tokens:,} tokens by {self.model} (study.input_tokens, output_tokens, "
