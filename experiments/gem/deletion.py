@@ -15,7 +15,7 @@ from experiments.gem.printed import REVIEWS, Cell, Printed
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
-from judgelab.core.sections import HEADERS
+from judgelab.core.sentences import HEADERS
 from judgelab.dataset.gem_released import GemReleased
 from judgelab.stats.discrimination.standardized import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide

@@ -13,7 +13,7 @@ from judgelab.attack.protocol import Expectation, WritingAttack
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sections import sentences
+from judgelab.core.sentences import line_sentences
 from judgelab.core.step import Cell, Place, Written, present, written
 
 NO_SYNOPSIS = "the item has no synopsis"
@@ -75,7 +75,7 @@ def generic_review(synopsis: str, rng: np.random.Generator) -> str:
         options = REMARKS[kind]
         return [options[k] for k in rng.choice(len(options), size=count, replace=False)]
 
-    said = [piece for line in synopsis.splitlines() for piece in sentences(line)]
+    said = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
     said = said or [" ".join(synopsis.split())]
     points = [
         f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "

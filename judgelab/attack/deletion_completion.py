@@ -14,7 +14,7 @@ from judgelab.attack.sentence_deletion import Deletion, Gap, thin, thin_as_relea
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sections import HEADERS
+from judgelab.core.sentences import HEADERS
 from judgelab.core.step import Cell, Place, Written, present, written
 
 MARKER = "[There is one missing sentence]"
@@ -24,7 +24,7 @@ FILLERS: list[str] = words("attack/words/fillers.yaml")
 
 @dataclass(frozen=True)
 class DeletionCompletion(WritingAttack):
-    """Deletes every other sentence and fills the gaps with sentences that say nothing.
+    """Replaces every other sentence with filler.
 
     With ``by: lm`` each gap is marked and the LM completes the whole text; a reply that still
     shows the marker is not complete and counts as unwritten. With ``by: rules`` each gap gets a

@@ -20,14 +20,9 @@ _TITLES = ("Dr", "Mr", "Mrs", "Ms", "Prof", "St")
 _AFTER_TITLE = "".join(rf"(?<!\b{title})" for title in _TITLES)
 _START = re.compile(rf"(?:^|{_AFTER_TITLE}[.!?:]['\"”’)]*\s+|\n\s*|[\"“‘(])$")
 _WORD = re.compile(r"[^\W\d_]{7,}")
-SYLLABLES: dict[str, list[str]] = words("attack/words/names.yaml")
-_PLAIN_WORDS = """
-    A After All Although An And Another As At Because Before But By During Each Even Every For
-    From He Her Here His However I If In It Its Later Many More Most My No Not Now Of On Once One
-    Only Our She Since So Some Such That The Their Then There These They This Those Three Through
-    To Two Under Until We When Where While Who With Without You Your
-"""
-_PLAIN = frozenset(_PLAIN_WORDS.split()) | frozenset(_TITLES)
+_TABLES = words("attack/words/names.yaml")
+SYLLABLES: list[list[str]] = [_TABLES[part] for part in ("starts", "middles", "ends")]
+_PLAIN = frozenset(_TABLES["plain"].split()) | frozenset(_TITLES)
 """Words that are no name for all their capital."""
 
 
@@ -71,7 +66,7 @@ def fictional(entity: str, rng: np.random.Generator) -> str:
 
 def coined(rng: np.random.Generator) -> str:
     """A made-up name, some 3,000 of them: Jorelwick, Ithandor."""
-    return "".join(part[int(rng.integers(len(part)))] for part in SYLLABLES.values())
+    return "".join(part[int(rng.integers(len(part)))] for part in SYLLABLES)
 
 
 def _exchanged(text: str, made: Mapping[str, str]) -> str:

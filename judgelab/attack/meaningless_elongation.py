@@ -11,7 +11,7 @@ from judgelab.attack.protocol import Expectation, WritingAttack
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.sections import sections
+from judgelab.core.sentences import sections
 from judgelab.core.step import Cell, Place, Written, present, written
 
 SLOT = "{summary}"

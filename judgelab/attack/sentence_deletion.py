@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from judgelab.attack.protocol import Expectation, RuleAttack
-from judgelab.core.sections import HEADERS, sections, sentences
+from judgelab.core.sentences import HEADERS, line_sentences, sections
 from judgelab.core.step import Place
 
 Gap = Callable[[], str]
@@ -34,7 +34,7 @@ def _thin(body: str, gap: Gap | None) -> str:
     kept: list[str] = []
     position = 0
     for line in body.split("\n"):
-        pieces = sentences(line)
+        pieces = line_sentences(line)
         places = range(position + 1, position + len(pieces) + 1)
         position += len(pieces)
         if all(place % 2 for place in places):

@@ -58,10 +58,6 @@ def typos(text: str, k: int, rng: np.random.Generator) -> str:
         if written != text[place : place + width] and not touched & taken:
             made[place] = written
             taken |= set(range(place, place + width))
-    return _rewritten(text, made, taken)
-
-
-def _rewritten(text: str, made: dict[int, str], taken: set[int]) -> str:
     return "".join(made.get(i, "" if i in taken else c) for i, c in enumerate(text))
 
 
@@ -94,8 +90,13 @@ def package_typos(text: str, k: int, rng: np.random.Generator) -> str:
     Raises:
         MissingExtraError: the package is absent.
     """
-    errer = _package()
-    before = random.getstate()  # the package seeds and uses the generator everybody shares
+    try:
+        errer = importlib.import_module("typo")
+    except ImportError as cause:
+        raise MissingExtraError(
+            "attack.engine=typo needs the package 'typo': pip install typo, or use engine=own."
+        ) from cause
+    before = random.getstate()  # the package seeds and uses the common generator
     try:
         found = errer.StrErrer(text, seed=int(rng.integers(2**32)))
         for _ in range(k):
@@ -111,15 +112,6 @@ def _once(found: Any, rng: np.random.Generator) -> None:
         getattr(found, PACKAGE_KINDS[int(rng.integers(len(PACKAGE_KINDS)))])()
         if found.result != start:
             return
-
-
-def _package() -> Any:
-    try:
-        return importlib.import_module("typo")
-    except ImportError as cause:
-        raise MissingExtraError(
-            "attack.engine=typo needs the package 'typo': pip install typo, or use engine=own."
-        ) from cause
 
 
 ENGINES: dict[str, Callable[[str, int, np.random.Generator], str]] = {

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 
+HALVED = "a text holds half a character (a lone surrogate)"
+"""Why an LM is not asked about a text that is ``halved``."""
+
 GOOD_FAITH = frozenset({"Faithful", "Style"})
 """Categories that preserve information (TVD-MI paper, section 4.1)."""
 
@@ -98,7 +101,7 @@ class Panel:
 
         for item, row in zip(self.items, self.texts, strict=True):
             for text in (item.source, item.reference, *row):
-                if text is not None and not _encodable(text):
+                if text is not None and halved(text):
                     raise DataError(
                         f"A text of item {item.id!r} holds half a character (a lone surrogate), "
                         "which is not Unicode text: repair it at its source."
@@ -155,12 +158,16 @@ def rng_for(seed: int, *parts: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
 
-def _encodable(text: str) -> bool:
+def halved(text: str) -> bool:
+    """Whether a text is no Unicode (a JSON file or a cut reply can hold half a character).
+
+    No tokenizer and no server takes it.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _unique(what: str, names: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
-"""In the first round, and in later ones: a debate in which nobody answers is still asked on."""
+"""In the first round, and in later ones: a debate without a reply goes on."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Closed:
             prompt, or one that the user gave for it. A user's own ``prompt`` may ask for reasons.
         labels: allowed reply -> what it says; several replies may say the same (one, One).
         prompt: of generated replies.
-        alone: asks for the label alone (may be ``prompt`` itself); None where nobody gave one:
+        alone: asks for the label alone (may be ``prompt`` itself); None without one:
             then ``labels`` puts ``prompt``, and ``auto`` generates.
         temperature, max_tokens: of generated replies.
 

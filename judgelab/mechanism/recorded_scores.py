@@ -1,4 +1,4 @@
-"""Scores that came with the data: somebody's metric, taken as it is."""
+"""Scores that came with the data: a metric, taken as it is."""
 
 from __future__ import annotations
 

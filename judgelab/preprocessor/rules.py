@@ -13,7 +13,7 @@ import sentencex
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sections import HEADERS, sections
+from judgelab.core.sentences import HEADERS, sections
 from judgelab.core.step import PanelStep, Written, present, with_texts
 from judgelab.preprocessor.judgments import BLANK, check_subject
 

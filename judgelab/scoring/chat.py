@@ -15,7 +15,7 @@ from typing import Any, Literal
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Message
-from judgelab.core.surrogates import HALVED, halved
+from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.encode import Encoder, RawText, imitates
 
 Template = Literal["none", "chat"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from judgelab.core.lm import Pairs
-from judgelab.core.surrogates import halved
+from judgelab.core.panel import halved
 from judgelab.scoring.prefix_tree import Ids, Job
 
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check

@@ -23,7 +23,7 @@ from judgelab.core.lm import (
     Reply,
     WrappedLM,
 )
-from judgelab.core.surrogates import HALVED, halved
+from judgelab.core.panel import HALVED, halved
 from judgelab.store.cache import CallCache, Claims
 
 SLICE = 8  # requests put to a local LM at once, to begin with

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from judgelab.attack.sentence_deletion import thin, thin_as_released
-from judgelab.core.sections import HEADERS, sections, sentences
+from judgelab.core.sentences import HEADERS, line_sentences, sections
 from judgelab.preprocessor.judgments import VERBS, judgment_lines
 from judgelab.preprocessor.rules import judged
 
@@ -31,7 +31,7 @@ def said(text: str) -> list[str]:
         piece
         for part in sections(text)
         for line in part.body.split("\n")
-        for piece in sentences(line)
+        for piece in line_sentences(line)
     ]
 
 

@@ -20,7 +20,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Panel
-from judgelab.core.sections import HEADERS, sections, sentences
+from judgelab.core.sentences import HEADERS, line_sentences, sections
 from judgelab.core.step import OFFLINE
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
@@ -84,13 +84,13 @@ STEPS = {name: attack(name) for name in [*WRITING, "sentence_deletion"]}
 
 def test_a_stop_inside_a_number_or_a_word_ends_no_sentence() -> None:
     line = '1. It gains 3.5 points, e.g., on "MNIST." Really?! (2) Yes - see fig.2 :)'
-    assert sentences(line) == [
+    assert line_sentences(line) == [
         '1. It gains 3.5 points, e.g., on "MNIST."',
         "Really?!",
         "(2) Yes - see fig.2 :)",
     ]
-    assert sentences("---") == sentences("  ") == sentences("42.") == []
-    assert sentences("Nice. :)") == ["Nice. :)"]
+    assert line_sentences("---") == line_sentences("  ") == line_sentences("42.") == []
+    assert line_sentences("Nice. :)") == ["Nice. :)"]
 
 
 @settings(max_examples=25)
@@ -145,7 +145,7 @@ def test_released_cuts_at_every_stop_and_loses_the_tail() -> None:
 @given(ODD)
 def test_what_stays_are_the_odd_sentences_in_order(text: str) -> None:
     def said(body: str) -> list[str]:
-        return [piece for line in body.split("\n") for piece in sentences(line)]
+        return [piece for line in body.split("\n") for piece in line_sentences(line)]
 
     before, after = sections(text), sections(thin(text))
     assert [part.header for part in before] == [part.header for part in after]

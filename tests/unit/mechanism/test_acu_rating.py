@@ -1,4 +1,4 @@
-"""Salience in content units, through the seam of ratings: what is asked, and what comes of it."""
+"""Salience in content units, by mechanism=acu_rating: what is asked, and what comes of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synopses that are written: by an LM behind the seam, or by rules offline."""
+"""Synopses that are written: by an LM, or by rules offline."""
 
 from __future__ import annotations
 
