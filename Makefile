@@ -12,7 +12,7 @@ TESTS = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loa
 
 # what may come out otherwise on another CPU
 CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformers.py \
-  $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py norms.py)
+  $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed

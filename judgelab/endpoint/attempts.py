@@ -110,7 +110,7 @@ class Caller:
             if result.status not in LOST:
                 self._reached, self._silent = True, 0
                 refused = result.status == "429"
-                self.pace.heard(refused=refused, retry_after=result.retry_after)
+                self.pace.answered(refused=refused, retry_after=result.retry_after)
             self.meter.ended(ticket, result.status, tokens, reason=result.reason, **facts)
         finally:
             self.pace.leave()

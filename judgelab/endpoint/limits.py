@@ -75,7 +75,7 @@ class Pace:
         if self.limits.tokens_per_minute is not None:
             self._tokens_free += (actual - expected) * 60 / self.limits.tokens_per_minute
 
-    def heard(self, *, refused: bool, retry_after: float | None = None) -> None:
+    def answered(self, *, refused: bool, retry_after: float | None = None) -> None:
         """The server answered an attempt, with 429 if ``refused``."""
         now = self._clock()
         self._answers += 1

@@ -48,17 +48,18 @@ class PromptCache:
 
     def get(self, text: str) -> ScoredPrompt | None:
         """What is known of this prompt (raises DataError: what is kept cannot be read)."""
-        found = self._open().chats([self._key(text)]).values()
+        key = self._key(text)
+        stored = self._open().chats([key]).get(key)
+        if stored is None:
+            return None
         try:
-            for stored in found:
-                values = json.loads(stored)
-                return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
+            values = json.loads(stored)
+            return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
         except (ValueError, TypeError, KeyError) as cause:
             raise DataError(
                 f"A prompt in the call cache {self._path} cannot be read: the file is damaged; "
                 "move it away, or give another with paths.cache=FILE."
             ) from cause
-        return None
 
     def put(self, text: str, scored: ScoredPrompt) -> None:
         """Keep it."""

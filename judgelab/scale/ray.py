@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from judgelab.core.bounds import Count, NotNegative
+from judgelab.core.bounds import NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.scale.sharded import THREADS, Answered, Model, Shard, Sharded, answer
 
@@ -21,6 +22,7 @@ class RayWorker:
         return index, answer(model, shard)
 
 
+@dataclass(eq=False)
 class Ray(Sharded):
     """Workers are Ray actors, placed where their share of CPUs and GPUs is.
 
@@ -34,20 +36,15 @@ class Ray(Sharded):
         threads: of the numerical libraries in each.
     """
 
-    def __init__(
-        self,
-        address: str | None = None,
-        workers: Count | None = None,
-        cpus: NotNegative = 1.0,
-        gpus: NotNegative = 0.0,
-        threads: Count = 1,
-    ) -> None:
-        super().__init__(workers, threads)
-        if cpus + gpus <= 0:
+    address: str | None = None
+    cpus: NotNegative = 1.0
+    gpus: NotNegative = 0.0
+
+    def __post_init__(self) -> None:
+        if self.cpus + self.gpus <= 0:
             raise ConfigError(
                 "scale.cpus and scale.gpus are a worker's share: one must be above 0."
             )
-        self.address, self.cpus, self.gpus = address, cpus, gpus
         self._ray: Any = None
         self._ours, self._actors = False, list[Any]()
 

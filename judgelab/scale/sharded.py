@@ -154,6 +154,7 @@ def _lm(model: Model) -> EvaluationLM:
     return lm
 
 
+@dataclass(eq=False)
 class Sharded(ABC):
     """Workers answer, each with an LM of its own; this process keeps every answer and scores.
 
@@ -164,8 +165,8 @@ class Sharded(ABC):
     depend on answers (notes first, then texts), that goes round once a stage.
     """
 
-    def __init__(self, workers: Count | None = None, threads: Count = 1) -> None:
-        self.workers, self.threads = workers, threads
+    workers: Count | None = None
+    threads: Count = 1
 
     @abstractmethod
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:

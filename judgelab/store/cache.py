@@ -18,7 +18,7 @@ from typing import Any
 from judgelab.core.errors import DataError
 from judgelab.core.lm import LogProb
 
-APPLICATION_ID = 0x6A6C6162  # "jlab": tells our files from anybody else's
+APPLICATION_ID = 0x6A6C6162  # "jlab": marks our files
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS logprob "
     "(key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
@@ -93,7 +93,7 @@ class CallCache:
     def _connect(self) -> sqlite3.Connection:
         if not self.read_only:
             return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-        # A file nobody is writing to can be read where no file can be made beside it.
+        # A file that no process is writing to can be read where no file can be made beside it.
         log = self.path.with_name(f"{self.path.name}-wal")
         mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
         uri = f"{self.path.absolute().as_uri()}?{mode}"
@@ -196,7 +196,7 @@ class Claims:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def take(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Claim what nobody alive has claimed; returns those of ``keys`` that are ours now."""
+        """Claim what no living process has claimed; returns those of ``keys`` that are ours now."""
         with self._cache.transaction() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO claim VALUES (?, ?)", [(key, self._owner) for key in keys]

@@ -76,11 +76,11 @@ def test_the_share_falls_with_the_proportion_of_429_and_recovers() -> None:
 
     def second(refused: int, accepted: int) -> float:
         for _ in range(accepted):
-            pace.heard(refused=False)
+            pace.answered(refused=False)
         for _ in range(refused):
-            pace.heard(refused=True)
+            pace.answered(refused=True)
         clock[0] += 1.0
-        pace.heard(refused=False)
+        pace.answered(refused=False)
         return pace.share
 
     assert second(refused=3, accepted=97) == 1.0
