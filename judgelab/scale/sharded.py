@@ -23,6 +23,8 @@ from judgelab.store.cached_lm import Cached, chat_key, logprob_keys, table_of
 from judgelab.store.fingerprint import code_digest
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""The environment by which numerical libraries learn how many threads they may start."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,6 @@ def missing(ask: Ask, lm: Cached) -> list[Shard]:
     collector = Collector(lm)
     ask(collector)
     return collector.shards
-
-
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-"""The environment by which numerical libraries learn how many threads they may start."""
 
 
 @dataclass(frozen=True)

@@ -159,13 +159,10 @@ def _stack(states: Tensor, part: Own) -> Tensor:
 
 
 def _see(query: Tensor, key: Tensor, value: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """Attention of all queries to all keys of a block: [tokens, heads, size], log-sum-exps.
-
-    Nothing is masked, so heads that share keys become more queries of one head.
-    """
+    """Attention of all queries to all keys of a block: [tokens, heads, size], log-sum-exps."""
     heads, length = query.shape[1], query.shape[2]
     groups = heads // key.shape[1]
-    if groups > 1:
+    if groups > 1:  # nothing is masked: heads that share keys become more queries of one head
         query = query.reshape(1, key.shape[1], groups * length, -1)
     out, norm = flash(query, key, value, causal=False, scale=scale)
     if groups > 1:

@@ -158,11 +158,7 @@ def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Nats) -> int:
 
 
 def _goes_on(model: Any, prompt: Ids, trie: Trie, fork: Fork, chain: Ids, nats: Nats) -> bool:
-    """Whether greedy decoding goes on from a label to a longer one, by these tokens.
-
-    What is known nearly always settles it; where other tokens might be likelier, the model is asked
-    for all of them.
-    """
+    """Whether greedy decoding goes on from a label to a longer one; the model is asked at need."""
     tokens = dict.fromkeys([*(other[0] for other in fork.chains), *trie.stops])
     known = {t: nats[fork.path, (t,)] for t in tokens if (fork.path, (t,)) in nats}
     if known and known.get(chain[0], math.inf) < max(known.values()):
@@ -234,9 +230,7 @@ def _encoded(
 
 
 def _parted(jobs: Sequence[Job]) -> tuple[Ids, tuple[Ids, ...]]:
-    """What all labels of a request follow, and what follows it: where the prompt's last tokens
-    merge with a label's first ones, those belong to the labels.
-    """
+    """What all labels of a request follow, and what follows it; merged tokens are the labels'."""
     start = min(len(context) for context, _ in jobs)
     return jobs[0][0][:start], tuple((context + target)[start:] for context, target in jobs)
 

@@ -159,8 +159,7 @@ class Encoder:
         """Pairs that the few characters around the boundary do not clear.
 
         Tokenizers decide locally: where a window gives the same tokens near the boundary as the
-        whole texts do, and splits at the boundary, so do the whole texts. Where it does not, the
-        whole pair is encoded.
+        whole texts do, and splits at the boundary, so do the whole texts.
         """
         tails = {c: text[-WINDOW:] for c, text in x.items()}
         heads = {t: text[:WINDOW] for t, text in y.items()}

@@ -144,10 +144,7 @@ def _config(folder: Path) -> Any:
 
 
 def _quantization(form: Form, folder: Path) -> dict[str, Any]:
-    """Arguments for loading; none at all where the folder says everything.
-
-    (An argument of None would switch a stored quantisation off.)
-    """
+    """Arguments for loading; none (not None, which switches it off) where the folder says all."""
     kind = resolve_quantization(form.quantization, folder)
     if kind in ("nf4", "fp4", "int8"):
         require("bitsandbytes", extra="local")

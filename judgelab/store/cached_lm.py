@@ -224,10 +224,7 @@ class Cached(WrappedLM):
 
 
 def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
-    """A local LM's replies, as many at a time as take ``WORTH`` seconds: a kill loses no more.
-
-    Closed questions are put an item at a time.
-    """
+    """A local LM's replies, an item's closed questions or ``WORTH`` seconds' worth at a time."""
     for batch in closed_batches(requests):
         replies = lm.chat([requests[index] for index in batch])
         yield dict(zip(batch, replies, strict=True))
