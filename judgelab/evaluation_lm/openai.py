@@ -125,11 +125,7 @@ class OpenAI(Remote):
         return chat if self.logprobs == "none" else chat | {Capability.LOGPROB}
 
     def attach(self, meter: Meter) -> None:
-        """Note every attempt there from now on.
-
-        Raises:
-            ConfigError: the key's environment variable is not set.
-        """
+        """Note every attempt there from now on; ConfigError where no key is set."""
         self._key()
         self._meter = meter
         if self._opened is not None:
@@ -148,7 +144,7 @@ class OpenAI(Remote):
             call = chat_call(request, self.model, self.extra_body or {}, self.token_limit)
             return reply_of(await caller.call(call), request)
 
-        yield from pool.stream([partial(one, r) for r in requests], self._window)
+        yield from pool.stream([partial(one, r) for r in requests], AHEAD * self.limits.concurrency)
 
     def stream_logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -165,7 +161,7 @@ class OpenAI(Remote):
             pool.run(self._prompts.settle(caller))
             self._probed = True
         jobs = self._prompts.jobs(caller, contexts, targets, pairs)
-        yield from pool.stream(jobs, self._window)
+        yield from pool.stream(jobs, AHEAD * self.limits.concurrency)
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
@@ -201,10 +197,6 @@ class OpenAI(Remote):
     @property
     def _prompts(self) -> Prompts:
         return self._raw if self.framing.plain else self._framed
-
-    @property
-    def _window(self) -> int:
-        return AHEAD * self.limits.concurrency
 
     def _open(self) -> tuple[Caller, CallPool]:
         if self._opened is None:

@@ -22,6 +22,7 @@ from judgelab.scoring.head import Asked, Head
 from judgelab.scoring.prefix_tree import Bin, ScoringPlan
 
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
+SAME = 1e-5  # relative; a norm that is another function (Gemma's 1 + weight) is off by far more
 
 
 def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]:
@@ -185,9 +186,6 @@ def _attention(model: Any) -> Iterator[None]:
         yield
     finally:
         model.set_attn_implementation(before)
-
-
-SAME = 1e-5  # relative; a norm that is another function (Gemma's 1 + weight) is off by far more
 
 
 @contextmanager
