@@ -44,13 +44,11 @@ def confidence(tables: Tables, table: str, by: str, name: str) -> Figure:
     return drawn
 
 
-def by_items_caption(tables: Tables) -> str:
-    """What all lines have in common, and how exact they are."""
+def _by_items_caption(tables: Tables) -> str:
     return f"Algorithm 1 at r = {tables['by_items']['r'].iloc[0]:.2f}. {_bands(tables, 'by_items')}"
 
 
-def by_correlation_caption(tables: Tables) -> str:
-    """What all lines have in common, and how exact they are."""
+def _by_correlation_caption(tables: Tables) -> str:
     n = int(tables["by_correlation"]["n"].iloc[0])
     return f"Algorithm 1 with N = {n:,} items. {_bands(tables, 'by_correlation')}"
 
@@ -82,8 +80,7 @@ def trade_off(tables: Tables) -> Figure:
     return drawn
 
 
-def trade_off_caption(tables: Tables) -> str:
-    """How items grow, and which differences no number of them is enough for."""
+def _trade_off_caption(tables: Tables) -> str:
     frame = tables["trade_off"]
     said = "Items grow with 1/r² and 1/difference²: half the correlation needs four times as many."
     if BIASED not in frame:
@@ -113,8 +110,7 @@ def noise(tables: Tables) -> Figure:
     return drawn
 
 
-def noise_caption(tables: Tables) -> str:
-    """To how many scores noise was added."""
+def _noise_caption(tables: Tables) -> str:
     n = int(tables["noise"]["n"].iloc[0])
     return f"Noise added to {n:,} human scores; bars are 1.96 sd over 20 drawings of the noise."
 
@@ -144,8 +140,7 @@ def plan(tables: Tables) -> Figure:
     return drawn
 
 
-def plan_caption(tables: Tables) -> str:
-    """What was asked for, and the items it takes."""
+def _plan_caption(tables: Tables) -> str:
     row = tables["plan"].iloc[0]
     said = (
         f"Two systems that differ by {row['delta']:g}, human scores of sd {row['sd']:g}; dashed: "
@@ -173,8 +168,7 @@ def losses(tables: Tables) -> Figure:
     return drawn
 
 
-def losses_caption(tables: Tables) -> str:
-    """What the two lines are."""
+def _losses_caption(tables: Tables) -> str:
     frame = tables["loss_curve"]
     held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
     return (
@@ -187,12 +181,12 @@ by_items = partial(confidence, table="by_items", by="n", name="N = {:,.0f}")
 by_correlation = partial(confidence, table="by_correlation", by="r", name="r = {:.2f}")
 
 DRAWINGS = {
-    "loss_curve": Drawing("Loss during training", losses, losses_caption),
-    "ranking_by_items": Drawing("Confidence by number of items", by_items, by_items_caption),
+    "loss_curve": Drawing("Loss during training", losses, _losses_caption),
+    "ranking_by_items": Drawing("Confidence by number of items", by_items, _by_items_caption),
     "ranking_by_correlation": Drawing(
-        "Confidence by correlation", by_correlation, by_correlation_caption
+        "Confidence by correlation", by_correlation, _by_correlation_caption
     ),
-    "ranking_trade_off": Drawing("Items against correlation", trade_off, trade_off_caption),
-    "ranking_noise": Drawing("Noise and correlation", noise, noise_caption),
-    "ranking_plan": Drawing("Confidence by number of items", plan, plan_caption),
+    "ranking_trade_off": Drawing("Items against correlation", trade_off, _trade_off_caption),
+    "ranking_noise": Drawing("Noise and correlation", noise, _noise_caption),
+    "ranking_plan": Drawing("Confidence by number of items", plan, _plan_caption),
 }

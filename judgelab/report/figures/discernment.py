@@ -77,8 +77,7 @@ def radar(tables: Tables) -> Figure:
     return drawn
 
 
-def radar_caption(tables: Tables) -> str:
-    """Which crosses belong to which curve."""
+def _radar_caption(tables: Tables) -> str:
     frame = tables["discernment"]
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; "
@@ -207,7 +206,7 @@ _JUDGES = (
 )
 
 DRAWINGS = {
-    "discernment_radar": Drawing("What the judge discerns", radar, radar_caption, "discernment"),
+    "discernment_radar": Drawing("What the judge discerns", radar, _radar_caption, "discernment"),
     "discernment_bars": Drawing("Discernment", bars, _BARS, "discernment"),
     "discernment_judges": Drawing("Judges by discernment", judges, _JUDGES, "judges"),
     "response_styles": Drawing("Response style", styles, _STYLES),

@@ -46,8 +46,7 @@ def effects(tables: Tables) -> Figure:
     return drawn
 
 
-def effects_caption(tables: Tables) -> str:
-    """What the marks mean."""
+def _effects_caption(tables: Tables) -> str:
     return (
         "Good faith against problematic agents; lines are 95 % intervals over items."
         f"{_filled(tables['discrimination'])} The dashed line is what an uninformative score gives."
@@ -78,8 +77,7 @@ def agents(tables: Tables) -> Figure:
     return drawn
 
 
-def agents_caption(tables: Tables) -> str:
-    """What colours, shapes and fillings mean."""
+def _agents_caption(tables: Tables) -> str:
     frame = tables["agents"]
     said = "Agents by their mean score on the clean texts; lines are 95 % intervals over items."
     said += _filled(frame)
@@ -113,8 +111,7 @@ def position(tables: Tables) -> Figure:
     return drawn
 
 
-def position_caption(tables: Tables) -> str:
-    """How to read the three shares."""
+def _position_caption(tables: Tables) -> str:
     return (
         "Every pair is judged in both orders. Without position bias the text shown first wins "
         f"half of the time (dashed); a tie counts as half a win.{_filled(tables['diagnostics'])}"
@@ -188,8 +185,8 @@ def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[
 
 DRAWINGS = {
     "discrimination": Drawing(
-        "Good faith against problematic agents", effects, effects_caption, "discrimination"
+        "Good faith against problematic agents", effects, _effects_caption, "discrimination"
     ),
-    "agent_scores": Drawing("Score of each agent", agents, agents_caption, "agents"),
-    "position_bias": Drawing("Position bias of the judge", position, position_caption),
+    "agent_scores": Drawing("Score of each agent", agents, _agents_caption, "agents"),
+    "position_bias": Drawing("Position bias of the judge", position, _position_caption),
 }

@@ -68,8 +68,7 @@ def pools(tables: Tables) -> Figure:
     return drawn
 
 
-def pools_caption(tables: Tables) -> str:
-    """How many pairs, items and verdicts there were."""
+def _pools_caption(tables: Tables) -> str:
     said = [
         f"{title}: {style.counted(tables[name], unit)}"
         for name, (title, unit) in MEASURES.items()
@@ -103,8 +102,7 @@ def cost(tables: Tables) -> Figure:
     return drawn
 
 
-def cost_caption(tables: Tables) -> str:
-    """Of how many the price is known, and what the line is."""
+def _cost_caption(tables: Tables) -> str:
     known = int(tables["pools"]["cost"].notna().sum())
     line = " The line: the pool of all exams, its cheapest judges first." * ("budgets" in tables)
     return f"{known} judges and pools whose price is known; 95 % intervals over items.{line}"
@@ -122,6 +120,6 @@ _EXAMS = (
 
 DRAWINGS = {
     "qualification_exams": Drawing("Exams", exams, _EXAMS, "exams", "answers"),
-    "qualification_pools": Drawing("Judges and pools", pools, pools_caption),
-    "qualification_cost": Drawing("Cost against accuracy", cost, cost_caption),
+    "qualification_pools": Drawing("Judges and pools", pools, _pools_caption),
+    "qualification_cost": Drawing("Cost against accuracy", cost, _cost_caption),
 }

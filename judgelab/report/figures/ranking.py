@@ -42,8 +42,7 @@ def leaderboard(tables: Tables) -> Figure:
     return drawn
 
 
-def leaderboard_caption(tables: Tables) -> str:
-    """What the marks mean."""
+def _leaderboard_caption(tables: Tables) -> str:
     people = " Diamonds and the dashed line are people."
     said = "Lines and ranks are 90 % intervals over items."
     return said + people * ("human" in set(tables["leaderboard"]["kind"]))
@@ -69,8 +68,7 @@ def size(tables: Tables) -> Figure:
     return drawn
 
 
-def size_caption(tables: Tables) -> str:
-    """Of how many the size is known."""
+def _size_caption(tables: Tables) -> str:
     known = int(tables["leaderboard"]["parameters"].notna().sum())
     return f"Score against size for the {known} candidates whose size is known."
 
@@ -90,8 +88,7 @@ def systems(tables: Tables) -> Figure:
     return drawn
 
 
-def systems_caption(tables: Tables) -> str:
-    """Whose order the confidence is in."""
+def _systems_caption(tables: Tables) -> str:
     whose = "people have" if _sure(tables["systems"]) == "above_next_people" else "the metric keeps"
     return (
         f"Lines are 95 % intervals over items. Between two neighbours: the confidence that {whose} "
@@ -126,8 +123,7 @@ def observed(tables: Tables) -> Figure:
     return drawn
 
 
-def observed_caption(tables: Tables) -> str:
-    """How to read it, and how many pairs there were."""
+def _observed_caption(tables: Tables) -> str:
     pairs = int(tables["observed"].query("items == 'unpaired'")["n"].sum())
     return (
         "Points: share of resamples in which the metric ranks a pair as people do, averaged over "
@@ -151,8 +147,7 @@ def calibration(tables: Tables) -> Figure:
     return drawn
 
 
-def calibration_caption(tables: Tables) -> str:
-    """How to read it, and how many pairs there were."""
+def _calibration_caption(tables: Tables) -> str:
     frame = tables["calibration"]
     pairs = int(frame[frame["model"] == frame["model"].iloc[0]]["n"].sum())
     return (
@@ -162,11 +157,11 @@ def calibration_caption(tables: Tables) -> str:
 
 
 DRAWINGS = {
-    "leaderboard": Drawing("Leaderboard", leaderboard, leaderboard_caption, "leaderboard"),
-    "size": Drawing("Score against size", size, size_caption),
-    "ranking_systems": Drawing("Ranking and its confidence", systems, systems_caption, "systems"),
-    "ranking_observed": Drawing("Simulated and observed", observed, observed_caption),
+    "leaderboard": Drawing("Leaderboard", leaderboard, _leaderboard_caption, "leaderboard"),
+    "size": Drawing("Score against size", size, _size_caption),
+    "ranking_systems": Drawing("Ranking and its confidence", systems, _systems_caption, "systems"),
+    "ranking_observed": Drawing("Simulated and observed", observed, _observed_caption),
     "ranking_calibration": Drawing(
-        "Calibration on held-out pairs", calibration, calibration_caption
+        "Calibration on held-out pairs", calibration, _calibration_caption
     ),
 }

@@ -63,8 +63,7 @@ def change(tables: Tables) -> Figure:
     return drawn
 
 
-def change_caption(tables: Tables) -> str:
-    """What an honest metric does, and this one."""
+def _change_caption(tables: Tables) -> str:
     row = tables["smd"].iloc[0]
     return (
         f"An honest metric {row['honest_metric']}; this one {row['verdict']}. "
@@ -148,7 +147,7 @@ DRAWINGS = {
     ),
     "auc_under_attack": Drawing("AUC, clean and attacked", auc, _POINTS, "points"),
     "score_change": Drawing(
-        "Change of the score under the attack", change, change_caption, "smd", "rows"
+        "Change of the score under the attack", change, _change_caption, "smd", "rows"
     ),
     "metrics_by_attacks": Drawing("Metrics by attacks", attacks, _ATTACKS, "attack_table", "rows"),
 }
