@@ -1,50 +1,78 @@
-"""Agent and pair scores of the recorded mechanisms, by the released and the corrected definition.
+"""Scores of the recorded mechanisms, as judgelab's mechanisms make them of the release.
 
-u is [items, agents], S is [items, agents, agents] and symmetric; NaN is unscored. M[i, j] is the
-recorded array of a mechanism, W a judge's verdicts with i shown first. Means leave out j = i.
+u is [items, agents], S is [items, agents, agents] and symmetric; NaN is unscored. ``released``
+takes failed calls at face value; ``corrected`` counts complete items alone (evaluation_lm=replay,
+incomplete=as_recorded and unscored). What the mechanisms' definitions are, their docstrings say.
 
-    mechanism  released                                 corrected
-    MI         u = (mean_j M[i,j] + mean_j M[j,i]) / 2  the same
-    GPPM       u = the released score, which divides    u = mean_j log P(j | i) per token of j
-               by the token counts of another item
-    TVD-MI     u = mean_j (M[i,j] + M[j,i]) / 2         the same, complete items only
-    judges     u = mean_j W[i,j]: i shown first only,   u = (mean_j W[i,j] + mean_j 1 - W[j,i]) / 2
-               failed calls lost                        complete items only
-
-    S = (M + M') / 2 for MI, GPPM (log P) and TVD-MI; for judges min(q_i, q_j) with
-    q_i = (W[i,R] + 1 - W[R,i]) / 2 against the Reference R alone (released; where there is no
-    Reference the row mean) or the corrected u (corrected).
+No mechanism can be asked for two things: a judge's released u on complete items (``one_order``),
+and how often the response shown first wins (``first_wins``). Both read the verdicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
+from judgelab.evaluation_lm.replay import Replay
+from judgelab.mechanism.gppm import Gppm
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.mi import Mi
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray, IntArray, ReleasedDomain
-from judgelab.releases.peer_prediction.taxonomy import TAXONOMY
 from judgelab.stats.intervals.arrays import row_means
+from judgelab.study.common.groups import groups, in_pairing_order
 
 GOOD_FAITH = ("Faithful", "Style")
 PROBLEMATIC = ("Strategic", "Low Effort")
 JUDGES = ("judge_with_context", "judge_without_context")
+ASKED: Mapping[str, Mechanism] = {
+    "mi": Mi(),
+    "gppm": Gppm(),
+    "tvd_mi": TvdMi(Prompt("tvd_mi.txt")),
+    "judge_with_context": Judge(Prompt("judge.txt")),
+    "judge_without_context": Judge(Prompt("judge_no_context.txt"), context=False),
+}
+"""Mechanism of the release -> ours."""
+
+
+def scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Scores | None:
+    """What the mechanism makes of the recorded items; None where the release lacks it."""
+    if data.pairs(mechanism) is None:
+        return None
+    asked = ASKED[mechanism]
+    lm = Replay(data.domain, incomplete="unscored" if corrected else "as_recorded")
+    measured = lm.of_domain(asked.measurement, data, _panel(data, mechanism))
+    if mechanism in JUDGES and not corrected and not any(agent.reference for agent in data.agents):
+        return asked.score(measured, "paper")  # without a Reference the release takes the row mean
+    return asked.score(measured, "corrected" if corrected else "released")
 
 
 def agent_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
-    """u [items, agents], higher is better; None where the release lacks the mechanism."""
-    pairs = data.pairs(mechanism)
-    if pairs is None:
+    """u [items, agents], higher is better; None where the release lacks the mechanism.
+
+    A mean over both directions is summed by direction first, where the mechanisms sum by pair:
+    the figures agree to 1e-15, and those of the tables keep their last digit.
+    """
+    found, pairs = scores(data, mechanism, corrected=corrected), data.pairs(mechanism)
+    if found is None or pairs is None:
         return None
-    if mechanism == "gppm":
-        return _columns(pairs) if corrected else data.gppm_released
-    if mechanism not in JUDGES:
-        u = (row_means(pairs) + _columns(pairs)) / 2
-    elif corrected:
-        u = (row_means(pairs) + _columns(1 - pairs)) / 2
-    else:
-        u = row_means(pairs)
+    if mechanism == "gppm" or (mechanism in JUDGES and not corrected):
+        return np.asarray(found.agent.values)
+    back = np.swapaxes(1 - pairs if mechanism in JUDGES else pairs, 1, 2)
+    u = (row_means(pairs) + row_means(back)) / 2
+    assert np.nanmax(np.abs(u - found.agent.values), initial=0.0) < 1e-12
     return _only_complete(u, data, mechanism) if corrected else u
+
+
+def pair_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
+    """S [items, agents, agents], symmetric; None where the release lacks the mechanism."""
+    found = scores(data, mechanism, corrected=corrected)
+    return None if found is None or found.pair is None else np.asarray(found.pair.values)
 
 
 def one_order_scores(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
@@ -62,50 +90,26 @@ def first_wins(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
     return _only_complete(share, data, mechanism)
 
 
-def pair_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
-    """S [items, agents, agents], symmetric; None where the release lacks the mechanism."""
-    pairs = data.pairs(mechanism)
-    if pairs is None:
-        return None
-    if mechanism not in JUDGES:
-        symmetric = (pairs + np.swapaxes(pairs, 1, 2)) / 2
-        return _only_complete(symmetric, data, mechanism) if corrected else symmetric
-    if corrected:
-        both_orders = agent_scores(data, mechanism, corrected=True)
-        assert both_orders is not None
-        # Equal win rates reached by other sums differ in the last bit: ties must stay ties.
-        quality = np.round(both_orders, 12)
-    else:
-        quality = _against_reference(data, pairs)
-    return np.minimum(quality[:, :, None], quality[:, None, :])
-
-
-def group_mask(data: ReleasedDomain, groups: Sequence[str], *, corrected: bool) -> BoolArray:
+def group_mask(data: ReleasedDomain, wanted: Sequence[str], *, corrected: bool) -> BoolArray:
     """Mask [agents] of the agents under test in these categories, for the effect sizes.
 
     The human reference is not under test. The released code drops the first agent instead,
     which is the Reference wherever there is one.
     """
-    tested = [not agent.reference for agent in data.agents]
+    known = groups(_panel(data, "mi"), "released")
+    mask = (known.good if tuple(wanted) == GOOD_FAITH else known.bad).copy()
     if not corrected:
-        tested[0] = False
-    member = [agent.category in groups for agent in data.agents]
-    return np.array(tested, dtype=np.bool_) & np.array(member, dtype=np.bool_)
+        mask[0] = False
+    return mask
 
 
-def group_indices(data: ReleasedDomain, groups: Sequence[str]) -> IntArray:
+def group_indices(data: ReleasedDomain, wanted: Sequence[str]) -> IntArray:
     """Agents of these categories, for the AUC, in the order in which the released code pairs them.
 
-    The order matters only for its random down-sampling. Names it does not know come last. The
-    human reference is in where the release puts it in a category (ICLR: Faithful).
+    The human reference is in where the release puts it in a category (ICLR: Faithful).
     """
-    indices: list[int] = []
-    for group in groups:
-        names = TAXONOMY.get(data.task, {}).get(group, ())
-        rank = {name: position for position, name in enumerate(names)}
-        members = [i for i, agent in enumerate(data.agents) if agent.category == group]
-        indices += sorted(members, key=lambda i: (rank.get(data.agents[i].name, len(rank)), i))
-    return np.array(indices, dtype=np.int64)
+    member = np.array([agent.category in wanted for agent in data.agents], dtype=np.bool_)
+    return in_pairing_order(_panel(data, "mi"), member).astype(np.int64)
 
 
 def align(
@@ -116,27 +120,20 @@ def align(
     return _placed(ids, clean_ids, clean), _placed(ids, attacked_ids, attacked)
 
 
+def _panel(data: ReleasedDomain, mechanism: str) -> Panel:
+    """The items that a mechanism has scores of, without their texts."""
+    items = tuple(Item(str(one), "") for one in data.ids(mechanism))
+    texts = tuple((None,) * len(data.agents) for _ in items)
+    return Panel(items, data.ranked_agents, texts, data.task)
+
+
 def _placed(ids: IntArray, own: IntArray, values: FloatArray) -> FloatArray:
     placed = np.full((len(ids), *values.shape[1:]), np.nan)
     placed[np.searchsorted(ids, own)] = values
     return placed
 
 
-def _columns(pairs: FloatArray) -> FloatArray:
-    return row_means(np.swapaxes(pairs, 1, 2))
-
-
 def _only_complete(values: FloatArray, data: ReleasedDomain, mechanism: str) -> FloatArray:
     kept = values.copy()
     kept[~data.complete(mechanism)] = np.nan
     return kept
-
-
-def _against_reference(data: ReleasedDomain, wins: FloatArray) -> FloatArray:
-    reference = [index for index, agent in enumerate(data.agents) if agent.reference]
-    if not reference:
-        return row_means(wins)
-    quality = (wins[:, :, reference[0]] + 1 - wins[:, reference[0], :]) / 2
-    # The released code reads the unmeasured diagonal as 0, so the Reference ties with itself.
-    quality[:, reference[0]] = 0.5
-    return quality

@@ -100,6 +100,14 @@ class Replay(EvaluationLM):
                 f"evaluation_lm=replay: the panel's agents are not those of {domain.key}: use "
                 "dataset=released with agents=recorded."
             )
+        return self.of_domain(measurement, domain, panel)
+
+    def of_domain(self, measurement: str, domain: ReleasedDomain, panel: Panel) -> xr.Dataset:
+        """The same, of a domain that was read already.
+
+        Raises:
+            DataError: the domain lacks this measurement.
+        """
         if measurement == "logprob":
             return self._logprob(domain, panel)
         if measurement not in VARIABLE:

@@ -163,7 +163,7 @@ class ReleasedDomain:
         answered = any(texts.responses)
         panel = Panel(
             items=texts.items,
-            agents=self._ranked() if answered else (),
+            agents=self.ranked_agents if answered else (),
             texts=texts.responses,
             task=self.task,
             provenance={
@@ -178,7 +178,8 @@ class ReleasedDomain:
         )
         return panel.head(limit)
 
-    def _ranked(self) -> tuple[Agent, ...]:
+    @property
+    def ranked_agents(self) -> tuple[Agent, ...]:
         """The agents, each with its place in the list from which the release draws pairs."""
         names = pairing_order(self.task)
         rank = {name: str(place) for place, name in enumerate(names)}
