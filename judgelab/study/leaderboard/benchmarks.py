@@ -107,9 +107,10 @@ def _of_numbers(table: pd.DataFrame, where: str) -> Benchmarks:
     table = table.drop(columns=wordy).astype("float64")
     if table.columns.empty:
         raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
-    for row, column in zip(*np.isinf(table.to_numpy()).nonzero(), strict=True):
+    cells = table.to_numpy()
+    for row, column in zip(*np.isinf(cells).nonzero(), strict=True):
         raise DataError(
-            f"{where}: column {table.columns[column]!r} holds {table.iat[row, column]} for "
+            f"{where}: column {table.columns[column]!r} holds {cells[row, column]} for "
             f"{table.index[row]!r}: give a finite number, or leave it empty."
         )
     return Benchmarks(table, tuple(wordy))
