@@ -76,31 +76,45 @@ def few_agents(folder: Path) -> Path:
     return file
 
 
+GUIDE = {  # the parts that docs/extending.md adds, in its order, and a command that uses each
+    "mechanism/overlap": ["mechanism=overlap", "attack=padding"],
+    "study/lengths": ["study=lengths"],
+    "evaluation_lm/timed": ["mechanism=mi", "evaluation_lm=timed", "dataset=samsum"],
+}
+
+
 @pytest.mark.slow
-def test_two_files_add_a_mechanism(tmp_path: Path) -> None:
+def test_two_files_add_a_part(tmp_path: Path) -> None:
     copy = tmp_path / "judgelab"
     ignore = shutil.ignore_patterns(".git", ".venv", "outputs", "tests", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, copy, ignore=ignore)
     guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", guide, flags=re.DOTALL)
-    config = re.search(r"```yaml\n(.*?)```", guide, flags=re.DOTALL)
-    assert code is not None
-    assert config is not None
-    (copy / "judgelab" / "mechanism" / "overlap.py").write_text(code[1])
-    (copy / "conf" / "mechanism" / "overlap.yaml").write_text(config[1])
-    done = subprocess.run(
-        ["python", "run.py", "mechanism=overlap", "attack=padding", "tracker=none", "limit=6"],
-        cwd=copy,
-        env=environment(tmp_path) | {"PYTHONPATH": str(copy)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    blocks = (re.findall(f"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("python", "yaml"))
+    for name, code, config in zip(GUIDE, *blocks, strict=True):
+        (copy / "judgelab" / f"{name}.py").write_text(code)
+        (copy / "conf" / f"{name}.yaml").write_text(config)
+    found = {}
+    for name, words in GUIDE.items():
+        done = subprocess.run(
+            ["python", "run.py", *words, "tracker=none", "limit=4"],
+            cwd=copy,
+            env=environment(tmp_path / name) | {"PYTHONPATH": str(copy)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        (run,) = (tmp_path / name / "runs").iterdir()
+        found[name] = [json.loads((run / f).read_text()) for f in ("result.json", "manifest.json")]
+    summary = found["mechanism/overlap"][0]["summary"]
+    assert (summary["mechanism"], summary["clean/auc_n"]) == ("overlap", 4)
+    study = found["study/lengths"][0]
+    assert (
+        study["summary"]["words_low"] < study["summary"]["words"] < study["summary"]["words_high"]
     )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(next((tmp_path / "runs").glob("*/result.json")).read_text())
-    assert result["summary"]["mechanism"] == "overlap"
-    assert result["summary"]["clean/auc_n"] == 6
+    assert {"agent", "value", "low", "n", "unscored"} <= set(study["tables"][0]["columns"])
+    assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0
 
 
 def test_links_lead_somewhere() -> None:
