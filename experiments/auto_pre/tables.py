@@ -21,7 +21,7 @@ from experiments.auto_pre.printed import read_printed
 from experiments.auto_pre.rows import Table, summary
 from experiments.command import run_tables, tables_parser
 from judgelab.core.errors import DataError
-from judgelab.releases.auto_pre.recorded import is_release, list_datasets, read_dataset
+from judgelab.releases.auto_pre import is_release, list_datasets, read_dataset
 
 DEFINITIONS = """\
 paper      the printed number.

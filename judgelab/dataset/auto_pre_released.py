@@ -12,7 +12,7 @@ import numpy as np
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.rows import at_least_one
-from judgelab.releases.auto_pre.recorded import AutoPreRecords, read_dataset, read_texts
+from judgelab.releases.auto_pre import AutoPreRecords, read_dataset, read_texts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ from judgelab.core.estimator import RECORDED, Presentation
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
-from judgelab.releases.auto_pre.recorded import AutoPreRecords as AutoPre
-from judgelab.releases.auto_pre.recorded import is_release as is_auto_pre
-from judgelab.releases.auto_pre.recorded import read_dataset
+from judgelab.releases.auto_pre import AutoPreRecords as AutoPre
+from judgelab.releases.auto_pre import is_release as is_auto_pre
+from judgelab.releases.auto_pre import read_dataset
 from judgelab.releases.peer_prediction.release import ReleasedDomain, read_domain
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import numbers, read_printed
 from experiments.auto_pre.rows import Row, Table
 from experiments.auto_pre.tables import compute, main
-from judgelab.releases.auto_pre.recorded import is_release, list_datasets, read_dataset
+from judgelab.releases.auto_pre import is_release, list_datasets, read_dataset
 
 Tables = dict[str, Table]
 UNEXPLAINED = {

@@ -26,8 +26,7 @@ from judgelab.exam.pertinence import Pertinence
 from judgelab.exam.protocol import Exam
 from judgelab.exam.self_confidence import SelfConfidence
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.releases.auto_pre.exams import confidence, pertinence
-from judgelab.releases.auto_pre.recorded import is_release, read_dataset
+from judgelab.releases.auto_pre import confidence, is_release, pertinence, read_dataset
 from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.qualification.decisions import accuracy, accuracy_samples, correct
 from judgelab.stats.qualification.exams import Threshold, mark

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.exam.protocol import Exam
-from judgelab.releases.auto_pre.exams import changes, pertinence
-from judgelab.releases.auto_pre.exams import confidence as recorded_confidence
-from judgelab.releases.auto_pre.recorded import AutoPreRecords
+from judgelab.releases.auto_pre import AutoPreRecords, changes, pertinence
+from judgelab.releases.auto_pre import confidence as recorded_confidence
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares, tied, unchanged
 from judgelab.study.qualification.judge_responses import JudgeResponses, both_orders

@@ -20,7 +20,7 @@ from judgelab.dataset.auto_pre_released import AutoPreReleased
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.exam.protocol import Exam
-from judgelab.releases.auto_pre.recorded import NEEDED, list_datasets, read_dataset
+from judgelab.releases.auto_pre import NEEDED, list_datasets, read_dataset
 from judgelab.stats.qualification.exams import ConfidenceAnswers, Shares
 from judgelab.study.qualification.case import all_pairs
 from judgelab.study.qualification.judge_responses import JudgeResponses

@@ -1,9 +1,7 @@
 """What the authors of Auto-PRE released, as arrays: annotations, verdicts, grades and exams.
 
-The parquet export of the repository: one table each for annotated pairs (gold_pairs), grades by
-people (human_pointwise), verdicts (verdict_pairwise), grades by judges (score_pointwise), the
-exams (exam_pertinence, exam_self_confidence), and, for datasets whose texts were released, items
-and answers. Every dataset of that layout is read; none needs to be known by name.
+The parquet export of the repository, one file for each table of ``NEEDED``. Every dataset of that
+layout is read; none needs to be known by name, and texts of some were not released.
 """
 
 from __future__ import annotations
@@ -28,6 +26,15 @@ Floats = NDArray[np.float64]
 VERDICTS = "verdict_pairwise"
 CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
 """What a reply may say -> did the answer shown first win."""
+
+LEVELS = {
+    "null": ("null", "low", "medium", "high", "expert"),
+    "doubtful": ("doubtful", "uncertain", "moderate", "confident", "absolute"),
+}
+"""Prompt of the self-confidence exam in words -> its labels, least confident first."""
+
+WAYS = (("prob", "prompt1"), ("direct", "null"), ("prob", "prompt2"), ("direct", "doubtful"))
+"""Method and prompt of that exam, in the order in which the paper prefers them."""
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
     VERDICTS: ("dataset", "evaluator", "task_id", "first", "second", "verdict", "label"),
@@ -108,7 +115,7 @@ def list_datasets(path: str | Path) -> tuple[str, ...]:
     Raises:
         DataError: the folder does not hold the release.
     """
-    return tuple(dict.fromkeys(map(str, _table(path, VERDICTS)["dataset"].unique())))
+    return tuple(map(str, _table(path, VERDICTS)["dataset"].unique()))
 
 
 def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
@@ -120,19 +127,19 @@ def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
     known = list_datasets(path)
     if name not in known:
         raise DataError(f"{path} has no dataset {name!r}.{did_you_mean(name, known)}")
-    rows = {key: _rows(path, key, name) for key in (*NEEDED,) if key not in ("items", "answers")}
+    rows = {key: _rows(path, key, name) for key in NEEDED if key not in ("items", "answers")}
     gold, human, verdicts = rows["gold_pairs"], rows["human_pointwise"], rows[VERDICTS]
     agents = _agents(gold, human, verdicts)
     tasks = tuple(sorted(set(map(int, verdicts["task_id"])) | set(map(int, gold["task_id"]))))
-    place = _Places(tasks, agents)
+    preferred = _placed(gold, gold["gold"], task_id=tasks, a=agents, b=agents)
     return AutoPreRecords(
         name,
         tasks,
         agents,
-        _gold(gold, place),
-        place.fill(human, ("task_id", "model"), human["median"]),
-        *_verdicts(verdicts, place),
-        *_grades(rows["score_pointwise"], place),
+        np.where(np.isnan(preferred), -np.swapaxes(preferred, 1, 2), preferred),
+        _placed(human, human["median"], task_id=tasks, model=agents),
+        *_verdicts(verdicts, tasks, agents),
+        *_grades(rows["score_pointwise"], tasks, agents),
         rows["exam_pertinence"],
         rows["exam_self_confidence"],
     )
@@ -143,79 +150,141 @@ def read_texts(path: str | Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]
     return _rows(path, "items", name), _rows(path, "answers", name)
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where tasks and agents stand in the arrays."""
-
-    tasks: tuple[int, ...]
-    agents: tuple[str, ...]
-
-    def fill(self, rows: pd.DataFrame, keys: Sequence[str], values: pd.Series) -> Floats:
-        """[items, agents(, agents)] values by task and agents; rows of others are left out."""
-        array = np.full((len(self.tasks), *[len(self.agents)] * (len(keys) - 1)), np.nan)
-        cells = [_codes(rows[keys[0]].to_numpy(), self.tasks)]
-        cells += [_codes(rows[key].astype(str).to_numpy(), self.agents) for key in keys[1:]]
-        known = np.all([cell >= 0 for cell in cells], axis=0)
-        array[tuple(cell[known] for cell in cells)] = values.to_numpy(np.float64, na_value=np.nan)[
-            known
-        ]
-        return array
+def changes(data: AutoPreRecords, judge: str) -> tuple[Floats, Floats]:
+    """[items, pairs] twice: did the pair's first answer win, shown first and shown second?"""
+    first, second = data.pairs.T
+    cells = data.read[judge]
+    return cells[:, first, second], 1 - cells[:, second, first]
 
 
-def _codes(values: NDArray[Any], known: Sequence[Any]) -> NDArray[np.int64]:
+def pertinence(
+    data: AutoPreRecords, judge: str, relevant: str, irrelevant: str, prompt: int
+) -> Floats:
+    """[items, 2] 1 where the relevant answer was preferred, shown first and second.
+
+    NaN where nothing was recorded or the reply names neither. Replies that were kept are read
+    anew, by their first label; a repeated run counts only where there is no other.
+    """
+    rows = data.pertinence
+    mine = rows[
+        (rows["evaluator"] == judge)
+        & (rows["L1_RA"] == relevant)
+        & (rows["L2_IA"] == irrelevant)
+        & (rows["prompt"] == prompt)
+    ]
+    if "old_run" in mine:
+        mine = mine.sort_values("old_run", ascending=False, kind="stable")
+    said = mine["response"].astype(str) if "response" in mine else [""] * len(mine)
+    won = []
+    for text, stored in zip(said, mine["result_stored"], strict=True):
+        label = read_choice(text, CHOICES)
+        # a result of 0 is a reply that the release could not read
+        won.append(CHOICES[label] if label else (1 - stored) / 2 if stored and not text else np.nan)
+    values = np.where(mine["ra_first"], won, 1 - np.array(won, dtype=np.float64))
+    return _placed(mine, values, task_id=data.tasks, ra_first=(True, False))
+
+
+def confidence(
+    data: AutoPreRecords, judge: str, way: str | None = None
+) -> tuple[Floats, Floats, str] | None:
+    """[items, 2] on the easy and on the hard set, and how it was asked; None without data.
+
+    ln p of the emitted label, or a level from 1 to 5. NaN where there was none.
+
+    Args:
+        way: method and prompt, "prob, prompt1"; None: the judge's first one of ``WAYS``.
+    """
+    mine = data.confidence[data.confidence["evaluator"] == judge]
+    for method, prompt in WAYS:
+        part = mine[(mine["method"] == method) & (mine["prompt"] == prompt)]
+        if way not in (None, f"{method}, {prompt}") or not len(part):
+            continue
+        if "old_run" in part and not part["old_run"].all():
+            part = part[~part["old_run"]]
+        values = _probability(part["p_output"]) if method == "prob" else _levels(part, prompt)
+        part = part.assign(swapped=part["swapped"].astype(np.int64))
+        easy, hard = _placed(part, values, set=("easy", "hard"), task_id=data.tasks, swapped=(0, 1))
+        return easy, hard, f"{method}, {prompt}"
+    return None
+
+
+def _probability(column: object) -> Floats:
+    p = np.array(column, dtype=np.float64)
+    if np.nanmax(p, initial=0.0) > 1:
+        p = p / 100  # the files of hosted models hold per cent
+    with np.errstate(divide="ignore"):
+        found = np.log(p)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _levels(rows: pd.DataFrame, prompt: str) -> Floats:
+    labels = LEVELS[prompt]
+    if "response" not in rows:
+        stored = rows["level_stored"].to_numpy(np.float64, na_value=np.nan)
+        return np.where(stored > 0, stored, np.nan)
+    said = [read_choice(text, labels, "last") for text in rows["response"].astype(str)]
+    return np.array([labels.index(one) + 1.0 if one else np.nan for one in said])
+
+
+def _placed(rows: pd.DataFrame, values: object, **axes: Sequence[Any]) -> Floats:
+    """[one axis for each column] the rows' values; NaN elsewhere, the last of several counts.
+
+    Args:
+        axes: column -> what stands along its axis; rows with anything else are left out.
+    """
     import pandas as pd
 
-    found = pd.Index(np.array(known)).get_indexer(pd.Index(values))
-    return np.asarray(found, dtype=np.int64)
+    places = [pd.Index(along).get_indexer(pd.Index(rows[name])) for name, along in axes.items()]
+    known = np.all([place >= 0 for place in places], axis=0)
+    found = np.full([len(along) for along in axes.values()], np.nan)
+    numbers = pd.Series(values).to_numpy(np.float64, na_value=np.nan)
+    found[tuple(place[known] for place in places)] = numbers[known]
+    return found
 
 
 def _agents(gold: pd.DataFrame, human: pd.DataFrame, verdicts: pd.DataFrame) -> tuple[str, ...]:
     """Those of annotated pairs, in their order; else those graded by people; else all judged."""
     if len(gold):
         return tuple(dict.fromkeys(map(str, [*gold["a"], *gold["b"]])))
-    if len(human):
-        return tuple(dict.fromkeys(map(str, human["model"])))
-    return tuple(dict.fromkeys(map(str, verdicts["first"])))
-
-
-def _gold(rows: pd.DataFrame, place: _Places) -> Floats:
-    gold = place.fill(rows, ("task_id", "a", "b"), rows["gold"])
-    mirrored = -np.swapaxes(gold, 1, 2)
-    return np.where(np.isnan(gold), mirrored, gold)
+    listed = human["model"] if len(human) else verdicts["first"]
+    return tuple(map(str, listed.unique()))
 
 
 def _verdicts(
-    rows: pd.DataFrame, place: _Places
+    rows: pd.DataFrame, tasks: Sequence[int], agents: Sequence[str]
 ) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
-    """As released; with every reply that was kept read anew, unreadable ones as NaN; and which
-    of them neither a label nor a reply explains."""
-    keys = ("task_id", "first", "second")
-    values = (rows["verdict"].astype(np.float64) + 1) / 2
+    """``verdict``, ``read`` and ``unlabelled`` of ``AutoPreRecords``."""
+    released = (rows["verdict"].astype(np.float64) + 1) / 2
     # without labels a tie looks like an unreadable reply
     neither, label = rows["verdict"] == 0, rows["label"].astype(str)
-    strict = values.mask(neither & ~label.isin(["tie", ""]), np.nan)
-    unknown = (neither & (label == "")).astype(np.float64)
+    read = released.mask(neither & ~label.isin(["tie", ""]), np.nan)
+    unlabelled = (neither & (label == "")).astype(np.float64)
     if "raw_text" in rows:
         kept = rows["raw_text"].notna()
         said = [read_choice(text, CHOICES) for text in rows.loc[kept, "raw_text"]]
-        unknown[kept] = 0.0
-        strict[kept] = np.array([CHOICES.get(one or "", np.nan) for one in said], np.float64)
-    released, read, unlabelled = {}, {}, {}
-    for judge, index in rows.groupby("evaluator", observed=True).groups.items():
-        mine = rows.loc[index]
-        released[str(judge)] = place.fill(mine, keys, values.loc[index])
-        read[str(judge)] = place.fill(mine, keys, strict.loc[index])
-        unlabelled[str(judge)] = np.nan_to_num(place.fill(mine, keys, unknown.loc[index]))
-    return released, read, unlabelled
+        unlabelled[kept] = 0.0
+        read[kept] = np.array([CHOICES.get(one or "", np.nan) for one in said], np.float64)
+    by_judge = rows.groupby("evaluator", observed=True).groups
+
+    def placed(values: pd.Series) -> dict[str, Floats]:
+        axes = {"task_id": tasks, "first": agents, "second": agents}
+        return {
+            str(judge): _placed(rows.loc[index], values.loc[index], **axes)
+            for judge, index in by_judge.items()
+        }
+
+    explained = {judge: np.nan_to_num(cells) for judge, cells in placed(unlabelled).items()}
+    return placed(released), placed(read), explained
 
 
 def _grades(
-    rows: pd.DataFrame, place: _Places
+    rows: pd.DataFrame, tasks: Sequence[int], agents: Sequence[str]
 ) -> tuple[dict[str, dict[str, Floats]], dict[str, dict[str, Floats]]]:
+    """``grades`` and ``graded`` of ``AutoPreRecords``."""
     grades: dict[str, dict[str, Floats]] = {}
     graded: dict[str, dict[str, Floats]] = {}
     for (form, judge), mine in rows.groupby(["format", "evaluator"], observed=True):
-        cells = place.fill(mine, ("task_id", "model"), mine["score"])
+        cells = _placed(mine, mine["score"], task_id=tasks, model=agents)
         graded.setdefault(str(form), {})[str(judge)] = cells
         read = np.where(cells < 0, np.nan, cells)  # -1 marks a reply without a number
         grades.setdefault(str(form), {})[str(judge)] = read
