@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel, Texts
-from judgelab.releases.peer_prediction.taxonomy import pairing_order
+from judgelab.core.resources import words
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -21,11 +21,16 @@ TABLES = ("log", "tvd_mi", "judge_with_context", "judge_without_context")
 
 MECHANISMS = ("mi", "gppm", "tvd_mi", "judge_with_context", "judge_without_context")
 
-_CALLS = {
-    "tvd_mi": ("tvd_mi_p", "tvd_mi_q"),
-    "judge_with_context": ("judge_with_context",),
-    "judge_without_context": ("judge_without_context",),
-}
+_CALLS = {"tvd_mi": ("tvd_mi_p", "tvd_mi_q"), **{run: (run,) for run in TABLES[2:]}}
+"""Mechanism -> its batches of calls."""
+
+_DATA = words("releases/peer_prediction/taxonomy.yaml")
+
+TAXONOMY: Mapping[str, Mapping[str, Sequence[str]]] = _DATA["categories"]
+"""Task -> category -> names, in the order in which the released code draws pairs."""
+
+PAPER_DIFFERS: Mapping[str, Mapping[str, str]] = _DATA["paper_differs"]
+"""Task -> name -> the category printed in the paper, where the released code has another."""
 
 
 @dataclass(frozen=True)
@@ -113,18 +118,11 @@ class ReleasedDomain:
         Raises:
             DataError: there is no mechanism of that name.
         """
-        arrays = {
-            "mi": self.mi,
-            "gppm": self.logp_cond,
-            "tvd_mi": self.tvd_mi,
-            "judge_with_context": self.judge_with_context,
-            "judge_without_context": self.judge_without_context,
-        }
-        if mechanism not in arrays:
-            raise DataError(
-                f"The release records no mechanism {mechanism!r}: use one of {', '.join(arrays)}."
-            )
-        return arrays[mechanism]
+        if mechanism not in MECHANISMS:
+            known = ", ".join(MECHANISMS)
+            raise DataError(f"The release records no mechanism {mechanism!r}: use one of {known}.")
+        found: FloatArray | None = getattr(self, {"gppm": "logp_cond"}.get(mechanism, mechanism))
+        return found
 
     def ids(self, mechanism: str) -> IntArray:
         """Item ids of a mechanism's arrays; empty where the release lacks it."""
@@ -182,10 +180,12 @@ class ReleasedDomain:
     def ranked_agents(self) -> tuple[Agent, ...]:
         """The agents, each with its place in the list from which the release draws pairs."""
         names = pairing_order(self.task)
-        rank = {name: str(place) for place, name in enumerate(names)}
-        last = str(len(names))
+        rank = {name: place for place, name in enumerate(names)}
         return tuple(
-            replace(agent, meta={**agent.meta, "pairing_rank": rank.get(agent.name, last)})
+            replace(
+                agent,
+                meta={**agent.meta, "pairing_rank": str(rank.get(agent.name, len(names)))},
+            )
             for agent in self.agents
         )
 
@@ -196,3 +196,45 @@ def without_diagonal(pairs: FloatArray) -> FloatArray:
     diagonal = np.arange(copy.shape[-1])
     copy[..., diagonal, diagonal] = np.nan
     return copy
+
+
+def category(task: str, name: str) -> str:
+    """The code's category of an agent name; ``Other`` for a name that the release never had."""
+    groups = TAXONOMY.get(task, {})
+    return next((group for group, names in groups.items() if name in names), "Other")
+
+
+def paper_category(task: str, name: str) -> str:
+    """The category printed in the paper's Tables 7-9."""
+    return PAPER_DIFFERS.get(task, {}).get(name, category(task, name))
+
+
+def pairing_order(task: str) -> list[str]:
+    """The names of a task in the order in which the released code pairs them."""
+    return [name for names in TAXONOMY.get(task, {}).values() for name in names]
+
+
+def task_of(names: Iterable[str]) -> str:
+    """The task whose taxonomy knows most of these names; the first one on a tie."""
+    present = set(names)
+    return max(TAXONOMY, key=lambda task: len(present.intersection(pairing_order(task))))
+
+
+def released_agent(name: str, task: str, **told: object) -> Agent:
+    """The agent of a name.
+
+    Args:
+        told: ``category``, ``category_paper``, ``strategy`` and ``reading`` (prompts), where the
+            release says so; otherwise the categories follow from the name.
+    """
+    meta = {
+        "category_paper": told.get("category_paper") or paper_category(task, name),
+        "strategy": told.get("strategy"),
+        "reading": told.get("reading"),
+    }
+    return Agent(
+        name=name,
+        category=str(told.get("category") or category(task, name)),
+        reference=name == "Reference",
+        meta={key: str(value) for key, value in meta.items() if value},
+    )

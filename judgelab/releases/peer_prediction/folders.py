@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction import taxonomy
+from judgelab.releases.peer_prediction.domain import task_of
 
 FOLDERS = {
     "log": ("log_individual_examples", "peer_prediction_example_*.json"),
     "tvd_mi": ("tvd_mi_individual_examples", "tvd_mi_example_*.json"),
-    "judge_with_context": (
-        "llm_context_individual_examples",
-        "judge_with_context_example_*.json",
-    ),
+    "judge_with_context": ("llm_context_individual_examples", "judge_with_context_example_*.json"),
     "judge_without_context": (
         "llm_without_context_individual_examples",
         "judge_without_context_example_*.json",
@@ -38,13 +37,8 @@ _ALIASES = {
 _RUNS = {"summarization_gpt_4o_mini_20250708_012535": "reddit_tifu"}
 """The run that the authors attacked; used only where a clone lacks every other hint."""
 
-_SUFFIXES = (
-    "_validation",
-    "_mi_gppm",
-    "_tvd_mi",
-    "_judge_with_context",
-    "_judge_without_context",
-)
+_OF_RUN = re.compile(r"(_validation|_mi_gppm|_tvd_mi|_judge_with(out)?_context)+$")
+"""How the summary files of a run end, after its name."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +72,11 @@ class Folder:
         folder, pattern = FOLDERS[run]
         return sorted((self.path / folder).glob(pattern))
 
+    @cached_property
+    def prompted(self) -> list[Mapping[str, Any]]:
+        """The first file of the critic and of each judge: their prompts name the task."""
+        return [_first_json(self.files(run)) for run in FOLDERS if run != "log"]
+
     def records(self, run: str) -> list[ReleasedRecord]:
         """The files of one run, in order of item id.
 
@@ -104,25 +103,23 @@ def is_layout(root: Path) -> bool:
     return bool(_result_folders(root))
 
 
-def folders(root: Path) -> list[Folder]:
-    """Every folder with recorded scores; clean runs first."""
-    found: dict[tuple[str, str | None], Folder] = {}
-    clean: dict[str, Path] = {}
+def folders(root: Path) -> dict[tuple[str, str | None], Folder]:
+    """(domain, attack or None) -> every folder with recorded scores; clean runs first."""
+    clean: dict[str, Folder] = {}
     attacked = []
     for path in _result_folders(root):
-        match = _ATTACKED.match(path.name)
-        if match:
+        if match := _ATTACKED.match(path.name):
             attacked.append((path, match["run"], match["attack"]))
             continue
         name = _domain_name(path.name)
         # Two runs of one domain in one clone: the second keeps its folder's full name.
         name = path.name if name in clean else name
-        clean[name] = path
-        found[name, None] = Folder(root, path, name, None)
+        clean[name] = Folder(root, path, name, None)
+    found: dict[tuple[str, str | None], Folder] = {(name, None): clean[name] for name in clean}
     for path, run, attack in attacked:
-        name = _attacked_domain(path, run, clean)
+        name = _attacked_domain(Folder(root, path, run, attack), clean.values())
         found[name, attack] = Folder(root, path, name, attack)
-    return list(found.values())
+    return found
 
 
 def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[str, Any]]:
@@ -136,26 +133,19 @@ def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[st
     sources: list[Mapping[str, Any]] = []
     for each in asked:
         sources += [_first_json(sorted(each.path.glob("*_validation.json")))]
-        sources += [_first_json(_config_paths(each))]
-        sources += [_first_json(each.files(run)[:1]) for run in FOLDERS if run != "log"]
+        sources += [_first_json(_config_paths(each)), *each.prompted]
     description = _first(sources, "task_description")
     config = next((source for source in sources if "agent_perspectives" in source), {})
     task = _first(sources, "task_type") or _task_in(description) or _task_in(folder.path.name)
     if not task:
         named: list[list[str]] = [s["condition_keys"] for s in sources if "condition_keys" in s]
-        task = taxonomy.task_of(named[0] if named else [])
+        task = task_of(named[0] if named else [])
     return task, description, {**config, "data_config": _data_config(sources)}
 
 
 def run_names(folder: Folder) -> list[str]:
     """Names of the generation run that the folder scores, from its summary files."""
-    names = set()
-    for file in folder.path.glob("*.json"):
-        stem = file.stem
-        for suffix in _SUFFIXES:
-            stem = stem.removesuffix(suffix)
-        names.add(stem)
-    return sorted(names)
+    return sorted({_OF_RUN.sub("", file.stem) for file in folder.path.glob("*.json")})
 
 
 def load_json(path: Path) -> Any:
@@ -203,26 +193,14 @@ def _domain_name(folder: str) -> str:
     return _ALIASES.get(name, name)
 
 
-def _attacked_domain(path: Path, run: str, clean: Mapping[str, Path]) -> str:
+def _attacked_domain(folder: Folder, clean: Iterable[Folder]) -> str:
     """The domain whose clean folder holds the attacked run, or whose task was described so."""
-    for name, folder in clean.items():
-        if any(folder.glob(f"{run}*.json")):
-            return name
-    told = _told(path)
-    for name, folder in clean.items():
-        if told and _told(folder) == told:
-            return name
-    return _RUNS.get(run, run)
-
-
-def _told(path: Path) -> str:
-    """The task as the prompts of critic or judge name it; empty where not kept."""
-    for run, (folder, pattern) in FOLDERS.items():
-        if run != "log":
-            described = _first_json(sorted((path / folder).glob(pattern))[:1])
-            if described.get("task_description"):
-                return str(described["task_description"])
-    return ""
+    run, told = folder.domain, _first(folder.prompted, "task_description")
+    holding = (each.domain for each in clean if any(each.path.glob(f"{run}*.json")))
+    alike = (
+        each.domain for each in clean if told and _first(each.prompted, "task_description") == told
+    )
+    return next(chain(holding, alike), _RUNS.get(run, run))
 
 
 def _config_paths(folder: Folder) -> list[Path]:
@@ -233,9 +211,7 @@ def _config_paths(folder: Folder) -> list[Path]:
 
 
 def _first_json(paths: list[Path]) -> Mapping[str, Any]:
-    if not paths:
-        return {}
-    loaded = load_json(paths[0])
+    loaded = load_json(paths[0]) if paths else {}
     return loaded if isinstance(loaded, dict) else {}
 
 

@@ -15,7 +15,12 @@ from typing import Any
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Item
-from judgelab.releases.peer_prediction.domain import TABLES, ReleasedDomain, ReleasedTexts
+from judgelab.releases.peer_prediction.domain import (
+    TABLES,
+    ReleasedDomain,
+    ReleasedTexts,
+    released_agent,
+)
 from judgelab.releases.peer_prediction.folders import (
     Folder,
     describe,
@@ -26,14 +31,13 @@ from judgelab.releases.peer_prediction.folders import (
     run_names,
 )
 from judgelab.releases.peer_prediction.recorded import from_records
-from judgelab.releases.peer_prediction.taxonomy import released_agent
 
 __all__ = ["domains", "is_layout", "read"]
 
 
 def domains(root: Path) -> list[tuple[str, str | None]]:
     """(domain, attack) of every folder with recorded scores."""
-    return [(folder.domain, folder.attack) for folder in folders(root)]
+    return list(folders(root))
 
 
 def read(root: Path, domain: str, attack: str | None) -> ReleasedDomain:
@@ -42,7 +46,7 @@ def read(root: Path, domain: str, attack: str | None) -> ReleasedDomain:
     Raises:
         DataError: a file is cut short, lacks a field, or a matrix has the wrong shape.
     """
-    every = {(each.domain, each.attack): each for each in folders(root)}
+    every = folders(root)
     folder = every[domain, attack]
     task, description, config = describe(folder, every.get((domain, None)))
     runs = {run: folder.records(run) for run in TABLES}
@@ -122,10 +126,8 @@ def _logged(folder: Folder) -> Iterator[_Answered]:
 def _generated(folder: Folder) -> Iterator[_Answered]:
     """What the file of the generation run holds, where the clone has it."""
     for name in run_names(folder):
-        for path in (
-            folder.path / f"{name}.json",
-            folder.root / "data" / "agents" / f"{name}.json",
-        ):
+        for place in (folder.path, folder.root / "data" / "agents"):
+            path = place / f"{name}.json"
             values = load_json(path) if path.is_file() else {}
             if isinstance(values, dict) and {"tasks", "agent_perspectives"} <= values.keys():
                 yield from _generation_run(values, path)

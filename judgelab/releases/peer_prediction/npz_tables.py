@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item
-from judgelab.releases.peer_prediction import taxonomy
-from judgelab.releases.peer_prediction.domain import ReleasedDomain, ReleasedTexts
+from judgelab.releases.peer_prediction.domain import (
+    ReleasedDomain,
+    ReleasedTexts,
+    released_agent,
+    task_of,
+)
 from judgelab.releases.peer_prediction.folders import load_json
 from judgelab.releases.peer_prediction.recorded import from_npz
 
@@ -65,36 +69,30 @@ def read_texts(root: Path, domain: str, names: tuple[str, ...]) -> ReleasedTexts
     """
     items = _parquet(root / "items.parquet", domain)
     responses = _parquet(root / "responses.parquet", domain)
-    position = {name: index for index, name in enumerate(names)}
-    texts: dict[int, list[str | None]] = {}
-    columns = zip(responses["item_id"], responses["agent"], responses["response"], strict=True)
-    for item_id, agent, text in columns:
-        if agent in position and isinstance(text, str):
-            texts.setdefault(int(item_id), [None] * len(names))[position[agent]] = text
-    sources = {
-        int(i): (source, reference)
-        for i, source, reference in zip(
-            items["item_id"], items["source"], items["reference"], strict=True
-        )
-    }
-    lost = sorted(set(texts) - set(sources))
-    if lost:
+    sources = items.set_index("item_id")[["source", "reference"]]
+    answered = responses[responses["agent"].isin(names)]
+    texts = answered.pivot_table(
+        index="item_id", columns="agent", values="response", aggfunc="last", observed=True
+    ).reindex(columns=list(names))
+    lost = texts.index.difference(sources.index)
+    if len(lost):
         raise DataError(
             f"{root / 'items.parquet'} lacks the source of item {lost[0]} of {domain} "
             f"({len(lost)} in all) that responses.parquet answers: fetch both files again."
         )
-    kept = sorted(texts) or sorted(sources)
+    kept = sources.index.sort_values() if texts.empty else texts.index
+    rows = texts.itertuples(index=False, name=None)
     return ReleasedTexts(
         items=tuple(
-            Item(
-                id=str(i),
-                source=sources[i][0],
-                reference=sources[i][1] if isinstance(sources[i][1], str) else None,
-            )
-            for i in kept
+            Item(id=str(name), source=source, reference=_text(reference))
+            for name, source, reference in sources.loc[kept].itertuples(name=None)
         ),
-        responses=tuple(tuple(texts.get(i, ())) for i in kept),
+        responses=((),) * len(kept) if texts.empty else tuple(tuple(map(_text, r)) for r in rows),
     )
+
+
+def _text(cell: object) -> str | None:
+    return cell if isinstance(cell, str) else None
 
 
 def _agents(
@@ -111,13 +109,11 @@ def _agents(
             f"{root / 'meta.json'} lists no agents of domain {domain!r} and responses.parquet has "
             f"none: the domains there are {', '.join(meta.get('agents', {})) or 'none'}."
         )
-    task = task or taxonomy.task_of(str(row["name"]) for row in rows)
+    task = task or task_of(str(row["name"]) for row in rows)
     told = {"category": "category_code", "category_paper": "category_paper"}
     told |= {"strategy": "strategy_prompt", "reading": "reading_prompt"}
     agents = tuple(
-        taxonomy.released_agent(
-            str(row["name"]), task, **{key: row.get(name) for key, name in told.items()}
-        )
+        released_agent(str(row["name"]), task, **{key: row.get(name) for key, name in told.items()})
         for row in rows
     )
     return agents, task

@@ -15,8 +15,8 @@ from experiments.peer_prediction.scores import (
     group_mask,
     pair_scores,
 )
+from judgelab.releases.peer_prediction.domain import TAXONOMY, category, paper_category, task_of
 from judgelab.releases.peer_prediction.release import list_domains, read_domain
-from judgelab.releases.peer_prediction.taxonomy import TAXONOMY, category, paper_category, task_of
 
 NAMES = [
     "Reference",
