@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,8 @@ import numpy as np
 import sentencex
 
 from judgelab.core.panel import Panel, rng_for
-from judgelab.dataset.provenance import HUB, SAMPLES, check_keys, check_source, find_rows
-from judgelab.dataset.rows import Row, at_least_one, read_rows
+from judgelab.dataset.provenance import HUB, SAMPLES, SourcedDataset, check_keys, find_rows
+from judgelab.dataset.rows import Row, read_rows
 from judgelab.dataset.score_table import (
     Rated,
     RatedSource,
@@ -59,16 +59,14 @@ SYSTEMS: tuple[tuple[str, float, Excerpt], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotatedTexts(ABC):
+class AnnotatedTexts(SourcedDataset):
     """Articles, summaries by several systems, and what people gave them.
 
     Args:
         hub: as for other datasets.
         texts: ``path`` of a table of articles and references; null: summaries alone.
-        source: ``sample`` (excerpts of our own articles with *invented* scores), ``hub`` or
-            ``path``.
+        source: the ``sample`` has excerpts of our own articles and *invented* scores.
         path: .csv or .parquet, one row for each summary.
-        limit: the first so many articles; ``load`` may override it.
 
     Raises:
         ConfigError: an unknown source or key, a path that does not fit, or a limit below 1.
@@ -82,23 +80,13 @@ class AnnotatedTexts(ABC):
 
     hub: Mapping[str, Any]
     texts: Mapping[str, Any]
-    source: str = "sample"
-    path: str | None = None
-    limit: int | None = None
 
     def __post_init__(self) -> None:
-        check_source(self.source, self.path)
+        super().__post_init__()
         check_keys(self.hub, HUB, "dataset.hub")
         check_keys(self.texts, ("path",), "dataset.texts")
-        at_least_one(self.limit)
 
-    def load(self, limit: int | None = None) -> Panel:
-        """Articles, systems, summaries, human scores and metrics.
-
-        Raises:
-            DataError: the data cannot be had or are not as described.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         facts: dict[str, object] = {"dataset": self.NAME, "source": self.source}
         facts |= {"human": self._human, "task_description": self.DESCRIPTION}
         if self.source == "sample":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.rows import at_least_one
+from judgelab.dataset import LimitedDataset
 from judgelab.releases.auto_pre import AutoPreRecords, read_dataset, read_texts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ FIRST_PROMPT = 1
 
 
 @dataclass(frozen=True)
-class AutoPreReleased:
+class AutoPreReleased(LimitedDataset):
     """Items with the answers that people judged, their grades and their preferences.
 
     Grades are medians of people's grades; where two answers have the same median and people were
@@ -46,10 +46,6 @@ class AutoPreReleased:
         confidence: how the self-confidence exam was asked: "prob, prompt1", "prob, prompt2",
             "direct, null" or "direct, doubtful"; None: each judge's first one of prob, prompt1;
             direct, null; prob, prompt2; direct, doubtful.
-        limit: the first so many items; ``load`` may override it.
-
-    Raises:
-        ConfigError: a limit below 1.
     """
 
     path: str
@@ -58,18 +54,8 @@ class AutoPreReleased:
     irrelevant: str = "gpt-3.5-turbo"
     prompt: int = 1
     confidence: str | None = None
-    limit: int | None = None
 
-    def __post_init__(self) -> None:
-        at_least_one(self.limit)
-
-    def load(self, limit: int | None = None) -> Panel:
-        """The panel.
-
-        Raises:
-            DataError: the folder does not hold the release or this dataset, or is damaged.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         data = read_dataset(self.path, self.domain)
         sources, answers = read_texts(self.path, self.domain)
         task, description = TASKS.get(self.domain, (self.domain, ""))

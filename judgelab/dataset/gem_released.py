@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
+from judgelab.dataset import LimitedDataset
 from judgelab.dataset.peer_texts import PeerItem, peer_panel
-from judgelab.dataset.rows import at_least_one
 from judgelab.dataset.score_table import names, need, read_table, text_or_none
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ DESCRIPTION = "Review a machine learning paper submitted to a conference"
 
 
 @dataclass(frozen=True)
-class GemReleased:
+class GemReleased(LimitedDataset):
     """ICLR 2023 papers with three human reviews each: reviewer_2 is judged by 1 and 3.
 
     Abstracts and papers were not released, so sources are empty. The synopsis is the title with
@@ -46,27 +46,13 @@ class GemReleased:
         part: ``evaluation`` (300 papers) or ``finetune`` (1000 others; clone only).
         text: ``review``, or ``review_summary``: the authors' preprocessing by GPT-4o, to be used
             with preprocessor=identity.
-        limit: the first so many papers; ``load`` may override it.
-
-    Raises:
-        ConfigError: a limit below 1.
     """
 
     path: str
     part: Literal["evaluation", "finetune"] = "evaluation"
     text: Literal["review", "review_summary"] = "review"
-    limit: int | None = None
 
-    def __post_init__(self) -> None:
-        at_least_one(self.limit)
-
-    def load(self, limit: int | None = None) -> Panel:
-        """The panel.
-
-        Raises:
-            DataError: the path holds no such data, or it is damaged.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         found = Path(self.path).expanduser()
         if found.is_file():
             items, files = self._export(found), [found]

@@ -8,14 +8,14 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
-from judgelab.dataset.provenance import HUB, check_keys, check_source, find_rows
-from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
+from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, find_rows
+from judgelab.dataset.rows import Row, read_rows, text_at
 
 FIELDS = ("source", "reference", "id", "synopsis", "gloss")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublicTexts:
+class PublicTexts(SourcedDataset):
     """What datasets of the Hub have in common: one set of columns, three places to find it.
 
     Args:
@@ -26,9 +26,7 @@ class PublicTexts:
         hub: where it lies on the Hub: ``id``, ``config`` (or null), ``revision`` (commit, branch
             or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
             layout of that config and split). Parquet files only; no code is ever run.
-        source: ``sample`` (items written for this project), ``hub``, or ``path``.
         path: a local parquet, jsonl, json or csv file with the same columns.
-        limit: the first so many items; ``load`` may override it.
 
     Raises:
         ConfigError: an unknown key or source, a limit below 1, or a path that does not fit.
@@ -39,14 +37,10 @@ class PublicTexts:
     task_description: str
     noun: str
     hub: Mapping[str, Any]
-    source: str = "sample"
-    path: str | None = None
-    limit: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_keys(self.hub, HUB, "dataset.hub")
-        check_source(self.source, self.path)
-        at_least_one(self.limit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +64,7 @@ class Hub(PublicTexts):
         if self.empty_rows not in ("error", "skip"):
             raise ConfigError(f"dataset.empty_rows={self.empty_rows!r} must be error or skip.")
 
-    def load(self, limit: int | None = None) -> Panel:
-        """The items of the first so many rows, without agents.
-
-        The provenance holds dataset, source, the hub id, revision asked and commit found or the
-        file, split, rows, and a hash of the content.
-
-        Raises:
-            DataError: the data cannot be had, a column is missing, or a row has no source text.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         found = find_rows(self.name, self.source, self.path, self.hub)
         where = found.where
         rows = read_rows(found.files, limit)

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
-from judgelab.dataset.rows import at_least_one
+from judgelab.dataset import LimitedDataset
 
 CATEGORIES = tuple(sorted(GOOD_FAITH | PROBLEMATIC | {"Other"}))
 SHOWN = 20
@@ -98,7 +98,7 @@ class Problems:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jsonl:
+class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own.
 
     A line holds ``id`` (text or a whole number), ``source``, and optionally ``reference``,
@@ -118,7 +118,6 @@ class Jsonl:
             or null); null: all agents found, without categories.
         reference_agent: the agent that is the human reference, a peer but not itself tested.
         strict: whether an unknown key is a fault; if not, the provenance lists those ignored.
-        limit: the first so many items; ``load`` may override it. The whole file is checked.
 
     Raises:
         ConfigError: no path, an unknown category, or a limit below 1.
@@ -131,9 +130,9 @@ class Jsonl:
     agents: Mapping[str, str | None] | None = None
     reference_agent: str | None = None
     strict: bool = True
-    limit: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.path:
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
         for name, category in (self.agents or {}).items():
@@ -142,17 +141,8 @@ class Jsonl:
                     f"dataset.agents.{name}={category!r} is no category"
                     f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
                 )
-        at_least_one(self.limit)
 
-    def load(self, limit: int | None = None) -> Panel:
-        """The panel; its provenance also lists the keys ignored (strict=false).
-
-        Raises:
-            ConfigError: reference_agent is not in the file.
-            DataError: there is no such file, it has no rows, or lines have faults: all faults
-                are counted and the first twenty listed with line and reason.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         file = Path(self.path).expanduser()
         if not file.is_file():
             raise DataError(f"There is no file {self.path!r}: check dataset.path.")
@@ -167,7 +157,7 @@ class Jsonl:
         facts: dict[str, object] = {"dataset": file.stem, "source": "path", "file": self.path}
         facts |= {"rows": len(found), "sha256": hashlib.sha256(raw).hexdigest()}
         facts |= {"ignored_keys": sorted(ignored), "task_description": self.task_description}
-        return self._panel(found, names, facts)
+        return self._of_records(found, names, facts)
 
     def _names(self, listed: Listing, problems: Problems) -> list[str]:
         """The agents in order; those that are named but cannot be are faults."""
@@ -186,7 +176,9 @@ class Jsonl:
                 problems.add("dataset.agents", f"{name!r} has no response in this file")
         return list(self.agents)
 
-    def _panel(self, found: Sequence[Record], names: list[str], facts: dict[str, object]) -> Panel:
+    def _of_records(
+        self, found: Sequence[Record], names: list[str], facts: dict[str, object]
+    ) -> Panel:
         if self.reference_agent is not None and self.reference_agent not in names:
             raise ConfigError(
                 f"dataset.reference_agent={self.reference_agent!r} is not an agent of "

@@ -10,8 +10,8 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.provenance import check_source, sample_file
-from judgelab.dataset.rows import Row, at_least_one, finite, read_rows
+from judgelab.dataset.provenance import SourcedDataset, sample_file
+from judgelab.dataset.rows import Row, finite, read_rows
 
 KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
@@ -31,7 +31,7 @@ class PeerItem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeerTexts:
+class PeerTexts(SourcedDataset):
     """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
 
     A row holds ``id``, ``source`` (may be empty), ``synopsis`` (or null), ``texts``
@@ -44,36 +44,22 @@ class PeerTexts:
         task: e.g. peer_review.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
-        source: ``sample`` (written for this project) or ``path``.
         path: a jsonl or json file of such rows.
         references: agents that are references; empty: each text is compared with all others.
-        limit: the first so many rows; ``load`` may override it.
 
     Raises:
         ConfigError: an unknown source, a limit below 1, or a path that does not fit.
     """
 
+    SOURCES = ("sample", "path")
+
     name: str
     task: str
     task_description: str
     noun: str
-    source: str = "sample"
-    path: str | None = None
     references: Sequence[str] = ()
-    limit: int | None = None
 
-    def __post_init__(self) -> None:
-        check_source(self.source, self.path, ("sample", "path"))
-        at_least_one(self.limit)
-
-    def load(self, limit: int | None = None) -> Panel:
-        """The panel with its reviewers.
-
-        Raises:
-            ConfigError: a reference is no reviewer.
-            DataError: the file is missing or empty, or a row is not as described.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         file, told = sample_file(self.name)
         if self.path is not None:
             file, told = Path(self.path).expanduser(), self.path

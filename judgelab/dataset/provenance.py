@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, require
 from judgelab.core.resources import samples
+from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
 
 SAMPLES = samples()
-SOURCES = ("sample", "hub", "path")
 HUB = ("id", "config", "revision", "split", "data_files")
 """What says where a dataset lies on the Hub."""
 
@@ -45,16 +45,28 @@ class Snapshot:
     commit: str
 
 
-def check_source(source: str, path: str | None, known: Sequence[str] = SOURCES) -> None:
-    """Refuse an unknown source, and a path without ``source=path`` or the other way round.
+@dataclass(frozen=True, kw_only=True)
+class SourcedDataset(LimitedDataset):
+    """A dataset with a sample that is shipped, and the real data elsewhere.
 
-    Raises:
-        ConfigError: either.
+    Args:
+        source: ``sample`` (written for this project), ``hub`` (Hugging Face; not of every
+            dataset) or ``path``.
+        path: of the user's copy, with ``source=path``.
     """
-    if source not in known:
-        raise ConfigError(f"dataset.source={source!r} must be one of {', '.join(known)}.")
-    if (source == "path") != bool(path):
-        raise ConfigError("dataset.path and dataset.source=path go together: give both.")
+
+    SOURCES: ClassVar[Sequence[str]] = ("sample", "hub", "path")
+
+    source: str = "sample"
+    path: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.source not in self.SOURCES:
+            known = ", ".join(self.SOURCES)
+            raise ConfigError(f"dataset.source={self.source!r} must be one of {known}.")
+        if (self.source == "path") != bool(self.path):
+            raise ConfigError("dataset.path and dataset.source=path go together: give both.")
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
 from judgelab.dataset.hub import PublicTexts
 from judgelab.dataset.provenance import Provenance, check_keys, find_rows
-from judgelab.dataset.rows import Row, at_least_one, read_rows, text_at
+from judgelab.dataset.rows import Row, read_rows, text_at
 
 FIELDS = ("source", "references", "right", "id")
 _FIELD = re.compile(r"\{([^{}]+)\}")
@@ -90,15 +90,7 @@ class References(PublicTexts):
                 f"dataset.select.{key}={self.select[key]!r} must be {must}."
             ) from None
 
-    def load(self, limit: int | None = None) -> Panel:
-        """The items selected, each with its reference, without agents.
-
-        The provenance also holds rows read, how many were left out and why, and the selection.
-
-        Raises:
-            DataError: the data cannot be had, a row lacks something, or no row is left.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         found = find_rows(self.name, self.source, self.path, self.hub)
         rows = read_rows(found.files)
         items, left_out = self._selected(rows, found)

@@ -33,17 +33,6 @@ def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
     return list(itertools.islice(rows, limit))
 
 
-def at_least_one(limit: int | None) -> int | None:
-    """The limit itself.
-
-    Raises:
-        ConfigError: it is below 1.
-    """
-    if limit is not None and (isinstance(limit, bool) or limit < 1):
-        raise ConfigError(f"limit={limit!r} must be a whole number of items, at least 1.")
-    return limit
-
-
 def finite(value: object) -> bool:
     """Whether it is a finite number; true and false are none."""
     try:

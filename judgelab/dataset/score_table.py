@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.rows import at_least_one
+from judgelab.dataset import LimitedDataset
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -204,7 +204,7 @@ def _known(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreTable:
+class ScoreTable(LimitedDataset):
     """One row per item and system, with what people and metrics gave the system's text.
 
     A cell may be empty: that text is unscored. ``mechanism=recorded_scores`` takes the metrics.
@@ -215,7 +215,6 @@ class ScoreTable:
         human: column of human scores; null: there are none.
         metrics: columns of metric scores.
         task: a word for the record.
-        limit: the first so many items; ``load`` may override it.
 
     Raises:
         ConfigError: no path, no metric, or a limit below 1.
@@ -227,23 +226,15 @@ class ScoreTable:
     human: str | None = "human"
     metrics: Sequence[str] = ("metric",)
     task: str = "summarization"
-    limit: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.path:
             raise ConfigError("dataset=score_table needs dataset.path=FILE.")
         if not self.metrics:
             raise ConfigError("dataset.metrics must name at least one column of scores.")
-        at_least_one(self.limit)
 
-    def load(self, limit: int | None = None) -> Panel:
-        """Items and systems without texts, with human scores and metrics.
-
-        Raises:
-            ConfigError: the limit is below 1.
-            DataError: the file, a column or a cell is not as described, or a text is rated twice.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         table = read_table(self.path)
         for setting, columns in (
             ("dataset.item", [self.item]),

@@ -12,15 +12,14 @@ from typing import Any
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel, rng_for
 from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
-from judgelab.dataset.provenance import check_source, sample_file
-from judgelab.dataset.rows import at_least_one
+from judgelab.dataset.provenance import SourcedDataset, sample_file
 
 PREFIXES = ("", "yelp_academic_dataset_")
 KIND = "Restaurants"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Yelp:
+class Yelp(SourcedDataset):
     """Restaurants, each with a few long reviews, as agents ``reviewer_1`` and so on.
 
     From the Yelp Open Dataset the paper takes 300 restaurants at random among those with at
@@ -30,7 +29,6 @@ class Yelp:
     Args:
         task_description: one line for prompts.
         noun: what is reviewed, for prompts.
-        source: ``sample`` (written for this project) or ``path``.
         path: the folder with business.json and review.json (or the names that Yelp gives them).
         restaurants: how many are drawn.
         reviews: how many of each are drawn.
@@ -38,42 +36,32 @@ class Yelp:
         characters: length of a long review.
         references: agents that are references; empty: each text is compared with all others.
         seed: of the draws.
-        limit: the first so many restaurants drawn; ``load`` may override it.
 
     Raises:
         ConfigError: an unknown source, a number below 1, or a path that does not fit.
     """
 
+    SOURCES = ("sample", "path")
+
     task_description: str
     noun: str = "restaurant"
-    source: str = "sample"
-    path: str | None = None
     restaurants: int = 300
     reviews: int = 3
     minimum: int = 50
     characters: int = 1000
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
-    limit: int | None = None
 
     def __post_init__(self) -> None:
-        check_source(self.source, self.path, ("sample", "path"))
+        super().__post_init__()
         counts = (self.restaurants, self.reviews, self.minimum, self.characters)
         if min(counts) < 1 or self.reviews > self.minimum:
             raise ConfigError(
                 "dataset.restaurants, reviews, minimum and characters must be at least 1, and "
                 f"minimum={self.minimum} not below reviews={self.reviews}."
             )
-        at_least_one(self.limit)
 
-    def load(self, limit: int | None = None) -> Panel:
-        """The panel with its reviewers.
-
-        Raises:
-            ConfigError: a reference is no reviewer.
-            DataError: the files are missing or damaged, or hold too few such restaurants.
-        """
-        limit = self.limit if limit is None else at_least_one(limit)
+    def _panel(self, limit: int | None) -> Panel:
         facts: dict[str, object] = {"dataset": "yelp", "source": self.source}
         facts["task_description"] = self.task_description
         if self.path is None:
