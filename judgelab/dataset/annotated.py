@@ -9,7 +9,6 @@ system. So every step of a study can be run and looked at, and its figures mean 
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 import sentencex
 
 from judgelab.core.panel import Panel, rng_for
-from judgelab.dataset.provenance import HUB, SAMPLES, SourcedDataset, check_keys, find_rows
+from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, find_rows, sample_file
 from judgelab.dataset.rows import Row, read_rows
 from judgelab.dataset.score_table import (
     Rated,
@@ -102,11 +101,10 @@ class AnnotatedTexts(SourcedDataset):
         else:
             rows, where = self._of_table(str(self.path)), repr(self.path)
             texts = self._articles(self.texts.get("path"))
-            facts |= {
-                name: {"file": path, "sha256": _sha256(path)}
-                for name, path in self._files().items()
-                if path is not None
-            }
+            for name, path in self._files().items():
+                if path is not None:
+                    content = Path(path).expanduser().read_bytes()
+                    facts[name] = {"file": path, "sha256": hashlib.sha256(content).hexdigest()}
         return rated_panel(rows, texts, limit, where, **facts)
 
     @property
@@ -158,16 +156,11 @@ class AnnotatedTexts(SourcedDataset):
         }
 
 
-def _sha256(path: str) -> str:
-    return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
-
-
 def sample_sources() -> dict[str, RatedSource]:
     """Item -> article and reference."""
     found = {}
     for name, article, summary in FILES:
-        for line in (SAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+        for row in read_rows([sample_file(name)[0]]):
             found[str(row["id"])] = RatedSource(row[article], row[summary])
     return found
 

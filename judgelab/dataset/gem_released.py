@@ -72,7 +72,7 @@ class GemReleased(LimitedDataset):
             )
         column = {"review": "review", "review_summary": "review_summary_gpt4o"}[self.text]
         table = _table(file, ("review_no", column))
-        table["review_no"] = _numbers(table["review_no"].tolist(), file)
+        table["review_no"] = _numbers(table["review_no"], file)
         items = []
         for paper, rows in table.groupby("paper_id", sort=False):
             found = sorted(rows["review_no"])
@@ -124,15 +124,16 @@ def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
     return table
 
 
-def _numbers(values: list[Any], file: Path) -> list[int]:
+def _numbers(column: pd.Series, file: Path) -> pd.Series:
     """The column review_no."""
-    for row, value in enumerate(values, start=1):
-        if str(value) not in _REVIEWS:
-            raise DataError(
-                f"{str(file)!r}, row {row}: review_no must be 1, 2 or 3, not {value!r}: fetch it "
-                "again."
-            )
-    return [_REVIEWS[str(value)] for value in values]
+    found = column.map(str).map(_REVIEWS)
+    if found.isna().any():
+        row = int(found.isna().argmax())
+        raise DataError(
+            f"{str(file)!r}, row {row + 1}: review_no must be 1, 2 or 3, not "
+            f"{column.tolist()[row]!r}: fetch it again."
+        )
+    return found
 
 
 def _peer_item(paper: str, texts: Sequence[object], about: Mapping[Any, Any]) -> PeerItem:

@@ -70,33 +70,6 @@ class Record(BaseModel):
 KEYS = tuple(Record.model_fields)
 
 
-@dataclass(slots=True)
-class Problems:
-    """Faults of a file, in the order found; the first ``SHOWN`` are written out."""
-
-    total: int = 0
-    shown: list[str] = field(default_factory=list)
-
-    def add(self, where: str, reason: str) -> None:
-        """Keep one fault."""
-        self.total += 1
-        if len(self.shown) < SHOWN:
-            self.shown.append(f"  {where}: {reason}")
-
-    def refuse(self, path: str) -> None:
-        """Raise if there is any.
-
-        Raises:
-            DataError: how many faults the file has, and the first of them.
-        """
-        if not self.total:
-            return
-        noun = "problem" if self.total == 1 else "problems"
-        head = f"{path!r} has {self.total} {noun}; correct them; nothing was loaded"
-        more = f" (the first {SHOWN} of them):" if self.total > SHOWN else ":"
-        raise DataError("\n".join([head + more, *self.shown]))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own.
@@ -147,10 +120,10 @@ class Jsonl(LimitedDataset):
         if not file.is_file():
             raise DataError(f"There is no file {self.path!r}: check dataset.path.")
         raw = file.read_bytes()
-        problems, ignored = Problems(), set[str]()
-        listed = listing(raw, problems, None if self.strict else ignored)
-        names = self._names(listed, problems)
-        problems.refuse(self.path)
+        ignored = set[str]()
+        listed = listing(raw, None if self.strict else ignored)
+        names, misnamed = self._names(listed)
+        _refuse(self.path, [*listed.faults, *misnamed])
         found = listed.records[:limit]
         if not found:
             raise DataError(f"{self.path!r} has no rows.")
@@ -159,22 +132,28 @@ class Jsonl(LimitedDataset):
         facts |= {"ignored_keys": sorted(ignored), "task_description": self.task_description}
         return self._of_records(found, names, facts)
 
-    def _names(self, listed: Listing, problems: Problems) -> list[str]:
-        """The agents in order; those that are named but cannot be are faults."""
+    def _names(self, listed: Listing) -> tuple[list[str], list[str]]:
+        """The agents in order, and faults: those that are named but cannot be."""
         answering, scored = listed.answering, listed.scored
         if self.agents is None:
-            for name in sorted(scored.keys() - answering.keys(), key=scored.__getitem__):
-                reason = f"human scores {name!r}, who has no response in this file"
-                problems.add(f"line {scored[name]}", reason + near(name, answering))
-            return list(answering)
-        for name, line in sorted({**scored, **answering}.items(), key=lambda pair: pair[1]):
-            if name not in self.agents:
-                reason = f"agent {name!r} is not declared in dataset.agents"
-                problems.add(f"line {line}", reason + near(name, self.agents))
-        for name in self.agents:
-            if name not in answering:
-                problems.add("dataset.agents", f"{name!r} has no response in this file")
-        return list(self.agents)
+            faults = [
+                f"line {scored[name]}: human scores {name!r}, who has no response in this file"
+                + near(name, answering)
+                for name in sorted(scored.keys() - answering.keys(), key=scored.__getitem__)
+            ]
+            return list(answering), faults
+        faults = [
+            f"line {line}: agent {name!r} is not declared in dataset.agents"
+            + near(name, self.agents)
+            for name, line in sorted({**scored, **answering}.items(), key=lambda pair: pair[1])
+            if name not in self.agents
+        ]
+        faults += [
+            f"dataset.agents: {name!r} has no response in this file"
+            for name in self.agents
+            if name not in answering
+        ]
+        return list(self.agents), faults
 
     def _of_records(
         self, found: Sequence[Record], names: list[str], facts: dict[str, object]
@@ -202,12 +181,13 @@ class Jsonl(LimitedDataset):
 
 @dataclass(slots=True)
 class Listing:
-    """What a file holds: its sound lines, and the line where each agent is first met.
+    """What a file holds: its sound lines, the faults, and the line where each agent is first met.
 
     Agents of unsound lines are noted too, so that one fault does not bring forth others.
     """
 
     records: list[Record] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     answering: dict[str, int] = field(default_factory=dict)
     scored: dict[str, int] = field(default_factory=dict)
 
@@ -218,8 +198,8 @@ class Listing:
                 seen.setdefault(name, line)
 
 
-def listing(raw: bytes, problems: Problems, ignored: set[str] | None) -> Listing:
-    """What the bytes of a file hold; faults go to ``problems``.
+def listing(raw: bytes, ignored: set[str] | None) -> Listing:
+    """What the bytes of a file hold.
 
     UTF-8 with or without a byte order mark, any line ends; blank lines are passed over.
     Unknown keys are faults, unless a set is given to collect them.
@@ -232,7 +212,7 @@ def listing(raw: bytes, problems: Problems, ignored: set[str] | None) -> Listing
         try:
             row = _parsed(text)
         except DataError as cause:
-            problems.add(f"line {line}", str(cause))
+            found.faults.append(f"line {line}: {cause}")
             continue
         found.note(line, row)
         id_ = row.get("id")
@@ -243,11 +223,20 @@ def listing(raw: bytes, problems: Problems, ignored: set[str] | None) -> Listing
             record = Record(**{key: row[key] for key in KEYS if key in row})
         except ValidationError as cause:
             faults += [_fault(error) for error in cause.errors()]
-        for fault in faults:
-            problems.add(f"line {line}", fault)
+        found.faults += [f"line {line}: {fault}" for fault in faults]
         if not faults:
             found.records.append(record)
     return found
+
+
+def _refuse(path: str, faults: Sequence[str]) -> None:
+    """Raise if there is any fault: how many, and the first ``SHOWN`` of them."""
+    if not faults:
+        return
+    noun = "problem" if len(faults) == 1 else "problems"
+    head = f"{path!r} has {len(faults)} {noun}; correct them; nothing was loaded"
+    more = f" (the first {SHOWN} of them):" if len(faults) > SHOWN else ":"
+    raise DataError("\n".join([head + more, *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -65,12 +65,10 @@ def names(table: DataFrame, column: str, path: str) -> list[str]:
     Raises:
         DataError: a cell is empty.
     """
-    found = []
-    for row, cell in zip(table.index.tolist(), table[column].tolist(), strict=True):
-        name = "" if cell is None or cell != cell else str(cell)
+    found: list[str] = table[column].map(str).where(table[column].notna(), "").tolist()
+    for row, name in zip(table.index.tolist(), found, strict=True):
         if not name.strip():
             raise DataError(f"{path!r}, row {row + 1}: the column {column!r} is empty.")
-        found.append(name)
     return found
 
 

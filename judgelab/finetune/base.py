@@ -40,11 +40,7 @@ class Base:
 
 
 def source(settings: Settings) -> ModelSource:
-    """The base model's folder and exact content, its weights on this machine.
-
-    Raises:
-        ConfigError: there is no such model.
-    """
+    """The base model's folder and exact content, its weights on this machine."""
     found = find(settings.model, settings.revision, settings.hint, owner=WHERE)
     return fetch_weights(settings.model, found, owner=WHERE)
 
@@ -53,8 +49,7 @@ def check(settings: Settings) -> str:
     """The back end that will train; nothing is loaded.
 
     Raises:
-        ConfigError: the back end, or the optimizer, cannot run here; the sentence names the
-            setting to change.
+        ConfigError: the back end, or the optimizer, cannot run here.
         MissingExtraError: peft is not installed.
     """
     torch = require("torch", extra="local")
@@ -107,14 +102,7 @@ def load(settings: Settings, folder: Path, backend: str) -> Base:
 def _by_peft(settings: Settings, folder: Path, form: Form) -> Any:
     peft = require("peft", extra="local")
     model = load_model(folder, form, None)
-    config = peft.LoraConfig(
-        task_type="CAUSAL_LM",
-        r=settings.r,
-        lora_alpha=settings.alpha,
-        lora_dropout=settings.dropout,
-        bias=settings.bias,
-        target_modules=settings.targets,
-    )
+    config = peft.LoraConfig(task_type="CAUSAL_LM", **_lora(settings))
     with warnings.catch_warnings():  # peft asks transformers for names that it renamed
         warnings.simplefilter("ignore", FutureWarning)
         if quantised(model):
@@ -132,6 +120,7 @@ def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:
     """
     torch = require("torch", extra="local")
     library = require("unsloth", extra="unsloth").FastLanguageModel
+    checkpointing = "unsloth" if settings.gradient_checkpointing else False
     bits = _bits(resolve_quantization(settings.quantization, folder))
     model, _ = library.from_pretrained(
         model_name=str(folder),
@@ -141,32 +130,31 @@ def _by_unsloth(settings: Settings, folder: Path, form: Form) -> Any:
         load_in_8bit=bits == 8,
         device_map=form.device_map,
         use_exact_model_name=True,  # it would look for a quantised release of the same name
-        use_gradient_checkpointing=_checkpointing(settings),
+        use_gradient_checkpointing=checkpointing,
         **at_load(form, folder),
     )
     return library.get_peft_model(
         model,
-        r=settings.r,
-        lora_alpha=settings.alpha,
-        lora_dropout=settings.dropout,
-        bias=settings.bias,
-        target_modules=settings.targets,
-        use_gradient_checkpointing=_checkpointing(settings),
+        **_lora(settings),
+        use_gradient_checkpointing=checkpointing,
         random_state=settings.seed,
         max_seq_length=settings.max_seq_length,
     )
 
 
-def _checkpointing(settings: Settings) -> str | bool:
-    return "unsloth" if settings.gradient_checkpointing else False
+def _lora(settings: Settings) -> dict[str, Any]:
+    """What peft and unsloth call by the same names."""
+    return {
+        "r": settings.r,
+        "lora_alpha": settings.alpha,
+        "lora_dropout": settings.dropout,
+        "bias": settings.bias,
+        "target_modules": settings.targets,
+    }
 
 
 def _bits(quantization: str) -> int:
-    """The bits of a base, as unsloth counts them.
-
-    Raises:
-        ConfigError: it cannot train such weights.
-    """
+    """The bits of a base, as unsloth counts them; ConfigError if it cannot train such weights."""
     known = {"none": 16, "nf4": 4, "fp4": 4, "int8": 8}
     if quantization not in known:
         raise ConfigError(

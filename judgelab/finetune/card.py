@@ -40,7 +40,6 @@ def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]
     """The card as Markdown with a YAML head, as the Hugging Face Hub reads it.
 
     Args:
-        settings: of the training.
         command: scores with the adapter.
         facts: heading -> name -> value, in the order to be read.
     """
@@ -67,12 +66,12 @@ def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]
     parts = [
         line
         for title, entries in facts.items()
-        for line in (f"## {title}", "", *(f"- {k}: {_shown(v)}" for k, v in entries.items()), "")
+        for line in (f"## {title}", "", *(f"- {k}: {_flat(v)}" for k, v in entries.items()), "")
     ]
     return "\n".join([*head, *parts])
 
 
-def _shown(value: Any) -> str:
+def _flat(value: Any) -> str:
     return " ".join(str(value).split())
 
 
@@ -80,9 +79,7 @@ def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOL
     """The command, without a dataset.
 
     Args:
-        settings: of the training.
         texts: overrides that make texts as in training: ``same_step``, ``same_writer``.
-        adapter: its folder.
     """
     usual = {"dtype": "auto", "quantization": "none", "chat": False, "template_date": "2024-07-26"}
     given = dict(texts) | {
@@ -91,20 +88,14 @@ def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOL
         if key not in ("hint", "threads", "device_map") and value not in (None, usual.get(key))
     }
     given["evaluation_lm.adapter"] = adapter
-    if not _shipped(settings.prompt):
+    if settings.prompt.identity != Prompt("second_opinion.txt").identity:  # mechanism=gem's own
         given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
     words = [f"{key}={written(value)}" for key, value in given.items()]
     return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
 
 
 def same_step(axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides that choose an option, and what its config has other than conf/ does.
-
-    Args:
-        axis: preprocessor or synopsis.
-        name: of the option.
-        node: its part of the run's config.
-    """
+    """Overrides that choose an option of an axis, and what its ``node`` has other than conf/."""
     return {axis: name} | _changes(axis, _option(conf() / axis / f"{name}.yaml"), node)
 
 
@@ -129,8 +120,3 @@ def _option(file: Path) -> dict[str, Any]:
 def _changes(where: str, option: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a config that an option does not have; ++ before a key that it does not know."""
     return dict(differences(where, option, {k: v for k, v in node.items() if k not in SPEED}))
-
-
-def _shipped(prompt: Prompt) -> bool:
-    """Whether it is the prompt that mechanism=gem uses anyway."""
-    return prompt.identity == Prompt("second_opinion.txt").identity

@@ -4,8 +4,8 @@ unsloth must be imported before transformers, and replaces the forward methods o
 the whole process: scored there, a model would not be the one that a later run scores. So whatever
 trains, by either back end, trains here; the parent scores before and after. ``python -m
 judgelab.finetune.child BACKEND`` reads a pickled ``Job`` from stdin and writes events, one JSON
-object a line, to stdout. It ends when its parent does, with
-whatever it has started: stdin is closed then.
+object a line, to stdout. It ends when its parent does, with whatever it has started: stdin is
+closed then.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from judgelab.finetune.job import Job, Training, TrainingProgress
     from judgelab.finetune.settings import Settings
     from judgelab.scoring.source import ModelSource
-
-UNSLOTH_ENVIRONMENT = {"UNSLOTH_DISABLE_STATISTICS": "1"}  # it would call home at every load
 
 
 class Events:
@@ -120,13 +118,8 @@ def _end_with_the_parent() -> None:
 
 
 def _import_unsloth() -> None:
-    """Import it first, whatever else will be imported.
-
-    Raises:
-        ConfigError: it does not import here.
-    """
-    for name, value in UNSLOTH_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
+    """Import it first, whatever else will be imported."""
+    os.environ.setdefault("UNSLOTH_DISABLE_STATISTICS", "1")  # it would call home at every load
     try:
         import unsloth  # noqa: F401
     except (ImportError, NotImplementedError, RuntimeError, OSError) as cause:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import permutations
 from pathlib import Path
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.panel import Agent, Panel, rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.finetune.settings import METRICS, Settings
 from judgelab.mechanism.conditional import Setting
@@ -23,13 +24,7 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Example:
-    """One training text.
-
-    Attributes:
-        item: the paper it is of.
-        metric: gem or gem_s.
-        context, target: as scoring puts them.
-    """
+    """One training text of a paper, for gem or gem_s; context and target as scoring puts them."""
 
     item: str
     metric: str
@@ -120,9 +115,7 @@ def part(panel: Panel, keep: list[bool]) -> Panel:
 def refuse_overlap(train: Panel, evaluation: Panel) -> None:
     """Make sure that nothing is trained on that will be evaluated.
 
-    Args:
-        train: papers to fine-tune on, held-out ones included, texts as they came.
-        evaluation: papers of the evaluation, texts as they came.
+    Both panels hold texts as they came, and ``train`` also the papers held out.
 
     Raises:
         DataError: an item id, or a source, synopsis or text of 100 characters or more, is in both.
@@ -194,29 +187,17 @@ def examples(panel: Panel, prompt: Prompt, wanted: Collection[str] = METRICS) ->
     Three texts give nine examples for GEM and, where the item has a synopsis, nine for GEM-S.
     """
     for item, row in zip(panel.items, panel.texts, strict=True):
+        present = [text for text in row if text is not None]
+        pairs = [*permutations(present, 2), *((None, text) for text in present)]
         for metric, setting in metrics(prompt, wanted).items():
             if not setting.synopsis or item.synopsis:
-                yield from _of_item(item, row, metric, setting)
-
-
-def _of_item(
-    item: Item, row: tuple[str | None, ...], metric: str, setting: Setting
-) -> Iterator[Example]:
-    present = [text for text in row if text is not None]
-    for i, x in enumerate(present):
-        for j, y in enumerate(present):
-            if i != j:
-                yield Example(item.id, metric, setting.context(item, x), setting.cut(y))
-    for y in present:
-        yield Example(item.id, metric, setting.context(item, None), setting.cut(y))
+                for first, text in pairs:
+                    context = setting.context(item, first)
+                    yield Example(item.id, metric, context, setting.cut(text))
 
 
 def encoder(settings: Settings, folder: Path) -> Encoder:
-    """The encoder that ``evaluation_lm=transformers`` would use.
-
-    Raises:
-        ConfigError: no fast tokenizer, or no chat template that can be pinned.
-    """
+    """The encoder that ``evaluation_lm=transformers`` would use."""
     tokenizer = load_tokenizer(folder)
     if not settings.chat:
         return Encoder(tokenizer, RawText(), settings.ends)
@@ -226,13 +207,13 @@ def encoder(settings: Settings, folder: Path) -> Encoder:
 
 def sequences(found: list[Example], encoder: Encoder, settings: Settings) -> Sequences:
     """The examples as tokens, each text encoded once."""
-    contexts = list(dict.fromkeys(example.context for example in found))
-    targets = list(dict.fromkeys(example.target for example in found))
-    place_x = {text: k for k, text in enumerate(contexts)}
-    place_y = {text: k for k, text in enumerate(targets)}
-    pairs = [(place_x[example.context], place_y[example.target]) for example in found]
+    contexts, targets = (
+        {text: k for k, text in enumerate(dict.fromkeys(texts))}
+        for texts in ((one.context for one in found), (one.target for one in found))
+    )
+    pairs = [(contexts[one.context], targets[one.target]) for one in found]
     rows, cut = [], 0
-    for job in encoder.encode(contexts, targets, pairs).jobs:
+    for job in encoder.encode(list(contexts), list(targets), pairs).jobs:
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:
             continue
         context, target = job

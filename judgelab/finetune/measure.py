@@ -58,27 +58,22 @@ def measure(
     for metric, setting in metrics(prompt, wanted).items():
         found = measure_conditional(panel, lm, setting, pairs)
         gain = found["conditional"].values - found["marginal"].values[:, None, :]
-        counted = ~np.isnan(gain).all(axis=(1, 2))
-        if not counted.any():
+        if np.isnan(gain).all():
             continue  # no paper has a synopsis
-        pmi[metric] = _mean(gain)
+        scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
+        pmi[metric] = _ratio(np.nansum(gain, axis=(1, 2)), scored)
         raw[metric] = found
         length = np.broadcast_to(found["tokens"].values[:, None, :], gain.shape)
         for values, lengths in (
             (found["conditional"].values, length),
             (found["marginal"].values[:, None, :], length[:, :1, :]),
         ):
-            scored = ~np.isnan(values)
-            nats -= np.where(scored, values, 0.0).sum(axis=(1, 2))
-            tokens += np.where(scored, lengths, 0.0).sum(axis=(1, 2))
-    loss = np.divide(nats, tokens, out=np.full(len(nats), np.nan), where=tokens > 0)
-    return Measured(loss, pmi, raw)
+            nats -= np.nansum(values, axis=(1, 2))
+            tokens += np.where(np.isnan(values), 0.0, lengths).sum(axis=(1, 2))
+    return Measured(_ratio(nats, tokens), pmi, raw)
 
 
-def _mean(values: Floats) -> Floats:
-    """[items] mean over the scored pairs; NaN where there is none."""
-    scored = ~np.isnan(values)
-    count = scored.sum(axis=(1, 2))
-    total = np.where(scored, values, 0.0).sum(axis=(1, 2))
-    mean: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
-    return mean
+def _ratio(total: Floats, count: Floats) -> Floats:
+    """[items] NaN where nothing was counted."""
+    found: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    return found

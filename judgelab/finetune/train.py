@@ -8,12 +8,13 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from torch.nn.utils.rnn import pad_sequence
 
 from judgelab.core.errors import ConfigError
 from judgelab.finetune.base import Base
@@ -40,7 +41,7 @@ def train(base: Base, job: Job, watch: TrainingProgress) -> Training:
     checkpoint = last_whole(folder)
     followed = list(job.held_out) if settings.evaluate_every is not None else []
     begun = 0 if checkpoint is None else int(checkpoint.name.partition("-")[2])
-    spent = 0.0 if checkpoint is None else _note(checkpoint)["seconds"]
+    spent = 0.0 if checkpoint is None else _seconds(checkpoint)
     trainer = _Trainer(
         model=base.model,
         args=_arguments(settings, base, folder, bool(followed), first=checkpoint is None),
@@ -123,15 +124,15 @@ def _arguments(
 
 def _collate(rows: list[Example]) -> Tensors:
     """A batch, filled up on the right."""
-    longest = max(len(row.input_ids) for row in rows)
 
-    def padded(values: Sequence[int], filler: int) -> list[int]:
-        return [*values, *[filler] * (longest - len(values))]
+    def padded(values: Iterable[Sequence[int]], filler: int) -> torch.Tensor:
+        tensors = [torch.tensor(one) for one in values]
+        return pad_sequence(tensors, batch_first=True, padding_value=filler)
 
     return {
-        "input_ids": torch.tensor([padded(row.input_ids, 0) for row in rows]),
-        "attention_mask": torch.tensor([padded([1] * len(row.input_ids), 0) for row in rows]),
-        "labels": torch.tensor([padded(row.labels, IGNORED) for row in rows]),
+        "input_ids": padded((row.input_ids for row in rows), 0),
+        "attention_mask": padded(([1] * len(row.input_ids) for row in rows), 0),
+        "labels": padded((row.labels for row in rows), IGNORED),
     }
 
 
@@ -192,6 +193,5 @@ class _Callback(transformers.TrainerCallback):
         part.replace(place / COMPLETE)
 
 
-def _note(checkpoint: Path) -> dict[str, float]:
-    found: dict[str, float] = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))
-    return found
+def _seconds(checkpoint: Path) -> float:
+    return float(json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"])
