@@ -110,7 +110,7 @@ def _of_numbers(table: pd.DataFrame, where: str) -> Benchmarks:
     cells = table.to_numpy()
     for row, column in zip(*np.isinf(cells).nonzero(), strict=True):
         raise DataError(
-            f"{where}: column {table.columns[column]!r} holds {cells[row, column]} for "
+            f"{where}: column {table.columns[column]!r} holds {float(cells[row, column])} for "
             f"{table.index[row]!r}: give a finite number, or leave it empty."
         )
     return Benchmarks(table, tuple(wordy))
