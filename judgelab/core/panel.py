@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 
@@ -126,16 +125,6 @@ class Panel:
         if limit is None:
             return self
         return replace(self, items=self.items[:limit], texts=self.texts[:limit])
-
-    def in_category(
-        self, categories: Iterable[str], *, reference: bool = False
-    ) -> NDArray[np.bool_]:
-        """Mask [agents] of those in ``categories``; reference agents only on request."""
-        wanted = frozenset(categories)
-        return np.array(
-            [a.category in wanted and (reference or not a.reference) for a in self.agents],
-            dtype=np.bool_,
-        )
 
     @property
     def digest(self) -> str:

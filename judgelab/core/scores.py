@@ -37,37 +37,6 @@ class Scores:
     estimator: Estimator | None = None
 
 
-def agent_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
-    """Label [item, agent] values with the panel's ids and names."""
-    import xarray as xr
-
-    return xr.DataArray(
-        np.asarray(values, dtype=np.float64),
-        dims=("item", "agent"),
-        coords={
-            "item": [item.id for item in panel.items],
-            "agent": [agent.name for agent in panel.agents],
-        },
-        attrs=dict(attrs),
-    )
-
-
-def pair_array(values: ArrayLike, panel: Panel, **attrs: object) -> xr.DataArray:
-    """Label [item, agent, peer] values; the diagonal becomes NaN."""
-    import xarray as xr
-
-    filled = np.array(values, dtype=np.float64)
-    names = [agent.name for agent in panel.agents]
-    diagonal = np.arange(len(names))
-    filled[:, diagonal, diagonal] = np.nan
-    return xr.DataArray(
-        filled,
-        dims=("item", "agent", "peer"),
-        coords={"item": [item.id for item in panel.items], "agent": names, "peer": names},
-        attrs=dict(attrs),
-    )
-
-
 def symmetric(pair: xr.DataArray) -> xr.DataArray:
     """Mean of the two directions; NaN where either is unscored."""
     return (pair + transposed(pair)) / 2

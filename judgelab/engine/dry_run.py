@@ -1,10 +1,16 @@
-"""What a run would ask and spend, before it does."""
+"""What a run would ask and spend, before it does.
+
+For the time, a few calls of an LM that runs here are tried, where asking costs nothing else and the
+weights are at hand; a paid endpoint is never asked.
+"""
 
 from __future__ import annotations
 
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judgelab.config import Frame
 from judgelab.core.capability import Capability
@@ -14,12 +20,14 @@ from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
-from judgelab.engine.throughput import Throughput, pace
 from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, StageTally
 from judgelab.report import console
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
+
+TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
+MOST = 256  # calls of a trial
 
 
 def dry_run(parts: Parts, settings: Frame) -> None:
@@ -149,3 +157,53 @@ def _minutes(calls: int, tokens: int, limits: Limits | None) -> float | None:
     bounds = ((calls, limits.requests_per_minute), (tokens, limits.tokens_per_minute))
     known = [amount / limit for amount, limit in bounds if limit is not None]
     return max(known) if known else None
+
+
+class Throughput(NamedTuple):
+    """Seconds of one call of each kind; None where there is nothing to try.
+
+    Attributes:
+        pair: a log-probability.
+        chat: a reply that is generated.
+        closed: a closed question, answered from the probabilities of its labels.
+    """
+
+    pair: float | None = None
+    chat: float | None = None
+    closed: float | None = None
+
+
+def pace(counted: Counted) -> Throughput:
+    """How long a call takes, by trying some.
+
+    A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
+    first call, which loads the model, is left out.
+    """
+    lm = counted.lm
+    if not lm.at_hand:
+        return Throughput()
+    per_pair = per_chat = per_closed = None
+    if counted.pairs is not None:
+        contexts, targets, pairs = counted.pairs
+        per_pair = _seconds(lambda n: lm.logprob(contexts, targets, pairs[:n]), len(pairs))
+    if counted.requests:
+        requests = counted.requests
+        per_chat = _seconds(lambda n: lm.chat(requests[:n]), len(requests))
+    if counted.questions:
+        questions = counted.questions
+        per_closed = _seconds(lambda n: lm.chat(questions[:n]), len(questions))
+    return Throughput(per_pair, per_chat, per_closed)
+
+
+def _seconds(ask: Callable[[int], object], most: int) -> float:
+    """Per call, over as many calls as a trial has time for."""
+    ask(1)
+    one = _timed(ask, 1)
+    count = int(min(most, MOST, TRIAL / max(one, 1e-9)))
+    return _timed(ask, count) / count if count > 1 else one
+
+
+def _timed(ask: Callable[[int], object], count: int) -> float:
+    start = time.perf_counter()
+    ask(count)
+    return time.perf_counter() - start

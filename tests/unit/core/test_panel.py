@@ -62,12 +62,6 @@ def test_digest_sees_texts_names_and_absence() -> None:
     assert make().digest == base.digest
 
 
-def test_reference_agents_are_in_no_category_unless_asked() -> None:
-    panel = Panel((), (Agent("r", "Faithful", reference=True), Agent("f", "Faithful")))
-    assert panel.in_category({"Faithful"}).tolist() == [False, True]
-    assert panel.in_category({"Faithful"}, reference=True).tolist() == [True, True]
-
-
 def test_half_characters_are_refused_where_they_enter() -> None:
     with pytest.raises(DataError, match="item 'i' holds half a character"):
         Panel((Item("i", "a"),), (Agent("x"),), (("bad \ud800",),))

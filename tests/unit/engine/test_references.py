@@ -12,7 +12,7 @@ from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import Scores
+from judgelab.core.scores import Scores, measured
 from judgelab.engine.references import with_reference_texts_of, with_references
 from judgelab.study.validation import rows_of
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
@@ -40,12 +40,13 @@ def test_an_attack_spares_the_references() -> None:
 
 
 def scores_of(values: np.ndarray) -> Scores:
-    from judgelab.core.scores import agent_array, pair_array
-
-    return Scores(
-        agent=agent_array(np.arange(6.0).reshape(2, 3), PANEL),
-        directed=pair_array(values, PANEL),
+    filled = np.where(np.eye(3, dtype=bool), np.nan, values)
+    data = measured(
+        PANEL,
+        score=(("item", "agent"), np.arange(6.0).reshape(2, 3)),
+        directed=(("item", "agent", "peer"), filled),
     )
+    return Scores(agent=data["score"], directed=data["directed"])
 
 
 def test_rows_are_candidates_against_references() -> None:

@@ -9,8 +9,7 @@ import pytest
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.limits import Limits
 from judgelab.engine import dry_run
-from judgelab.engine import throughput as pacing
-from judgelab.engine.throughput import Throughput, pace
+from judgelab.engine.dry_run import Throughput, pace
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
@@ -29,7 +28,7 @@ def slowly(request: ChatRequest) -> str:
 
 
 def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "TRIAL", 0.5)
+    monkeypatch.setattr(dry_run, "TRIAL", 0.5)
     lm = ScriptedChat(slowly)
     counted = Counted(lm)
     counted.begin("judging")
