@@ -121,7 +121,7 @@ def _rate(
 ) -> Estimate:
     """Equation 5 in per cent; a tie does not favour."""
     votes = votes_of(np.stack(cells), "merged" if merged else "per_order")
-    sign = decide(votes, weight).sign
+    sign = decide(votes, weight)
     favours = (np.nan_to_num(sign) > 0).astype(np.float64)
     rate = favour_rate(favours, gold, counting.DRAWS)
     percent = (100 * rate.value, 100 * rate.low, 100 * rate.high)

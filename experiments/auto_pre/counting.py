@@ -76,7 +76,7 @@ def released_vote_per_order(
 ) -> Floats:
     """[items, pairs] credit of judges who vote in each order by itself; ties count a half."""
     cells = np.nan_to_num(np.stack(list(judged)), nan=0.5)
-    return np.asarray(correct(decide(2 * cells - 1, weight).sign, truth).mean(axis=-1))
+    return np.asarray(correct(decide(2 * cells - 1, weight), truth).mean(axis=-1))
 
 
 def released_sum(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:
@@ -93,7 +93,7 @@ def corrected_credit(
     """[items, pairs] credit by one rule everywhere: orders merged, ties with a tolerance."""
     cells = np.stack(list(judged))
     votes = votes_of(cells) if cells.ndim == 4 else gaps_of(cells, pairs)
-    return correct(decide(votes, weight).sign, truth)
+    return correct(decide(votes, weight), truth)
 
 
 def corrected_grades(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:

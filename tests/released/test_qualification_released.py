@@ -122,7 +122,7 @@ def test_a_thousand_resamples_of_all_pools_take_seconds(folder: Path) -> None:
     pools.append(filtered_by_people(responses, gold, 0.6, 5, rules))
     votes, weights = responses.votes(), item_weights(len(gold), 1000, 0)
     for pool in pools:
-        found = accuracy(correct(pool.decision.sign, gold), draws=1000)
+        found = accuracy(correct(pool.sign, gold), draws=1000)
         assert found.low < found.value < found.high
         if pool.power_samples is not None:
             drawn = accuracy_samples(votes, gold, pool.power_samples, weights)

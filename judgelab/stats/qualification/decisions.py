@@ -9,7 +9,7 @@ items and every test flips the sign of whole items.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -27,23 +27,6 @@ TOLERANCE = 1e-9
 
 SUREST = 0.999
 """Numbers are cut off here before the logit, which is infinite at 1."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What a pool decided.
-
-    Attributes:
-        sign: 1 first answer, -1 second, 0 a tie, NaN where no judge of the pool voted; shape as
-            the votes without their judges.
-    """
-
-    sign: Floats
-
-    @property
-    def ties(self) -> int:
-        """How many are exactly 0."""
-        return int(np.count_nonzero(self.sign == 0))
 
 
 def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> Floats:
@@ -64,7 +47,7 @@ def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> F
     chosen = np.asarray(admitting, dtype=np.bool_)
     used = values if rule == "mean" or not chosen.any() else values[..., chosen, :]
     known = ~np.isnan(used)
-    score = divide(np.where(known, used, 0.0).sum(axis=-2), known.sum(axis=-2))
+    score = divide(np.nansum(used, axis=-2), known.sum(axis=-2))
     if rule == "equal":
         return np.ones(score.shape)
     if rule != "logit":
@@ -82,8 +65,7 @@ def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
     votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
     if orders == "per_order":
         return votes
-    known = ~np.isnan(votes)
-    return np.where(known.any(axis=-1), np.where(known, votes, 0.0).sum(axis=-1), np.nan)
+    return np.where(np.isnan(votes).all(axis=-1), np.nan, np.nansum(votes, axis=-1))
 
 
 def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
@@ -95,8 +77,8 @@ def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
     return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
 
 
-def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) -> Decision:
-    """Weighted majority of those who voted.
+def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
+    """Weighted majority of those who voted: 1 first answer, -1 second, 0 a tie, NaN no vote.
 
     Args:
         votes: [judges, ...] of ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades
@@ -118,7 +100,7 @@ def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) ->
     balance = np.tensordot(power, filled, axes=1)
     size = np.tensordot(power, np.abs(filled), axes=1)
     sign = np.where(np.abs(balance) <= tolerance * size, 0.0, np.sign(balance))
-    return Decision(np.where(voted > 0, sign, np.nan))
+    return np.where(voted > 0, sign, np.nan)
 
 
 def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
@@ -130,9 +112,7 @@ def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
     cells = np.asarray(scores, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
     power = power[:, None, None] if power.ndim == 1 else power[:, :, None]
-    known = ~np.isnan(cells)
-    total = (power * np.where(known, cells, 0.0)).sum(axis=0)
-    return divide(total, (power * known).sum(axis=0))
+    return divide(np.nansum(power * cells, axis=0), (power * ~np.isnan(cells)).sum(axis=0))
 
 
 def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
@@ -280,8 +260,7 @@ def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
     """[items] sum and number of the scored entries of each item."""
     cells = np.asarray(values, dtype=np.float64)
     flat = cells.reshape(len(cells), -1)
-    known = ~np.isnan(flat)
-    return np.where(known, flat, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64)
+    return np.nansum(flat, axis=1), (~np.isnan(flat)).sum(axis=1).astype(np.float64)
 
 
 def alike(sign: ArrayLike, other: ArrayLike) -> Floats:

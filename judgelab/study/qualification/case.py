@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.core.panel import Item, Panel
+from judgelab.core.panel import Panel
 from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
@@ -29,6 +29,7 @@ from judgelab.stats.qualification.decisions import (
     alike,
     correct,
     difference,
+    unscored_pairs,
 )
 from judgelab.stats.qualification.exams import Marks
 from judgelab.study.common.tables import about, entries
@@ -84,13 +85,11 @@ class Case:
         """The pool of all exams."""
         return [pool for pool in self.pools if pool.name != HUMAN][-1]
 
-    def right(self, pool: Pool) -> Floats:
-        """[items, pairs(, orders)] credit."""
-        return correct(pool.decision.sign, self.gold)
-
-    def accuracy(self, pool: Pool) -> Estimate:
-        """On the pairs that people decided."""
-        return accuracy(self.right(pool), draws=self.draws, seed=self.seed)
+    def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
+        """Of decisions on the pairs that people decided, or on those of ``gold``."""
+        gold = self.gold if gold is None else gold
+        found = accuracy(correct(sign, gold), draws=self.draws, seed=self.seed)
+        return replace(found, unscored=unscored_pairs(sign, gold))
 
     def anew(self, pool: Pool) -> tuple[float, float]:
         """Interval of the accuracy with the pool chosen anew in each resample."""
@@ -112,9 +111,9 @@ class Case:
         scores = answer_scores(self.responses, pool, len(self.agents))
         human = np.where(np.isnan(scores), np.nan, self.human)
         found = item_correlations(scores, human)
-        graded = [row[~np.isnan(row)] for row in human]
-        spread = np.array([np.ptp(row) if len(row) else 0.0 for row in graded])
-        return np.where(np.isnan(found) & (spread > 0), 0.0, found)
+        grades = pd.DataFrame(human)
+        differ = grades.max(axis=1) > grades.min(axis=1)
+        return np.where(np.isnan(found) & differ, 0.0, found)
 
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho, mean over items."""
@@ -127,7 +126,7 @@ class Case:
         p: sign flips of whole items.
         """
         if measure == "accuracy":
-            first, second = self.right(pool), self.right(other)
+            first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
             found = difference(first, second, draws=self.draws, seed=self.seed)
             pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
             return replace(found, unscored=pairs - found.n)
@@ -139,7 +138,7 @@ class Case:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
             return Estimate(float("nan"), float("nan"), float("nan"), 0, clusters=0)
-        cells = np.stack([alike(a.decision.sign, b.decision.sign) for a, b in groups], axis=-1)
+        cells = np.stack([alike(a.sign, b.sign) for a, b in groups], axis=-1)
         found = accuracy(cells, draws=self.draws, seed=self.seed)
         return replace(found, unscored=int(np.isnan(cells).sum()))
 
@@ -159,10 +158,9 @@ class Case:
         }
         parts = []
         for pool in self.pools:
-            sign = pool.decision.sign
-            sign = sign if sign.ndim == 2 else sign.mean(axis=-1)
-            own = {"decision": sign.ravel(), "people": self.gold.ravel()}
-            parts.append(pd.DataFrame({"pool": pool.name, **head, **own}))
+            sign = pool.sign if pool.sign.ndim == 2 else pool.sign.mean(axis=-1)
+            decided = {"decision": sign.ravel(), "people": self.gold.ravel()}
+            parts.append(pd.DataFrame({"pool": pool.name, **head, **decided}))
         return pd.concat(parts, ignore_index=True)
 
     def summary(self, context: Context, panel: Panel) -> dict[str, Value]:
@@ -174,7 +172,7 @@ class Case:
             "judges": len(self.responses.judges),
             "pool": pool.name,
             "pool/judges": int(pool.members.sum()),
-            "pool/ties": pool.decision.ties,
+            "pool/ties": pool.ties,
             "pool/p_same_list": pool.same_list,
         }
         twos = list(combinations(self.singles, 2))
@@ -182,8 +180,8 @@ class Case:
         made |= entries("judges/agreement", self.agreement(twos), *parts)
         made |= entries("pool/agreement", self.agreement(own), *parts)
         if self.known:
-            made |= entries("pool/accuracy", self.accuracy(pool), *parts)
-            made |= entries("all/accuracy", self.accuracy(self.pools[0]), *parts)
+            made |= entries("pool/accuracy", self.accuracy(pool.sign), *parts)
+            made |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
             made |= entries("pool/spearman", self.rho(pool), *parts)
         return made
 
@@ -210,19 +208,14 @@ def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
     grades = grades_of(panel)
     gold = np.sign(grades[:, pairs[:, 0]] - grades[:, pairs[:, 1]])
     names = [agent.name for agent in panel.agents]
-    column = {(names[i], names[j]): k for k, (i, j) in enumerate(pairs)}
+    side = {(names[i], names[j]): (k, 1.0) for k, (i, j) in enumerate(pairs)}
+    side |= {(names[j], names[i]): (k, -1.0) for k, (i, j) in enumerate(pairs)}
     for row, item in enumerate(panel.items):
-        for better, worse in _preferred(item):
-            if (better, worse) in column:
-                gold[row, column[better, worse]] = 1.0
-            elif (worse, better) in column:
-                gold[row, column[worse, better]] = -1.0
+        for better, worse in json.loads(item.meta.get("preferences", "[]")):
+            if (str(better), str(worse)) in side:
+                column, sign = side[str(better), str(worse)]
+                gold[row, column] = sign
     return gold
-
-
-def _preferred(item: Item) -> list[tuple[str, str]]:
-    listed = json.loads(item.meta.get("preferences", "[]"))
-    return [(str(better), str(worse)) for better, worse in listed]
 
 
 def family_pairs(

@@ -1,18 +1,23 @@
-"""What every judge says about a panel and in the exams."""
+"""What every judge says about a panel and in the exams, and what that costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+import yaml
 from numpy.typing import NDArray
 
-from judgelab.core.errors import CapabilityError
+from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
+from judgelab.core.resources import conf
+from judgelab.endpoint.meter import PER, Price, price_of
+from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import Tallied
@@ -126,19 +131,18 @@ def ask(
     taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
     taken = {name: each for name, each in taken.items() if each.any()}
     verdicts, grades = _arrays(context, list(measured.values()), pairs)
-    consistency = answers.get("consistency")
     return JudgeResponses(
         tuple(judges),
         pairs,
         verdicts,
         grades,
-        {name: _stacked(answers[name]) for name in taken},
+        {name: stacked(answers[name]) for name in taken},
         np.array([bill.calls for bill in bills], dtype=np.int64),
         np.array([bill.input_tokens for bill in bills], dtype=np.float64),
         np.array([bill.output_tokens for bill in bills], dtype=np.float64),
         taken,
         {name: papers[name].facts for name in taken},
-        np.array([each.tied for each in consistency] if consistency else [np.nan] * len(judges)),
+        ties_of(answers, len(judges)),
         _absences(answers, list(judges)),
         measured=measured,
     )
@@ -180,7 +184,100 @@ def _arrays(
     return None, np.stack([context.mechanism.score(each).agent.values for each in data])
 
 
-def _stacked(answers: Sequence[Answers]) -> ExamAnswers:
+def ties_of(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
+    """[judges] share of ties in the consistency exam; NaN where it was not taken."""
+    given = answers.get("consistency") or [Answers(np.empty(0))] * judges
+    return np.array([each.tied for each in given])
+
+
+def stacked(answers: Sequence[Answers]) -> ExamAnswers:
+    """What the judges answered in one exam, summed over each item."""
     scored = np.stack([each.scored for each in answers])
     hard = [each.hard for each in answers if each.hard is not None]
     return confidence(scored, np.stack(hard)) if hard else shares(scored)
+
+
+@dataclass(frozen=True)
+class JudgePrices:
+    """Currency units per million tokens of input and reply together.
+
+    Attributes:
+        currency: of all prices.
+        tokens_per_call: of a verdict, where nothing better is known (recorded ones).
+        judges: judge -> price.
+    """
+
+    currency: str
+    tokens_per_call: float
+    judges: Mapping[str, float]
+
+    def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
+        """Raise what ``cost`` would, before a judge is asked."""
+        for lm in asked:
+            self._listed(lm.unwrapped, model_prices)
+
+    def _listed(self, lm: EvaluationLM, model_prices: str | None) -> Price | None:
+        """The price of a model behind an endpoint; None where there is none."""
+        listed = price_of(lm.model, model_prices) if isinstance(lm, Remote) else None
+        if listed is not None and listed.currency != self.currency:
+            raise ConfigError(
+                f"study.prices is in {self.currency}, but the price list of models in "
+                f"{listed.currency}: give both in one currency (budget.prices=FILE)."
+            )
+        return listed
+
+    def cost(
+        self,
+        responses: JudgeResponses,
+        asked: Mapping[str, EvaluationLM],
+        model_prices: str | None = None,
+    ) -> Floats:
+        """[judges] what each judge's verdicts cost, exams not included; NaN where unknown.
+
+        A judge behind an endpoint costs what the run's price list says of its model, input and
+        reply each at its price; one that the list lacks, that runs here or is recorded, what this
+        list says. One on neither list costs nothing if it runs here, and is else unknown.
+
+        Args:
+            asked: the judges that were asked now.
+            model_prices: the run's price list (budget.prices).
+
+        Raises:
+            ConfigError: the two lists have different currencies.
+            DataError: the run's price list cannot be read.
+        """
+        costs = np.empty(len(responses.judges))
+        for k, judge in enumerate(responses.judges):
+            flat = self.judges.get(judge, np.nan)
+            read, written = float(responses.input_tokens[k]), float(responses.output_tokens[k])
+            if judge not in asked:
+                costs[k] = flat * (self.tokens_per_call * float(responses.calls[k])) / PER
+                continue
+            lm = asked[judge].unwrapped
+            if listed := self._listed(lm, model_prices):
+                costs[k] = listed.cost(read, written)
+            else:
+                free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))
+                costs[k] = (0.0 if free else flat) * (read + written) / PER
+        return costs
+
+
+def read_prices(file: str) -> JudgePrices:
+    """A name under conf, or a path.
+
+    Raises:
+        DataError: the list cannot be read.
+    """
+    path = Path(file) if Path(file).is_file() else conf() / file
+    try:
+        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return JudgePrices(
+            str(listed["currency"]),
+            float(listed["tokens_per_call"]),
+            {str(k): float(v) for k, v in listed["judges"].items()},
+        )
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
+        raise DataError(
+            f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "
+            "currency, tokens_per_call, and judges with a price per million tokens each."
+        ) from cause

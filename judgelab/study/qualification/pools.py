@@ -8,9 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from judgelab.stats.intervals.arrays import Floats, divide, row_means
+from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.qualification.decisions import (
-    Decision,
     Orders,
     Weighting,
     correct,
@@ -33,7 +32,7 @@ class Pool:
         name: all, C, P, C+P, ..., human; a judge's own name for a pool of one.
         exams: which admit to it.
         power: [judges] weights, 0 outside the pool. Of human: mean over folds, for show.
-        decision: of every pair.
+        sign: what it decides of every pair, by ``decide``.
         power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
             None where it is not.
         power_by_item: [judges, items] weights where every item has its own (human).
@@ -43,7 +42,7 @@ class Pool:
     name: str
     exams: tuple[str, ...]
     power: Floats
-    decision: Decision
+    sign: Floats
     power_samples: Floats | None = None
     power_by_item: Floats | None = None
     passed: Bools | None = None
@@ -52,6 +51,11 @@ class Pool:
     def members(self) -> Bools:
         """[judges] with a weight above 0."""
         return np.asarray(self.power > 0, dtype=np.bool_)
+
+    @property
+    def ties(self) -> int:
+        """How many decisions are ties."""
+        return int(np.count_nonzero(self.sign == 0))
 
     @property
     def weightless(self) -> Bools:
@@ -117,8 +121,8 @@ def admitted(
     power = _weights(values, chosen, rules.weighting, passed)
     powers = _weights(samples, chosen, rules.weighting, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
-    decision = decide(votes, power, rules.tolerance)
-    return Pool(name, tuple(exams), power, decision, powers, passed=passed)
+    sign = decide(votes, power, rules.tolerance)
+    return Pool(name, tuple(exams), power, sign, powers, passed=passed)
 
 
 def filtered_by_people(
@@ -137,8 +141,8 @@ def filtered_by_people(
     for part in range(folds):
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
         powers[part] = np.where(marks > bar, marks, 0.0)
-        sign[fold == part] = decide(votes[:, fold == part], powers[part], rules.tolerance).sign
-    return Pool(HUMAN, (), powers.mean(axis=0), Decision(sign), power_by_item=powers[fold].T)
+        sign[fold == part] = decide(votes[:, fold == part], powers[part], rules.tolerance)
+    return Pool(HUMAN, (), powers.mean(axis=0), sign, power_by_item=powers[fold].T)
 
 
 def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
@@ -146,12 +150,10 @@ def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     if responses.grades is not None:
         weights = pool.power if pool.power_by_item is None else pool.power_by_item
         return pooled_scores(responses.grades, weights)
-    sign = pool.decision.sign
-    sign = sign if sign.ndim == 2 else sign.sum(axis=-1)
+    sign = pool.sign if pool.sign.ndim == 2 else pool.sign.sum(axis=-1)
     sides = np.zeros((len(responses.pairs), agents))
     np.put_along_axis(sides, responses.pairs, [[1.0, -1.0]], axis=1)
-    known = ~np.isnan(sign)
-    net, decided = np.where(known, sign, 0.0) @ sides, known @ np.abs(sides)
+    net, decided = np.nan_to_num(sign) @ sides, ~np.isnan(sign) @ np.abs(sides)
     return np.where(decided > 0, net, np.nan)
 
 
@@ -162,7 +164,6 @@ def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> F
     average: left out, an exam that all others passed with 1 would lower the absentee's weight.
     """
     inside = passed[..., None, :] & ~np.isnan(values)
-    sums = np.where(inside, values, 0.0).sum(axis=-1, keepdims=True)
-    usual = divide(sums, inside.sum(axis=-1, keepdims=True))
+    usual = row_means(np.where(inside, values, np.nan))[..., None]
     power = fusion_weights(np.where(np.isnan(values), usual, values), chosen, rule)
     return np.where(passed, np.where(np.isnan(power), 1.0, power), 0.0)

@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
-from judgelab.exam.protocol import Exam
-from judgelab.releases.auto_pre import AutoPreRecords, changes, pertinence
-from judgelab.releases.auto_pre import confidence as recorded_confidence
+from judgelab.exam.protocol import Answers, Exam
+from judgelab.releases.auto_pre import AutoPreRecords, changes, confidence, pertinence
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares, tied, unchanged
-from judgelab.study.qualification.judge_responses import JudgeResponses, both_orders
+from judgelab.stats.qualification.exams import tied, unchanged
+from judgelab.study.qualification.judge_responses import (
+    JudgeResponses,
+    both_orders,
+    stacked,
+    ties_of,
+)
 
+Rows = NDArray[np.int64]
 FORMS = {"pairwise": "pairwise", "pointwise5": "5-level", "pointwise100": "100-level"}
 """Mechanism -> what the release calls that format."""
 DEBATES = ("chatEval", "chatEval_two_turns")
@@ -80,22 +85,23 @@ def recall(
     judges = _named(data, scored, named)
     cells = np.stack([scored[judge] for judge in judges])[:, rows]
     recorded = np.stack([~np.isnan(replies[judge]) for judge in judges])[:, rows]
-    found = {name: EXAMS[name](data, judges, panel) for name in exams}
+    found = {name: EXAMS[name](data, judges, panel, rows) for name in exams}
     taken = {name: each for name, each in found.items() if each is not None}
-    answers = {name: _answers(said, rows) for name, (said, _) in taken.items()}
+    answers = {name: said for name, (said, _) in taken.items()}
+    marked = {name: stacked(said) for name, said in answers.items()}
     unknown = np.full(len(judges), np.nan)
     return JudgeResponses(
         judges,
         pairs,
         both_orders(cells, pairs) if pairwise else None,
         None if pairwise else cells,
-        answers,
+        marked,
         np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64),
         input_tokens=unknown,
         output_tokens=unknown,
-        taken={name: each.n > 0 for name, each in answers.items()},
+        taken={name: each.n > 0 for name, each in marked.items()},
         facts={name: facts for name, (_, facts) in taken.items()},
-        tied=_ties(data, judges, rows) if "consistency" in taken else unknown,
+        tied=ties_of(answers, len(judges)),
         missing=(
             *(
                 f"Exam {name}: no answers of these judges were recorded on {data.name}, so that no "
@@ -163,53 +169,59 @@ def _named(
     return found
 
 
-Recorded = tuple[tuple[Floats, Floats | None], dict[str, object]]
-"""[judges, tasks, answers] of an exam (P_s: of the easy and the hard set), and how it was set."""
+Recorded = tuple[list[Answers], dict[str, object]]
+"""Each judge's answers in an exam, of the tasks of ``rows``, and how the exam was set."""
 
 
-def _consistency(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
-    swapped = {j: unchanged(*changes(data, j)) for j in judges if j in data.read}
-    if not swapped:
+def _consistency(
+    data: AutoPreRecords, judges: Sequence[str], panel: Panel, rows: Rows
+) -> Recorded | None:
+    if not any(judge in data.read for judge in judges):
         return None
-    nothing = np.full((len(data.tasks), len(data.pairs)), np.nan)
-    cells = np.stack([swapped.get(judge, nothing) for judge in judges])
-    return (cells, None), {"change": "position"}
+    nothing = np.full((2, len(data.tasks), len(data.pairs)), np.nan)
+    answers = []
+    for judge in judges:
+        twice = changes(data, judge) if judge in data.read else nothing
+        before, after = (cells[rows] for cells in twice)
+        answers.append(Answers(unchanged(before, after), tied=tied(before, after)))
+    return answers, {"change": "position"}
 
 
-def _pertinence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
+def _pertinence(
+    data: AutoPreRecords, judges: Sequence[str], panel: Panel, rows: Rows
+) -> Recorded | None:
     if not len(data.pertinence):
         return None
     origin, prompt = panel.provenance.get("exam"), panel.provenance.get("exam_prompt")
     assert isinstance(origin, dict) and isinstance(prompt, int)
-    rows = data.pertinence
+    known = data.pertinence
     relevant, irrelevant = str(origin["relevant"]), str(origin["irrelevant"])
-    wanted = (("relevant", "L1_RA", relevant), ("irrelevant", "L2_IA", irrelevant))
-    for key, column, value in (*wanted, ("prompt", "prompt", prompt)):
-        _refuse_unknown(f"{key}={value}", value, rows[column], "pertinence", data)
-        rows = rows[rows[column] == value]
-    won = np.stack([pertinence(data, judge, relevant, irrelevant, prompt) for judge in judges])
     facts: dict[str, object] = {"relevant": relevant, "irrelevant": irrelevant, "prompt": prompt}
-    return ((won, None), facts) if np.isfinite(won).any() else None
+    for (key, value), column in zip(facts.items(), ("L1_RA", "L2_IA", "prompt"), strict=True):
+        _refuse_unknown(f"{key}={value}", value, known[column], "pertinence", data)
+        known = known[known[column] == value]
+    won = [pertinence(data, judge, relevant, irrelevant, prompt) for judge in judges]
+    return ([Answers(each[rows]) for each in won], facts) if np.isfinite(won).any() else None
 
 
-def _confidence(data: AutoPreRecords, judges: Sequence[str], panel: Panel) -> Recorded | None:
+def _confidence(
+    data: AutoPreRecords, judges: Sequence[str], panel: Panel, rows: Rows
+) -> Recorded | None:
     if not len(data.confidence):
         return None
     way = panel.provenance.get("exam_confidence")
-    rows = data.confidence
-    known = rows["method"].astype(str) + ", " + rows["prompt"].astype(str)
+    asked = data.confidence
+    known = asked["method"].astype(str) + ", " + asked["prompt"].astype(str)
     assert way is None or isinstance(way, str)
     if way is not None:
         _refuse_unknown(f"confidence={way!r}", way, known, "self-confidence", data)
-    answers = {judge: recorded_confidence(data, judge, way) for judge in judges}
-    if all(each is None for each in answers.values()):
-        return None
     nothing = np.full((len(data.tasks), 2), np.nan)
-    easy, hard = (
-        np.stack([nothing if each is None else each[part] for each in answers.values()])
-        for part in (0, 1)
-    )
-    return (easy, hard), {judge: each[2] for judge, each in answers.items() if each is not None}
+    found = [confidence(data, judge, way) or (nothing, nothing, None) for judge in judges]
+    facts: dict[str, object] = {
+        judge: each[2] for judge, each in zip(judges, found, strict=True) if each[2]
+    }
+    answers = [Answers(easy[rows], hard[rows]) for easy, hard, _ in found]
+    return (answers, facts) if facts else None
 
 
 def _refuse_unknown(
@@ -226,24 +238,7 @@ def _refuse_unknown(
 EXAMS = {"consistency": _consistency, "pertinence": _pertinence, "self_confidence": _confidence}
 
 
-def _answers(cells: tuple[Floats, Floats | None], rows: NDArray[np.int64]) -> ExamAnswers:
-    scored, hard = cells
-    return shares(scored[:, rows]) if hard is None else confidence(scored[:, rows], hard[:, rows])
-
-
-def _ties(data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64]) -> Floats:
-    """[judges] share of swapped pairs that are ties in both orders."""
-    return np.array(
-        [
-            tied(*(cells[rows] for cells in changes(data, judge))) if judge in data.read else np.nan
-            for judge in judges
-        ]
-    )
-
-
-def _doubts(
-    data: AutoPreRecords, judges: Sequence[str], rows: NDArray[np.int64], form: str
-) -> tuple[str, ...]:
+def _doubts(data: AutoPreRecords, judges: Sequence[str], rows: Rows, form: str) -> tuple[str, ...]:
     """What recorded verdicts cannot tell, and which of the judges are methods."""
     said = []
     if form == "pairwise":

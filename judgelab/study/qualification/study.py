@@ -29,8 +29,12 @@ from judgelab.study.qualification.case import (
     grades_of,
     preferences_of,
 )
-from judgelab.study.qualification.judge_prices import JudgePrices, read_prices
-from judgelab.study.qualification.judge_responses import JudgeResponses, ask
+from judgelab.study.qualification.judge_responses import (
+    JudgePrices,
+    JudgeResponses,
+    ask,
+    read_prices,
+)
 from judgelab.study.qualification.notes import notes
 from judgelab.study.qualification.pools import PoolingRules, examined, filtered_by_people, single
 from judgelab.study.qualification.released_responses import RecordedJudges, recall

@@ -7,21 +7,19 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.mechanism.judge import position
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import (
     accuracy,
-    correct,
     decide,
     favour_rate,
     ties_of,
     unscored_pairs,
 )
 from judgelab.stats.qualification.exams import ConfidenceAnswers, spread_of_gap
-from judgelab.study.common.tables import columns, entries
+from judgelab.study.common.tables import WITHOUT_P, columns, entries
 from judgelab.study.qualification.case import Case, family_pairs
 from judgelab.study.qualification.pools import EVERYBODY, Pool, admitted
 
@@ -63,8 +61,8 @@ def lists_table(case: Case) -> Table:
             "no_weight": named(pool.weightless) or None,
             "count": int(pool.members.sum()),
             "p_same": pool.same_list,
-            "ties": pool.decision.ties,
-            "undecided": int(np.isnan(pool.decision.sign).sum()),
+            "ties": pool.ties,
+            "undecided": int(np.isnan(pool.sign).sum()),
             "weights": ", ".join(f"{w:.3f}" for w in pool.power[pool.members]),
         }
         for pool in case.pools
@@ -99,7 +97,7 @@ def exams_table(case: Case) -> Table:
             if exam == "consistency":
                 row["tied"] = float(case.responses.tied[k])
             if gap is not None:
-                row |= dict(zip(("gap", "gap_low", "gap_high"), map(float, gap[:, k]), strict=True))
+                row["gap"], row["gap_low"], row["gap_high"] = map(float, gap[:, k])
             rows.append(row)
     note = (
         "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
@@ -115,12 +113,12 @@ def pools_table(case: Case) -> Table:
     """Accuracy and cost of every judge and pool: the ablation over exams among them."""
     rows: list[Row] = []
     for head, pool in _everyone(case):
-        anew = dict(zip(("anew_low", "anew_high"), case.anew(pool), strict=True))
-        found = case.accuracy(pool)
-        counts = _counts(pool.decision.sign, case.gold)
+        found, (low, high) = case.accuracy(pool.sign), case.anew(pool)
         rows.append(
             {**head, "judges": int(pool.members.sum()), **columns(found, *INTERVAL)}
-            | {**anew, "n": found.n, **counts, "cost": case.cost_of(pool)}
+            | {"anew_low": low, "anew_high": high, "n": found.n}
+            | {"ties": ties_of(pool.sign, case.gold), "unscored": found.unscored}
+            | {"cost": case.cost_of(pool)}
         )
     note = (
         "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; n, ties "
@@ -180,9 +178,8 @@ def budgets_table(case: Case) -> Table:
     rows: list[Row] = []
     for spent in np.unique(case.cost[known]):
         among = known & (case.cost <= spent)
-        decision = decide(votes, np.where(among, case.chosen.power, 0.0), case.rules.tolerance)
-        found = accuracy(correct(decision.sign, case.gold), draws=case.draws, seed=case.seed)
-        found = replace(found, unscored=unscored_pairs(decision.sign, case.gold))
+        sign = decide(votes, np.where(among, case.chosen.power, 0.0), case.rules.tolerance)
+        found = case.accuracy(sign)
         rows.append(
             {
                 "judges": case.responses.named(among),
@@ -206,7 +203,8 @@ def weightings_table(case: Case) -> Table:
         rules = replace(case.rules, weighting=weighting)
         pool = admitted(case.responses, case.marks, case.chosen.exams, rules)
         if pool.members.any():
-            found, counts = case.accuracy(pool), _counts(pool.decision.sign, case.gold)
+            found = case.accuracy(pool.sign)
+            counts = {"ties": ties_of(pool.sign, case.gold), "unscored": found.unscored}
             rows.append({"weights": weighting, "pool": pool.name, **_tested(found), **counts})
     return Table("weightings", "The same pool under other weights", rows)
 
@@ -218,14 +216,12 @@ def bias_table(case: Case) -> Table:
     gold = case.gold[:, mixed] * side
     rows: list[Row] = []
     for head, pool in _everyone(case) if mixed.any() else ():
-        sign = pool.decision.sign[:, mixed]
+        sign = pool.sign[:, mixed]
         sign = sign * (side if sign.ndim == 2 else side[:, None])
         favours = np.where(np.isnan(sign), np.nan, (sign > 0).astype(np.float64))
         rate = favour_rate(favours, gold, case.draws, case.seed)
-        right = accuracy(correct(sign, gold), draws=case.draws, seed=case.seed)
-        right = replace(right, unscored=unscored_pairs(sign, gold))
         asked = unscored_pairs(sign, np.where(gold <= 0, 1.0, np.nan))
-        beside = entries("accuracy", right, "low", "high", "n", "unscored")
+        beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
         rows.append({**head, **_tested(rate), "unscored": asked, **beside})
     note = (
         f"Share of the pairs with an answer by {', '.join(case.family)} against another, which "
@@ -260,8 +256,7 @@ def orders_table(case: Case) -> Table:
         shown[:, first, second], shown[:, second, first] = cells[..., 0], 1 - cells[..., 1]
         share = accuracy(shown, draws=case.draws, seed=case.seed)
         share = replace(share, unscored=int(np.isnan(cells).sum()))
-        found = columns(share, "low", "high", "n", "unscored")
-        rows.append({"judge": judge, **position(shown), **found})
+        rows.append({"judge": judge, **position(shown), **columns(share, *WITHOUT_P)})
     note = (
         "first_preferred: share of verdicts for the answer shown first, .5 without bias; low and "
         "high are its 95 % interval over items."
@@ -286,7 +281,3 @@ def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
 
 def _tested(found: Estimate) -> dict[str, Value]:
     return columns(found, *INTERVAL, "p", "n") | {"items": found.clusters}
-
-
-def _counts(sign: ArrayLike, gold: ArrayLike) -> dict[str, Value]:
-    return {"ties": ties_of(sign, gold), "unscored": unscored_pairs(sign, gold)}

@@ -21,8 +21,7 @@ from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.stats.qualification.exams import Threshold, confidence, mark, shares
 from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.judge_prices import JudgePrices
-from judgelab.study.qualification.judge_responses import JudgeResponses
+from judgelab.study.qualification.judge_responses import JudgePrices, JudgeResponses
 from judgelab.study.qualification.pools import (
     PoolingRules,
     admitted,
@@ -65,7 +64,7 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
     responses = heard(grades=grades)
     pool = filtered_by_people(responses, np.ones((8, 3)), bar=0.6, folds=2, rules=PoolingRules())
-    assert (pool.decision.sign == -1).all()
+    assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
 
