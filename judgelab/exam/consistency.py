@@ -82,7 +82,6 @@ class Consistency:
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references, or some drawn for each item."""
         facts = {"change": type(self.change).__name__.lower(), "prompt": self.judge.prompt.identity}
-        rows = np.arange(len(panel.items))
         spared = [agent.reference for agent in panel.agents]
         shown = tuple(
             tuple(None if out else text for out, text in zip(spared, row, strict=True))
@@ -90,7 +89,7 @@ class Consistency:
         )
         panel = replace(panel, texts=shown)
         if self.pairs is None:
-            return ExamPaper((panel,), rows, len(panel.items), facts)
+            return ExamPaper((panel,), np.arange(len(panel.items)), len(panel.items), facts)
         items, texts, owners = [], [], []
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             present = [j for j, text in enumerate(row) if text is not None]

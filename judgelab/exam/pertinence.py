@@ -132,10 +132,9 @@ class Pertinence:
     def _chat(
         self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM
     ) -> list[str | None]:
-        task = str(panel.provenance.get("task_description") or panel.task)
         requests = [
             ChatRequest(
-                prompt.messages(task=task, source=source),
+                prompt.messages(task=panel.task_description, source=source),
                 self.temperature,
                 self.max_tokens,
                 key=("pertinence", str(k)),
@@ -152,20 +151,16 @@ def most_similar(sources: Sequence[str]) -> NDArray[np.int64]:
     Sources that are equal up to case and spaces are no other questions and never chosen; sources
     that share no word with any other get -1.
     """
+    if not sources:
+        return np.zeros(0, dtype=np.int64)
     words = [Counter(WORD.findall(source.lower())) for source in sources]
-    vocabulary = {word: k for k, word in enumerate(dict.fromkeys(w for one in words for w in one))}
-    counts = np.zeros((len(sources), len(vocabulary)))
-    for row, one in enumerate(words):
-        for word, count in one.items():
-            counts[row, vocabulary[word]] = count
+    vocabulary = dict.fromkeys(word for one in words for word in one)
+    counts = np.array([[one[word] for word in vocabulary] for one in words], dtype=np.float64)
     rarity = np.log((1 + len(sources)) / (1 + (counts > 0).sum(axis=0))) + 1
     vectors = np.log1p(counts) * rarity
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
     likeness = vectors @ vectors.T
     plain = [" ".join(source.lower().split()) for source in sources]
-    same = np.array([[a == b for b in plain] for a in plain], dtype=np.bool_)
-    likeness[same.reshape(likeness.shape)] = 0.0
-    if not len(sources):
-        return np.zeros(0, dtype=np.int64)
+    likeness[np.array([[a == b for b in plain] for a in plain])] = 0.0
     return np.where(likeness.max(axis=1) > 0, likeness.argmax(axis=1), -1).astype(np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
@@ -40,12 +41,10 @@ class ExamPaper:
 
     def by_item(self, values: Floats) -> Floats:
         """[questions, k] answers as [items, questions of an item * k]; NaN where one has fewer."""
-        counts = np.bincount(self.rows, minlength=self.items)
-        cells = np.full((self.items, int(counts.max(initial=0)), values.shape[1]), np.nan)
-        seen = np.zeros(self.items, dtype=np.int64)
-        for row, answers in zip(self.rows, values, strict=True):
-            cells[row, seen[row]] = answers
-            seen[row] += 1
+        of_item = pd.Series(self.rows)
+        place = of_item.groupby(of_item).cumcount().to_numpy()
+        cells = np.full((self.items, place.max(initial=-1) + 1, values.shape[1]), np.nan)
+        cells[self.rows, place] = values
         return cells.reshape(self.items, -1)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import CHOICES, LABELS, pair_questions, shares
+from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions, shares
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
@@ -82,16 +82,13 @@ class SelfConfidence:
             "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
             "hard": self._agents(panel, "hard", self.hard, ("Faithful", "Faithful")),
         }
-        panels = []
-        for i, j in chosen.values():
+        panels, facts = [], {"by": str(self.by)}
+        for name, (i, j) in chosen.items():
             texts = [(row[i], row[j]) for row in panel.texts]
-            names = (panel.agents[i].name, panel.agents[j].name)
-            panels.append(pair_panel(panel, list(panel.items), texts, names))
-        rows = np.arange(len(panel.items))
-        facts = {
-            name: " and ".join(panel.agents[k].name for k in pair) for name, pair in chosen.items()
-        }
-        return ExamPaper(tuple(panels), rows, len(panel.items), {"by": self.by, **facts})
+            agents = (panel.agents[i].name, panel.agents[j].name)
+            panels.append(pair_panel(panel, list(panel.items), texts, agents))
+            facts[name] = " and ".join(agents)
+        return ExamPaper(tuple(panels), np.arange(len(panel.items)), len(panel.items), facts)
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer; not taken by a judge that replies without probabilities."""
@@ -100,7 +97,7 @@ class SelfConfidence:
             return Answers(easy, hard)
         asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
         easy, hard = (
-            paper.by_item(_probabilities(panel, cells, replies))
+            paper.by_item(_cells(panel, cells, map(emitted, replies)))
             for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
         )
         said = [reply for _, replies in asked for reply in replies if reply.text is not None]
@@ -115,11 +112,9 @@ class SelfConfidence:
             requests.append(ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key))
             cells.append(cell)
         ranks = {level.lower(): place for place, level in enumerate(self.levels, start=1)}
-        values = np.full((len(panel.items), 2), np.nan)
-        for (k, i, _), reply in zip(cells, lm.chat(requests) if requests else [], strict=True):
-            named = read_choice(reply.text, self.levels, "last")
-            values[k, i] = np.nan if named is None else ranks[named]
-        return values
+        replies = lm.chat(requests) if requests else []
+        named = [read_choice(reply.text, self.levels, "last") for reply in replies]
+        return _cells(panel, cells, [ranks.get(level or "", np.nan) for level in named])
 
     def _agents(
         self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
@@ -145,12 +140,11 @@ class SelfConfidence:
         return found[0], found[1]
 
 
-def _probabilities(
-    panel: Panel, cells: Sequence[tuple[int, int, int]], replies: Sequence[Reply]
-) -> Floats:
+def _cells(panel: Panel, cells: Sequence[Cell], confidence: Iterable[float]) -> Floats:
+    """[items, orders] by (item, first, second) of each question."""
     values = np.full((len(panel.items), 2), np.nan)
-    for (k, i, _), reply in zip(cells, replies, strict=True):
-        values[k, i] = emitted(reply)
+    for (k, i, _), value in zip(cells, confidence, strict=True):
+        values[k, i] = value
     return values
 
 

@@ -66,7 +66,7 @@ class DiscernmentScores(NamedTuple):
 
 
 class DiscernmentThreshold(NamedTuple):
-    """What ``level`` of the judges with shuffled labels reach; a judge that sees lies above.
+    """What 5 % of the judges with shuffled labels reach; a judge that sees lies above.
 
     NaN where nothing is scored.
     """
@@ -190,10 +190,9 @@ def calibrate(
     how: How = How(),
     *,
     replicates: int = 2000,
-    level: float = 0.05,
     seed: int = 0,
 ) -> DiscernmentThreshold:
-    """The scores that ``level`` of ``replicates`` label-shuffled judges reach on one perturbation.
+    """The scores that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
 
     Which of an item's two texts was the perturbed one is drawn anew for each item, for all
     metrics together, so ties, zeros and correlation between metrics stay as they are: what is
@@ -212,7 +211,7 @@ def calibrate(
     found = rising[0] @ kept + rising[1] @ ~kept + ranked.given[:, None]
     log_p = log_p_of(ranked, found, how.method).T
     d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
-    return DiscernmentThreshold(_reached(d, level), _reached(d_ew, level))
+    return DiscernmentThreshold(_reached(d), _reached(d_ew))
 
 
 def calibrate_summary(
@@ -222,7 +221,6 @@ def calibrate_summary(
     how: How = How(),
     *,
     replicates: int = 1000,
-    level: float = 0.05,
     seed: int = 0,
 ) -> SummaryThresholds:
     """What averages and minima of judges reach that see nothing at all.
@@ -261,8 +259,8 @@ def calibrate_summary(
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
         found.append(np.moveaxis(np.array(pairs), 0, -1))
     both = np.concatenate(found, axis=1)  # [D and D^EW, replicates, perturbations]
-    average = [_reached(level_balanced(values, levels), level) for values in both]
-    minimum = [_reached(values.min(axis=-1), level) for values in both]
+    average = [_reached(level_balanced(values, levels)) for values in both]
+    minimum = [_reached(values.min(axis=-1)) for values in both]
     return SummaryThresholds(DiscernmentThreshold(*average), DiscernmentThreshold(*minimum))
 
 
@@ -316,8 +314,6 @@ def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
     return np.stack(made, axis=-1)
 
 
-def _reached(values: Floats, level: float) -> float:
-    """The value that ``level`` of all lie at or above; NaN where a value is unknown."""
-    if np.isnan(values).any():
-        return float("nan")
-    return float(np.quantile(values, 1 - level, method="higher"))
+def _reached(values: Floats) -> float:
+    """The value that 5 % of all lie at or above; NaN where a value is unknown."""
+    return float(np.quantile(values, 0.95, method="higher"))

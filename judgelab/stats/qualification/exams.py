@@ -7,17 +7,19 @@ matrices, and a pass that noise decided shows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.arrays import Floats, divide, row_means
 from judgelab.stats.intervals.bootstrap import item_weights
 
 ThresholdRule = Literal["mean", "fixed", "quantile"]
 Bools = NDArray[np.bool_]
+INTERVAL = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,9 @@ class Threshold:
         """[draws] the threshold in each row of [draws, judges]; NaN where no judge has a number."""
         if self.rule == "fixed":
             return np.full(len(values), float(self.value or 0.0))
-        known = ~np.isnan(values)
         if self.rule == "mean":
-            return divide(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
-        bars, some = np.full(len(values), np.nan), known.any(axis=1)
-        bars[some] = np.nanquantile(values[some], float(self.value or 0.0), axis=1)
-        return bars
+            return row_means(values)
+        return _quantiles(values.T, [float(self.value or 0.0)])[0]
 
 
 @dataclass(frozen=True)
@@ -164,12 +163,9 @@ def shares(answers: ArrayLike) -> Shares:
     if values.ndim < 2 or np.isinf(values).any():
         raise ValueError(f"An exam needs finite answers [judges, items, ...], got {values.shape}.")
     flat = values.reshape(*values.shape[:2], -1)
-    scored = ~np.isnan(flat)
-    return Shares(
-        np.where(scored, flat, 0.0).sum(axis=2),
-        scored.sum(axis=2).astype(np.float64),
-        np.count_nonzero(~scored, axis=(1, 2)),
-    )
+    unscored = np.isnan(flat)
+    count = (~unscored).sum(axis=2).astype(np.float64)
+    return Shares(np.nansum(flat, axis=2), count, np.count_nonzero(unscored, axis=(1, 2)))
 
 
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
@@ -221,7 +217,7 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
     passes = _above(samples, bar.bar(samples)[:, None])
-    low, high = _intervals(samples)
+    low, high = _quantiles(samples, INTERVAL)
     return Marks(
         value=value,
         low=low,
@@ -242,16 +238,17 @@ def _above(values: Floats, bar: ArrayLike) -> Bools:
     return np.asarray(values > np.asarray(bar) + 1e-12, dtype=np.bool_)
 
 
-def _intervals(samples: Floats) -> tuple[Floats, Floats]:
-    low, high = np.full((2, samples.shape[1]), np.nan)
+def _quantiles(samples: Floats, shares: Sequence[float]) -> Floats:
+    """[shares, columns] of what is scored in each column; NaN for one without any."""
+    found = np.full((len(shares), samples.shape[1]), np.nan)
     some = ~np.isnan(samples).all(axis=0)
     if some.any():
-        low[some], high[some] = np.nanquantile(samples[:, some], [0.025, 0.975], axis=0)
-    return low, high
+        found[:, some] = np.nanquantile(samples[:, some], shares, axis=0)
+    return found
 
 
 def spread_of_gap(answers: ConfidenceAnswers, draws: int = 2000, seed: int = 0) -> Floats:
     """[3, judges] the gap in confidence between the sets, and its 95 % interval."""
     gap = answers.gaps(np.ones((1, answers.items)))[0]
     samples = answers.gaps(item_weights(answers.items, draws, seed))
-    return np.stack([gap, *_intervals(samples)])
+    return np.stack([gap, *_quantiles(samples, INTERVAL)])

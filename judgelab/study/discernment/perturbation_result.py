@@ -128,16 +128,10 @@ class Testing:
         ratings: tuple[Floats, Floats],
         weights: list[float] | None,
     ) -> Finding:
-        """Of ratings [item, metric] before and after.
-
-        A perturbation that left every text as it was says nothing of a judge.
-        """
+        """Of ratings [item, metric] before and after; of none where nothing was changed."""
         how, seed = self.how, self.seed
         if not changed:
-            metrics = ratings[0].shape[1]
-            nothing = DiscernmentScores(NAN, NAN, np.full(metrics, NAN))
-            none, draws = np.zeros(metrics, dtype=np.int64), np.full(self.bootstrap, NAN)
-            return Finding(perturbation, 0, nothing, weights, none, none, draws, draws, NONE)
+            ratings = np.full_like(ratings[0], NAN), np.full_like(ratings[1], NAN)
         score = discernment(*ratings, weights, how)
         draws, draws_ew = resampled(*ratings, weights, how, draws=self.bootstrap, seed=seed)
         bar = NONE

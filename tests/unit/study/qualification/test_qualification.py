@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable
 from functools import cache
@@ -16,16 +15,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import build
 from judgelab.core.errors import JudgelabError
-from judgelab.core.lm import Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.parse_reply import read_choice, read_number
 from judgelab.core.prompt import Prompt
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.exam.pertinence import most_similar
-from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.mechanism.chat_eval import ChatEval
-from judgelab.mechanism.pairwise import Pairwise
 from judgelab.report.figures import caption, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
@@ -262,17 +257,6 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
     assert not (tmp_path / "out" / "runs").exists()
 
 
-def test_every_exam_of_the_configs_can_be_built_and_shows_every_knob() -> None:
-    names = [file.stem for file in sorted((CONF / "exam").glob("*.yaml"))]
-    config = composed(*(f"+exam@{name}={name}" for name in names))
-    for name in names:
-        node = OmegaConf.to_container(config[name], resolve=True)
-        assert isinstance(node, dict)
-        built = build({str(key): value for key, value in node.items()}, name)
-        assert type(built).__module__.startswith("judgelab.exam.")
-        assert set(inspect.signature(type(built)).parameters) == node.keys() - {"_target_"}
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -357,32 +341,6 @@ def test_thousands_may_be_set_apart() -> None:
     assert read_number("1,000 of 5,000", 0, 9999) == 1000
     assert read_number("1,000.5", 0, 9999) == 1000.5
     assert np.isnan(read_number("1,0000", 0, 99999))
-
-
-def test_confidence_is_that_of_the_emitted_label() -> None:
-    spoken = ((("I", -0.1),), ((" One", -0.3), (" two", -1.5)), ((".", -0.01),))
-    assert emitted(Reply("I One.", top_logprobs=spoken)) == -0.3
-    assert np.isnan(emitted(Reply("one")))
-    assert np.isnan(emitted(Reply("x", top_logprobs=((("x", -0.1), ("one", -2.0)),))))
-
-
-def test_an_exam_in_probabilities_is_not_sat_by_who_shows_none() -> None:
-    prompts = Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt")
-    exam = SelfConfidence(*prompts, easy=["a0", "a1"], hard=["a0", "a1"])
-    panel = panel_of([["good", "bad"]] * 2)
-    lm = ScriptedChat(lambda _: "one")
-    paper = exam.prepare(panel, lm, seed=0)
-    said = exam.take(paper, lm, seed=0)
-    assert "by=words" in said.absence and np.isnan(said.scored).all()
-    failed = ScriptedChat(lambda _: None)  # no reply says nothing of what the LM could show
-    assert exam.take(paper, failed, seed=0).absence == ""
-
-
-def test_the_most_similar_other_source() -> None:
-    found = most_similar(
-        ["a red fox runs", "a red dog runs", "quite other words", "A RED fox runs"]
-    )
-    assert found.tolist() == [1, 0, -1, 1]
 
 
 def test_a_debate_goes_round_and_the_last_words_count() -> None:
