@@ -37,13 +37,10 @@ BLOCK = 2_000_000  # differences ranked at a time: some 100 MB
 
 @dataclass(frozen=True)
 class How:
-    """How a score is made.
+    """How a score is made; ``combine`` concerns D without weights only.
 
-    Attributes:
-        zero_method: what becomes of items rated alike. ``wilcox`` drops them, so that a fall of 3
-            in 100 items passes D > 1 under the normal approximation; with ``zsplit`` it does not.
-        combine: see ``Combine``; it concerns D without weights only.
-        method: null distribution of each test.
+    ``wilcox`` drops items rated alike, so that a fall of 3 in 100 items passes D > 1 under the
+    normal approximation; with ``zsplit`` it does not.
     """
 
     zero_method: ZeroMethod = "wilcox"
@@ -52,10 +49,10 @@ class How:
 
 
 class DiscernmentScores(NamedTuple):
-    """Scores of one judge on one perturbation.
+    """D of one judge on one perturbation, log_.05 of the combined p: 0 for p = 1, 1 for p = .05.
 
     Attributes:
-        d: discernment without weights, log_.05 of the combined p: 0 for p = 1, 1 for p = .05.
+        d: without weights.
         d_ew: with the weights (the paper's D^EW).
         p: [metrics] one-sided p of each metric; 0 only where it is too small for a float.
     """
@@ -66,10 +63,7 @@ class DiscernmentScores(NamedTuple):
 
 
 class DiscernmentThreshold(NamedTuple):
-    """What 5 % of the judges with shuffled labels reach; a judge that sees lies above.
-
-    NaN where nothing is scored.
-    """
+    """D and D^EW that 5 % of the judges with shuffled labels reach; NaN where none is scored."""
 
     d: float
     d_ew: float
@@ -90,14 +84,9 @@ def discernment(
 ) -> DiscernmentScores:
     """Does the judge rate the perturbed texts lower? Wilcoxon per metric, then combined.
 
-    Args:
-        original: [items, metrics] ratings of the texts as they were; NaN where unscored. An item
-            counts for a metric where both its ratings are there.
-        perturbed: [items, metrics] ratings of the same items' perturbed texts.
-        weights: of the metrics, adding up to 1; None weighs all alike.
-
-    Returns:
-        All ratings alike: p = 1 and D = 0. NaN where a metric that counts has no pair of ratings.
+    Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
+    both are there. ``weights`` of the metrics add up to 1; None weighs all alike. D = 0 where all
+    ratings are alike, NaN where a metric that counts has no pair of ratings.
 
     Raises:
         ValueError: the shapes differ, there is no metric, or the weights do not fit.
@@ -111,11 +100,7 @@ def discernment(
 def combined(
     log_p: Floats, weights: Floats, combine: Combine = "harmonic"
 ) -> tuple[Floats, Floats]:
-    """D and D^EW [...] from log p [..., metrics] (equations of section 2.3).
-
-    Raises:
-        ValueError: an unknown way to combine.
-    """
+    """D and D^EW [...] from log p [..., metrics] (equations of section 2.3)."""
     if combine not in ("harmonic", "printed"):
         raise ValueError(f"combine={combine!r} must be harmonic or printed.")
     share = np.full_like(weights, 1 / len(weights) if combine == "harmonic" else 1.0)
@@ -196,14 +181,9 @@ def calibrate(
 
     Which of an item's two texts was the perturbed one is drawn anew for each item, for all
     metrics together, so ties, zeros and correlation between metrics stay as they are: what is
-    nominally 1 becomes what these ratings allow. The other arguments are those of ``discernment``.
-
-    Raises:
-        ValueError: as for ``discernment``, or no replicates.
+    nominally 1 becomes what these ratings allow. Raises as ``discernment``.
     """
     first, second = checked_pair(original, perturbed, 2, "A calibration")
-    if replicates < 1:
-        raise ValueError(f"A calibration needs replicates, got {replicates}.")
     differences = tidy((first - second).T)
     ranked = signed_ranks(differences, how.zero_method)
     kept = np.random.default_rng((seed, 2)).random((first.shape[0], replicates)) < 0.5
@@ -232,19 +212,15 @@ def calibrate_summary(
 
     Args:
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
-        weights: one set for each perturbation.
-        levels: one for each perturbation.
+        weights, levels: of each perturbation.
 
     Raises:
-        ValueError: the shapes do not fit, or no replicates.
+        ValueError: the shapes do not fit.
     """
     given = checked(ratings, 3, "A calibration")
     variants, items, metrics = given.shape
-    if replicates < 1 or variants != len(weights) + 1:
-        raise ValueError(
-            f"A calibration needs replicates and a perturbation for each of the {len(weights)} "
-            f"weights, got {replicates} and {variants - 1}."
-        )
+    if variants != len(weights) + 1:
+        raise ValueError(f"{len(weights)} weights are not one of each of {variants - 1} variants.")
     shares = [metric_weights(metrics, own) for own in weights]
     rng = np.random.default_rng((seed, 3))
     block = max(1, BLOCK // max(given.size, 1))
@@ -279,9 +255,6 @@ def resampled(
     perturbations and differences between judges can be formed draw by draw. D is a p value's
     logarithm and itself grows with noise: on a judge that sees nothing the interval is wide and
     lies above 0. It says how far D moves with the items, and tests nothing.
-
-    Raises:
-        ValueError: as for ``discernment``, or no draws.
     """
     first, second = checked_pair(original, perturbed, 2, "A bootstrap")
     items, metrics = first.shape

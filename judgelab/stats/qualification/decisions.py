@@ -59,8 +59,8 @@ def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> F
 def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
     """Verdicts [..., orders] as votes for the first answer, -1 to 1 from each order.
 
-    ``merged``: both orders of showing the answers are one vote, from -2 to 2; a tie in one order
-    or an unread one adds nothing. ``per_order`` keeps the axis. NaN where nothing was read.
+    ``merged``: both orders are one vote, from -2 to 2; one that is a tie or unread adds nothing.
+    ``per_order`` keeps the axis. NaN where nothing was read.
     """
     votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
     if orders == "per_order":
@@ -69,22 +69,17 @@ def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
 
 
 def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
-    """[..., pairs] grade of the first answer minus that of the second; NaN unless both have one.
-
-    Of grades [..., agents] and indices of agents [pairs, 2].
-    """
+    """[..., pairs] the first answer's grade minus the second's, of grades [..., agents]."""
     cells = np.asarray(scores, dtype=np.float64)
     return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
 
 
 def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
-    """Weighted majority of those who voted: 1 first answer, -1 second, 0 a tie, NaN no vote.
+    """Weighted majority [...]: 1 first answer, -1 second, 0 a tie, NaN where no judge voted.
 
-    Args:
-        votes: [judges, ...] of ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades
-            count by their size, so that a judge who saw no difference does not count.
-        weight: [judges]; 0 or NaN keeps a judge out.
-        tolerance: a balance within this share of all that was cast is a tie.
+    Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades count
+    by their size, so that a judge who saw no difference does not count. A weight [judges] of 0 or
+    NaN keeps a judge out. A balance within ``tolerance`` of all that was cast is a tie.
 
     Raises:
         ValueError: shapes do not fit, or a weight is negative.
@@ -118,9 +113,7 @@ def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
 def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
     """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference.
 
-    Args:
-        sign: [items, pairs] or [items, pairs, orders] of ``decide``.
-        gold: [items, pairs].
+    Of decisions [items, pairs(, orders)] and gold [items, pairs].
     """
     decided, truth = _aligned(sign, gold)
     known = ~np.isnan(decided) & _preferred(truth)
@@ -154,14 +147,10 @@ def _preferred(gold: Floats) -> NDArray[np.bool_]:
 def accuracy(
     right: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Share of correct decisions with an interval clustered by item.
+    """Mean of ``correct`` [items, ...] with an interval clustered by item.
 
-    Args:
-        right: [items, ...] of ``correct``.
-        macro: mean over items of each item's share, instead of over all pairs at once.
-
-    Returns:
-        n: pairs; clusters: items with any. The same seed resamples the same items.
+    n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
+    all pairs at once. The same seed resamples the same items.
     """
     total, count = _by_item(right)
     pairs = int(count.sum())
@@ -195,12 +184,9 @@ def favour_rate(favours: ArrayLike, gold: ArrayLike, draws: int = 2000, seed: in
     """Share of the pairs that a family should not have won which it won (equation 5).
 
     Args:
-        favours: [items, pairs] or [items, pairs, orders]: 1 where the method prefers the
-            family's answer, 0 where it prefers the other or calls it a tie, NaN unscored.
-        gold: [items, pairs], 1 where people prefer the family's answer. Ties count (T_h = 0).
-
-    Returns:
-        n: verdicts; clusters: items with any.
+        favours: [items, pairs(, orders)] 1 where the method prefers the family's answer, 0 where
+            it prefers the other or calls it a tie, NaN unscored.
+        gold: [items, pairs] 1 where people prefer the family's answer. Ties count (T_h = 0).
     """
     chosen, truth = _aligned(favours, gold)
     return accuracy(np.where(truth <= 0, chosen, np.nan), draws=draws, seed=seed)
@@ -215,12 +201,8 @@ def accuracy_samples(
 ) -> Floats:
     """[draws] accuracy over pairs of a pool that is chosen anew in each resample of the items.
 
-    Args:
-        votes: [judges, items, pairs] as for ``decide``.
-        gold: [items, pairs].
-        power: [draws, judges] the judges' weights in each resample; 0 or NaN keeps one out.
-        weights: [draws, items] how often each item was drawn.
-        tolerance: as ``decide``.
+    Of votes [judges, items, pairs] and gold [items, pairs]; with the judges' weights ``power``
+    [draws, judges], and ``weights`` [draws, items], how often each item was drawn.
     """
     truth = np.asarray(gold, dtype=np.float64)
     usable = _preferred(truth)

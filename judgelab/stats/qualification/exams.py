@@ -1,8 +1,7 @@
 """Qualification exams of judges, without human labels (Auto-PRE paper, section 3).
 
-An exam gives every judge one number from answers that belong to items. Sums over items are kept
-apart from the numbers, so that all resamples of the items are evaluated in one product of
-matrices, and a pass that noise decided shows.
+An exam gives every judge one number. It is kept as sums over each item, so that all resamples of
+the items are one product of matrices, and a pass that noise decided shows.
 """
 
 from __future__ import annotations
@@ -93,12 +92,9 @@ ExamAnswers = Shares | ConfidenceAnswers
 
 @dataclass(frozen=True)
 class Threshold:
-    """Threshold of an exam among the judges that took it; of one alone only a number says anything.
+    """Threshold of an exam: the judges' ``mean`` (as in the paper), or by a ``value``.
 
-    Attributes:
-        rule: ``mean`` of the judges' numbers (as in the paper), a ``fixed`` number, or a
-            ``quantile`` of the judges' numbers.
-        value: of fixed or quantile; mean does not use it.
+    That is a ``fixed`` number, or the ``quantile`` of the judges' numbers that is the threshold.
 
     Raises:
         ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
@@ -119,7 +115,7 @@ class Threshold:
             return np.full(len(values), float(self.value or 0.0))
         if self.rule == "mean":
             return row_means(values)
-        return _quantiles(values.T, [float(self.value or 0.0)])[0]
+        return _quantiles(values.T, [float(self.value or 0.0)]).ravel()
 
 
 @dataclass(frozen=True)
@@ -131,13 +127,11 @@ class Marks:
         low, high: [judges] 95 % percentile interval over resampled items.
         passed: [judges]; false without a number, true of the judge that ``alone`` has one.
         p_pass: [judges] share of resamples, threshold and all, in which the judge passes; NaN
-            without a number. Near 0 or 1 the data decide; near .5 chance does.
+            without a number.
         bar: the threshold.
-        n, unscored: [judges] answers that were and were not scored.
-        samples: [draws, judges] the numbers in the resamples.
-        passes: [draws, judges] which pass in each resample.
-        alone: [judges] the only judge with a number, under a threshold made from the judges, which
-            it cannot exceed.
+        n, unscored: [judges] answers.
+        samples, passes: [draws, judges] the numbers, and which pass, in each resample.
+        alone: [judges] the only one with a number, where the threshold is made from the judges'.
     """
 
     value: Floats
@@ -169,11 +163,11 @@ def shares(answers: ArrayLike) -> Shares:
 
 
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
-    """1 where two verdicts on the same answers agree, 0 where they do not (equation 2).
+    """1 where verdicts before and after a change agree, 0 where they do not (equation 2).
+
+    Verdicts are 1 for the first answer, 0 for the second, .5 for neither, NaN unread.
 
     Args:
-        before: verdicts, 1 for the first answer, 0 for the second, .5 for neither, NaN unread.
-        after: the same answers, in the same order, judged after a change that should not matter.
         unread: what a case counts in which either verdict is unread, or (as the authors' code
             has it, with .5) neither answer was chosen. NaN leaves out unread cases alone, and
             two ties agree.
@@ -201,14 +195,10 @@ def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
 
 
 def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
-    """Numbers, intervals, passes and the probability of passing.
+    """Numbers, intervals and passes; the threshold is found anew in each of ``draws`` resamples.
 
-    P_s has no threshold to choose: a judge that is more confident on the easy set passes (equation
-    4). Exams on the same items share their resamples for the same seed.
-
-    Args:
-        threshold: a judge passes whose number exceeds it.
-        draws: resamples of the items; the threshold is found anew in each.
+    A judge passes whose number exceeds the threshold. P_s has none to choose: a judge that is more
+    confident on the easy set passes (equation 4). The same seed resamples the same items.
     """
     value = answers.values(np.ones((1, answers.items)))[0]
     samples = answers.values(item_weights(answers.items, draws, seed))
