@@ -1,4 +1,4 @@
-"""Evaluation LMs that answer by a rule, behind the same seam as real ones."""
+"""Evaluation LMs that answer by a rule, behind the same interface as real ones."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ ITEMS = {"opus": 24, "samsum": 10}
 """Domains and how many of their first items."""
 
 RAW: tuple[Mechanism, ...] = (TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"), Mi(), Gppm())
-GEM: Mechanism = Gem("gem_raw", Prompt("second_opinion.txt"), truncate=10_000, reads="raw")
+GEM: Mechanism = Gem(Prompt("second_opinion.txt"), name="gem_raw", truncate=10_000, reads="raw")
 LARGE = {"tvd_mi": "gpt-4o-mini", "mi": "llama-3.3-70b", "gppm": "llama-3.3-70b"}
 """Who made the recorded scores."""
 

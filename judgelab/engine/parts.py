@@ -19,7 +19,7 @@ from judgelab.core.step import Step
 from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.mechanism.protocol import BaseMechanism, Mechanism
+from judgelab.mechanism.protocol import Mechanism
 
 LMS = conf() / "evaluation_lm"
 
@@ -80,7 +80,7 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
 
 DERIVED: tuple[tuple[str, type], ...] = (
     *(("evaluation_lm", EvaluationLM), (WRITER, EvaluationLM)),
-    *(("agents", Agents), ("mechanism", BaseMechanism), ("study", Study)),
+    *(("agents", Agents), ("mechanism", Mechanism), ("study", Study)),
 )
 """Parts that a user's own class has to derive from a base, as the base has defaults."""
 

@@ -35,6 +35,7 @@ class BartScore(ConditionalMechanism):
     truncate: Count | None = 10_000
     reads: Reads = "raw"
     part: Literal["precision", "recall", "f1"] = "f1"
+    name: str = "bartscore"
     measurement: ClassVar[str] = "bartscore"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

@@ -11,11 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.protocol import Definition, Mechanism, Reads, Subject
 from judgelab.mechanism.texts import judged_pairs, score_directed
 
 STOP = re.compile(r"(?<=[.!?])\s+")
@@ -23,7 +22,7 @@ STOP = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
-class BertScore(BaseMechanism):
+class BertScore(Mechanism):
     """How well the sentences of x and y match, by cosine of their embeddings.
 
     precision = mean over sentences i of x of max_j cos(x_i, y_j), recall = mean over sentences j
@@ -49,7 +48,6 @@ class BertScore(BaseMechanism):
     name: ClassVar[str] = "bertscore"
     measurement: ClassVar[str] = "text"
     subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no sentence.

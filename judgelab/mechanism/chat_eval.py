@@ -17,14 +17,14 @@ from judgelab.core.parse_reply import Which, read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.judge import win_rates
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads, Subject
+from judgelab.mechanism.protocol import Definition, Mechanism, Reads, Subject
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate without a reply goes on."""
 
 
 @dataclass(frozen=True)
-class ChatEval(BaseMechanism):
+class ChatEval(Mechanism):
     """Every ordered pair is debated for some rounds, one speaker after the other.
 
     One LM plays all roles. Each speaker sees what was said before it; one whose reply fails is
@@ -52,7 +52,6 @@ class ChatEval(BaseMechanism):
     max_tokens: int = 256
     reads: Reads = "raw"
     name: ClassVar[str] = "chat_eval"
-    measurement: ClassVar[str] = "chat_eval"
     subject: ClassVar[Subject] = "choice"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 

@@ -8,7 +8,7 @@ probabilities of all labels go into the record.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +21,7 @@ from judgelab.core.closed_questions import shares
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.protocol import BaseMechanism
+from judgelab.mechanism.protocol import Mechanism
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -129,7 +129,7 @@ class Closed:
 
 
 @dataclass(frozen=True)
-class ClosedMechanism(BaseMechanism, ABC):
+class ClosedMechanism(Mechanism):
     """A mechanism that puts closed questions to a chat LM.
 
     Args:

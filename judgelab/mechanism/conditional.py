@@ -16,7 +16,7 @@ from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured
 from judgelab.mechanism.logprob import Questions
-from judgelab.mechanism.protocol import BY_LOGPROB, BaseMechanism, Reads, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Reads, Subject
 
 ABSENT = "Not available"
 """What stands in a prompt where there is no synopsis or no first response (as released)."""
@@ -62,18 +62,16 @@ class Conditional(Protocol):
 
 
 @dataclass(frozen=True)
-class ConditionalMechanism(BaseMechanism):
+class ConditionalMechanism(Mechanism):
     """Predicts one text of an item from another one.
 
     Args:
-        name: as on the command line; several YAMLs set the same class otherwise.
         prompt: fields synopsis and response.
         per: ``sum`` (nats summed over what is predicted) or nats per ``token`` of it.
         truncate: characters of x and y that count; None for all.
         reads: which texts: raw, or preprocessed.
     """
 
-    name: str
     prompt: Prompt
     per: Literal["sum", "token"] = "sum"
     truncate: Count | None = None

@@ -34,6 +34,7 @@ class Gem(ConditionalMechanism):
     """
 
     synopsis: bool = False
+    name: str = "gem"
     measurement: ClassVar[str] = "gem"
 
     @property

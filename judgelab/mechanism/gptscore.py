@@ -32,7 +32,6 @@ class GptScore(TextMechanism):
     per: Literal["token", "sum"] = "token"
     reads: Reads = "raw"
     name: ClassVar[str] = "gptscore"
-    measurement: ClassVar[str] = "gptscore"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

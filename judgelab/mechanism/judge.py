@@ -19,7 +19,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
-from judgelab.mechanism.protocol import Definition, Reads, Subject
+from judgelab.mechanism.protocol import Definition, Subject
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
@@ -72,7 +72,6 @@ class Judge(PairMechanism, TwoPromptMechanism):
     max_tokens: Count = 500
     context: bool = True
     labels: ClassVar[dict[str, str]] = LABELS
-    reads: ClassVar[Reads] = "preprocessed"
 
     @property
     def name(self) -> str:

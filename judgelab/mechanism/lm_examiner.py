@@ -33,7 +33,6 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     max_tokens: Count = 4000
     labels: ClassVar[dict[str, str]] = whole_grades(LOWEST, HIGHEST)
     name: ClassVar[str] = "lm_examiner"
-    measurement: ClassVar[str] = "lm_examiner"
 
     def source(self, item: Item) -> str:
         """The source, or that there is none."""

@@ -12,7 +12,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
-from judgelab.mechanism.protocol import BY_LOGPROB, BaseMechanism, Reads, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ def delimiter_for(task: str, override: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class LogprobMechanism(BaseMechanism):
+class LogprobMechanism(Mechanism):
     """Reads its scores off the log-probabilities of all ordered pairs.
 
     Args:
@@ -40,7 +40,6 @@ class LogprobMechanism(BaseMechanism):
 
     delimiter: str | None = None
     measurement: ClassVar[str] = "logprob"
-    reads: ClassVar[Reads] = "preprocessed"
     subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 

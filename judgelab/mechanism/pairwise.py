@@ -37,7 +37,6 @@ class Pairwise(PairMechanism):
     reads: Reads = "raw"
     labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "pairwise"
-    measurement: ClassVar[str] = "pairwise"
 
     def ask(
         self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0

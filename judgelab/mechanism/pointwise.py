@@ -33,11 +33,6 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 
     reads: Reads = "raw"
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """As on the command line."""
-
     @abstractmethod
     def read(self, reply: Reply) -> float:
         """The grade in a reply; NaN where there is none."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
@@ -26,59 +27,50 @@ Subject = Literal["text", "pair", "choice"]
 which is evidence on it; or which of two texts is better."""
 
 
+BY_LOGPROB: tuple[frozenset[Capability], ...] = (frozenset({Capability.LOGPROB}),)
+"""``requires`` of a mechanism that asks for log-probabilities."""
+
+
 class Mechanism(Protocol):
-    """An evaluation mechanism; ``BaseMechanism`` has the defaults.
-
-    Attributes:
-        name: as on the command line.
-        measurement: which kind of measurement ``measure`` makes; ``replay`` finds recorded
-            measurements by it.
-        requires: sets of capabilities, any one of which is enough.
-        reads: ``raw`` texts as written, or what the preprocessor made of them.
-        subject: what it scores.
-        tasks: of the panels that it fits; empty: any.
-    """
+    """An evaluation mechanism. Derive from it: what is usual has a default."""
 
     @property
-    def name(self) -> str: ...
+    @abstractmethod
+    def name(self) -> str:
+        """As on the command line."""
+        ...
 
     @property
-    def measurement(self) -> str: ...
+    def measurement(self) -> str:
+        """Which kind of measurement ``measure`` makes; recorded ones are found by it."""
+        return self.name
 
     @property
-    def requires(self) -> tuple[frozenset[Capability], ...]: ...
+    def requires(self) -> tuple[frozenset[Capability], ...]:
+        """Sets of capabilities, any one of which is enough; by default no LM is asked."""
+        return (frozenset(),)
 
     @property
-    def reads(self) -> Reads: ...
+    def reads(self) -> Reads:
+        """Which texts."""
+        return "preprocessed"
 
     @property
-    def subject(self) -> Subject: ...
+    def subject(self) -> Subject:
+        """What is scored."""
+        return "text"
 
     @property
-    def tasks(self) -> frozenset[str]: ...
+    def tasks(self) -> frozenset[str]:
+        """Of the panels that it fits; empty: any."""
+        return frozenset()
 
+    @abstractmethod
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """Ask the LM everything that is needed, once; NaN where an answer is missing."""
         ...
 
+    @abstractmethod
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Pure arithmetic on measurements."""
         ...
-
-
-class BaseMechanism:
-    """What a mechanism is unless it says otherwise; derive from it."""
-
-    subject: ClassVar[Subject] = "text"
-
-    @property
-    def tasks(self) -> frozenset[str]:
-        """Any."""
-        return frozenset()
-
-
-NOTHING: tuple[frozenset[Capability], ...] = (frozenset(),)
-"""``requires`` of a mechanism that asks no LM."""
-
-BY_LOGPROB: tuple[frozenset[Capability], ...] = (frozenset({Capability.LOGPROB}),)
-"""``requires`` of a mechanism that asks for log-probabilities."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.mechanism.protocol import NOTHING, Reads
 from judgelab.mechanism.texts import TextMechanism, measure_texts
 
 if TYPE_CHECKING:
@@ -21,8 +19,6 @@ class Random(TextMechanism):
 
     name: ClassVar[str] = "random"
     measurement: ClassVar[str] = "text"
-    reads: ClassVar[Reads] = "preprocessed"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], uniform."""

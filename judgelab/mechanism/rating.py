@@ -25,13 +25,13 @@ from judgelab.mechanism.closed import (
     whole_grades,
     with_shares,
 )
-from judgelab.mechanism.protocol import BaseMechanism, Definition, Reads
+from judgelab.mechanism.protocol import Definition, Mechanism, Reads
 
 Aggregate = Literal["number", "expected"]
 
 
 @dataclass(frozen=True)
-class MetricMechanism(BaseMechanism):
+class MetricMechanism(Mechanism):
     """Rates each text by itself on each metric; an agent's score is the mean over metrics.
 
     Args:

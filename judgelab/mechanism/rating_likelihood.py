@@ -39,7 +39,6 @@ class RatingLikelihood(MetricMechanism):
 
     form: Form = "text"
     name: ClassVar[str] = "rating_likelihood"
-    measurement: ClassVar[str] = "rating_likelihood"
     reads: ClassVar[Reads] = "raw"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
-from judgelab.mechanism.protocol import NOTHING, Reads
+from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import TextMechanism
 
 
@@ -29,7 +28,6 @@ class RecordedScores(TextMechanism):
     name: ClassVar[str] = "recorded_scores"
     measurement: ClassVar[str] = "text"
     reads: ClassVar[Reads] = "raw"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]; NaN where the data have no score.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.scores import Scores, mean_over, measured, symmetric, weaker_of_two
-from judgelab.mechanism.protocol import NOTHING, BaseMechanism, Definition, Subject
+from judgelab.mechanism.protocol import Definition, Mechanism, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,7 +21,7 @@ TextScore = Callable[[str, Item, Agent], float]
 Compare = Callable[[str, str], float]
 
 
-class TextMechanism(BaseMechanism):
+class TextMechanism(Mechanism):
     """Measures ``value`` [item, agent], which is the score."""
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
@@ -30,12 +29,11 @@ class TextMechanism(BaseMechanism):
         return _score_texts(measured)
 
 
-class ReferenceMechanism(BaseMechanism, ABC):
+class ReferenceMechanism(Mechanism):
     """Compares a text with the item's human reference; where no item has one, with its peers'."""
 
     measurement: ClassVar[str] = "text"
     subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = NOTHING
 
     @abstractmethod
     def comparison(self) -> Compare:

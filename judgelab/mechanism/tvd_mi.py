@@ -19,7 +19,7 @@ from judgelab.core.scores import Scores, mean_over, symmetric
 from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import BY_LOGPROB, Definition, Reads, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Definition, Subject
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,9 +60,7 @@ class TvdMi(TwoPromptMechanism):
     delimiter: str | None = None
     labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "tvd_mi"
-    measurement: ClassVar[str] = "tvd_mi"
     subject: ClassVar[Subject] = "pair"
-    reads: ClassVar[Reads] = "preprocessed"
 
     def __post_init__(self) -> None:
         if not 0 < self.little < self.significant < 1:

@@ -30,7 +30,7 @@ from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report.report_results import result, write_job, write_run
 
-GEM = Gem("gem", Prompt("second_opinion.txt"))
+GEM = Gem(Prompt("second_opinion.txt"))
 CHAT = Estimator(
     mechanism="gem",
     model="transformers tiny",

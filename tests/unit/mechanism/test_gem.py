@@ -38,7 +38,7 @@ def measured(gem: Gem, lm: EvaluationLM, of: Panel | None = None) -> np.ndarray:
 
 def test_gem_is_the_pointwise_mutual_information_of_candidate_and_reference() -> None:
     lm = ScriptedLogProb(overlap)
-    f = measured(Gem("gem", PROMPT), lm)
+    f = measured(Gem(PROMPT), lm)
     # i0: x = alpha beta; y1 = beta gamma delta shares beta; y2 = alpha alpha shares both words
     assert f[0, 0, 1] == pytest.approx(2.0)
     assert f[0, 0, 2] == pytest.approx(4.0)
@@ -48,9 +48,7 @@ def test_gem_is_the_pointwise_mutual_information_of_candidate_and_reference() ->
 
 
 def test_the_score_of_a_candidate_is_its_mean_over_references() -> None:
-    scores = Gem("gem", PROMPT).score(
-        Gem("gem", PROMPT).measure(panel(), ScriptedLogProb(overlap), seed=0)
-    )
+    scores = Gem(PROMPT).score(Gem(PROMPT).measure(panel(), ScriptedLogProb(overlap), seed=0))
     assert scores.agent.values[0, 0] == pytest.approx(3.0)
     assert np.isnan(scores.agent.values[:, 1:]).all()
     # i0: (2/3 + 4/2) / 2, i1: (0/2 + 2/3) / 2 nats per token, all four rows together
@@ -58,7 +56,7 @@ def test_the_score_of_a_candidate_is_its_mean_over_references() -> None:
 
 
 def test_without_references_everybody_is_scored_against_everybody_else() -> None:
-    f = measured(Gem("gem", PROMPT), ScriptedLogProb(overlap), panel((False,) * 3))
+    f = measured(Gem(PROMPT), ScriptedLogProb(overlap), panel((False,) * 3))
     off = ~np.eye(3, dtype=bool)
     assert not np.isnan(f[:, off]).any()
     assert np.isnan(f[:, ~off]).all()
@@ -66,7 +64,7 @@ def test_without_references_everybody_is_scored_against_everybody_else() -> None
 
 def test_gem_s_conditions_both_terms_on_the_synopsis() -> None:
     lm = ScriptedLogProb(overlap)
-    f = measured(Gem("gem_s", PROMPT, synopsis=True), lm)
+    f = measured(Gem(PROMPT, name="gem_s", synopsis=True), lm)
     assert f[0, 0, 1] == pytest.approx(0.0)  # beta is in the synopsis already
     assert f[0, 0, 2] == pytest.approx(4.0)
     assert all("beta i0" in c or "beta i1" in c for c, _ in lm.seen)
@@ -76,7 +74,7 @@ def test_gem_s_conditions_both_terms_on_the_synopsis() -> None:
 
 def test_gem_shows_no_synopsis_and_asks_each_question_once() -> None:
     lm = ScriptedLogProb(overlap)
-    measured(Gem("gem", PROMPT), lm)
+    measured(Gem(PROMPT), lm)
     assert not any("beta i0" in context for context, _ in lm.seen)
     assert len(lm.seen) == len(set(lm.seen)) == 2 * (2 + 2)
 
@@ -84,7 +82,9 @@ def test_gem_shows_no_synopsis_and_asks_each_question_once() -> None:
 def test_gem_s_leaves_items_without_a_synopsis_unscored() -> None:
     items = (replace(panel().items[0], synopsis=None), panel().items[1])
     f = measured(
-        Gem("gem_s", PROMPT, synopsis=True), ScriptedLogProb(overlap), replace(panel(), items=items)
+        Gem(PROMPT, name="gem_s", synopsis=True),
+        ScriptedLogProb(overlap),
+        replace(panel(), items=items),
     )
     assert np.isnan(f[0]).all()
     assert not np.isnan(f[1, 0, 1:]).any()
@@ -93,14 +93,14 @@ def test_gem_s_leaves_items_without_a_synopsis_unscored() -> None:
 def test_absent_texts_are_unscored_and_not_asked_about() -> None:
     texts = ((None, "beta", "alpha"), ("uno", None, "dos"))
     lm = ScriptedLogProb(overlap)
-    f = measured(Gem("gem", PROMPT), lm, replace(panel(), texts=texts))
+    f = measured(Gem(PROMPT), lm, replace(panel(), texts=texts))
     assert np.isnan(f[0]).all()
     assert np.isnan(f[1, 0, 1])
     assert f[1, 0, 2] == pytest.approx(0.0)
 
 
 def test_truncation_cuts_both_terms_alike_unless_released() -> None:
-    gem = Gem("gem_raw", PROMPT, truncate=5, reads="raw")
+    gem = Gem(PROMPT, name="gem_raw", truncate=5, reads="raw")
     data = gem.measure(panel(), ScriptedLogProb(overlap), seed=0)
     alike, released = (gem.score(data, d).directed for d in ("corrected", "released"))
     assert alike is not None
@@ -111,6 +111,6 @@ def test_truncation_cuts_both_terms_alike_unless_released() -> None:
 
 
 def test_per_token_divides_by_the_tokens_of_the_reference() -> None:
-    f = measured(Gem("gem", PROMPT, per="token"), ScriptedLogProb(overlap))
+    f = measured(Gem(PROMPT, per="token"), ScriptedLogProb(overlap))
     assert f[0, 0, 1] == pytest.approx(2 / 3)
     assert f[0, 0, 2] == pytest.approx(2.0)
