@@ -32,7 +32,7 @@ from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import TRAINED_ON, training_on
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.long_tables import measurement_records, text_records
+from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 
 Estimates = dict[str, dict[str, Estimate]]

@@ -18,7 +18,7 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.discrimination.standardized import standardized_mean_difference, verdict
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
@@ -189,18 +189,14 @@ class Validation(Study):
 def rows_of(panel: Panel, scores: Scores) -> Rows:
     """Candidates' scores, one row for each reference where the mechanism looks at references."""
     candidate = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_)
-    numbers = np.arange(len(panel.items))
     if scores.directed is None:
         values = scores.agent.values[:, candidate]
     else:
-        known = scores.directed.values[:, candidate]
-        peers = ~candidate if not candidate.all() else candidate
-        values = known[:, :, peers].reshape(len(numbers), -1)
-        if candidate.all():  # the diagonal is no row
-            off = ~np.eye(len(candidate), dtype=np.bool_).reshape(-1)
-            values = values[:, off]
-    item = np.repeat(numbers, values.shape[1])
-    return Rows(values.reshape(-1).astype(np.float64), item.astype(np.int64))
+        peer = candidate if candidate.all() else ~candidate
+        apart = ~np.eye(len(candidate), dtype=np.bool_)  # the diagonal is no row
+        values = scores.directed.values[:, np.outer(candidate, peer) & apart]
+    item = np.repeat(np.arange(len(values), dtype=np.int64), values.shape[1])
+    return Rows(values.reshape(-1).astype(np.float64), item)
 
 
 def _both_roles(panel: Panel) -> None:
@@ -220,8 +216,8 @@ def _human_correlations(clean: ScoredPanel, draws: int, seed: int) -> dict[str, 
     if np.isnan(grades).all():
         return {}
     return {
-        "spearman": clustered_correlation(clean.values, grades, "spearman", draws, seed),
-        "pearson": clustered_correlation(clean.values, grades, "pearson", draws, seed),
+        method: clustered_correlation(clean.values, grades, method, draws, seed)
+        for method in METHODS
     }
 
 

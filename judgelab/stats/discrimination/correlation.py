@@ -160,7 +160,7 @@ def spearman(x: Floats, y: Floats) -> Evaluate:
     return evaluate
 
 
-METHODS: Mapping[str, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
+METHODS: Mapping[Method, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
     {"spearman": spearman, "pearson": pearson}
 )
 

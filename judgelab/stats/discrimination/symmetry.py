@@ -9,12 +9,11 @@ Throughout, NaN is unscored; shapes other than named, and infinities, are a Valu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, checked
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -46,11 +45,10 @@ def joint_symmetry(
     """
     first, second, size = _sides(*_checked(conditional, marginal, tokens))
     sides = {"text": (first, second), "token": (first / size, second / size)}
-    methods: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
     return {
         (per, method): clustered_correlation(*sides[per], method, draws, seed)
         for per in sides
-        for method in methods
+        for method in METHODS
     }
 
 

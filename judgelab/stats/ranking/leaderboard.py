@@ -75,28 +75,28 @@ def rank_intervals(
     table = checked(scores, 2, "The scores of a leaderboard")
     if not 0 < level < 1:
         raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
-    n = np.count_nonzero(~np.isnan(table), axis=0).astype(np.int64)
-    mean, low, high = _mean_intervals(table, n, level)
-    rank = average_ranks(-mean)
+    n, mean, error, _ = _over_items(table)
+    half = np.where(n > 2, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * error, np.nan)
     if len(table) == 0 or table.shape[1] == 0:
-        nothing = np.full(table.shape[1], np.nan)
-        best, rank_low, rank_high = nothing, nothing, nothing
+        best = rank_low = rank_high = np.full(table.shape[1], np.nan)
     else:
         weights = item_weights(len(table), draws, seed)
         best = _share_best(table, weights)
         rank_low, rank_high = _rank_bounds(table, weights, level)
         # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
-    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, len(table) - n)
+    rank, unscored = average_ranks(-mean), len(table) - n
+    return Ranking(mean, mean - half, mean + half, rank, rank_low, rank_high, best, n, unscored)
 
 
-def _mean_intervals(table: Floats, n: Counts, level: float) -> tuple[Floats, Floats, Floats]:
-    known = ~np.isnan(table)
-    mean = divide(np.where(known, table, 0.0).sum(axis=0), n)
-    squares = np.where(known, table - np.nan_to_num(mean), 0.0) ** 2
-    error = np.sqrt(divide(squares.sum(axis=0), n * np.maximum(n - 1, 0)))
-    half = np.where(n > 2, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * error, np.nan)
-    return mean, mean - half, mean + half
+def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
+    """By column: scored items, their mean and its standard error; and the centred values."""
+    known = ~np.isnan(values)
+    n = np.count_nonzero(known, axis=0).astype(np.int64)
+    mean = divide(np.where(known, values, 0.0).sum(axis=0), n)
+    centred = np.where(known, values - np.nan_to_num(mean), 0.0)
+    error = np.sqrt(divide((centred**2).sum(axis=0), n * np.maximum(n - 1, 0)))
+    return n, mean, error, centred
 
 
 def _share_best(table: Floats, weights: Floats) -> Floats:
@@ -137,14 +137,10 @@ def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Floats, Floats, Floa
     t is the resampled mean less the mean, in standard errors of that resample: with the error of
     the data instead, 12 items of tied candidates got ranks that are too certain one time in five.
     """
-    known = ~np.isnan(gaps)
-    n = known.sum(axis=0)
-    mean = divide(np.where(known, gaps, 0.0).sum(axis=0), n)
-    centred = np.where(known, gaps - np.nan_to_num(mean), 0.0)
-    error = np.sqrt(divide((centred**2).sum(axis=0), n * np.maximum(n - 1, 0)))
+    n, mean, error, centred = _over_items(gaps)
     error[error <= 1e-12 * np.abs(np.nan_to_num(mean))] = 0.0
     error[n < 3] = np.nan
-    counts = weights @ known.astype(np.float64)
+    counts = weights @ (~np.isnan(gaps)).astype(np.float64)
     shift = divide(weights @ centred, counts)
     variance = divide(weights @ centred**2, counts) - shift**2
     spread = np.sqrt(np.maximum(divide(variance, np.maximum(counts - 1, 0)), 0.0))

@@ -23,7 +23,7 @@ from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.study.common.long_tables import write_records
+from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import about, entries
 from judgelab.study.discernment import tables
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights

@@ -20,7 +20,7 @@ from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.stats.qualification.decisions import Orders, Weighting
 from judgelab.stats.qualification.exams import Marks, Threshold, ThresholdRule, mark
-from judgelab.study.common.long_tables import text_records
+from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
 from judgelab.study.qualification.case import (
     Case,

@@ -17,8 +17,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.store.run_dir import RunDir
-from judgelab.study.common.long_tables import SCORES
-from judgelab.study.common.panels import ScoredPanel, human_scores, score_panels
+from judgelab.study.common.panels import SCORES, ScoredPanel, human_scores, score_panels
 
 COLUMNS = ("item", "agent", "reference", "score", "human")
 

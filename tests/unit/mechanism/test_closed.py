@@ -30,7 +30,7 @@ from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.scale.sharded import missing
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached, chat_key, reply_from
-from judgelab.study.common.long_tables import measurement_records
+from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, panel_of
 
 PAIRWISE = Pairwise(Prompt("pairwise.txt"))

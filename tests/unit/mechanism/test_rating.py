@@ -18,7 +18,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
-from judgelab.study.common.long_tables import measurement_records
+from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("rating.txt")

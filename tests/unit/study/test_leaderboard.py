@@ -9,7 +9,7 @@ from scipy import stats
 
 from judgelab.core.errors import DataError
 from judgelab.report.tables import frame
-from judgelab.study.leaderboard.benchmarks import read_benchmarks
+from judgelab.study.leaderboard import read_benchmarks
 
 OURS = {"a": 4.0, "b": 1.0, "c": 2.5, "d": 0.5}
 

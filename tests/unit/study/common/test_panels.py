@@ -6,7 +6,7 @@ import numpy as np
 
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
-from judgelab.study.common.long_tables import measurement_records, score_records, text_records
+from judgelab.study.common.panels import measurement_records, score_records, text_records
 from tests.scripted import ScriptedLogProb, panel_of
 
 LM = ScriptedLogProb(lambda context, target: -float(len(context) + 2 * len(target)))

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
+from judgelab.core.resources import conf
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
+from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
+from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.panels import score_panels
-from judgelab.study.common.tables import about, read_by
-from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
+from judgelab.study.common.tables import about, estimate_table, read_by
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
+
+SIZE = "parameters"
+NOTE = (
+    "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what share "
+    "of resamples of the items a candidate came first (no probability of being best)."
+)
+NO_BASELINE = "There is no human baseline."
+NAMES = ("model", "candidate")
+"""Columns that may name the models; the first that is there does."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +84,8 @@ class Leaderboard(Study):
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
         against = values if directed is None else directed.values[:, candidates]
         rows = self._rows(agents, ranking, against, others)
-        note = (
-            "Mean score over items with its 90 % interval, rank with its 90 % interval, and in "
-            "what share of resamples of the items a candidate came first (no probability of being "
-            "best)."
-        )
-        made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
+        baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
+        made = [Table("leaderboard", "Leaderboard", rows, NOTE, LEVEL)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
         return Result(
@@ -84,7 +93,7 @@ class Leaderboard(Study):
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=(*sources(context, panel), self._baseline),
+            notes=(*sources(context, panel), baseline),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
         )
@@ -150,14 +159,107 @@ class Leaderboard(Study):
         summary["clean/unscored_texts"] = int(np.isnan(values).sum())
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
 
-    @property
-    def _baseline(self) -> str:
-        if not self.humans:
-            return "There is no human baseline."
-        return f"Human baseline: {', '.join(self.humans)}."
-
 
 def _bar(rows: Floats) -> float:
     """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
     known = rows[~np.isnan(rows)]
     return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
+
+
+@dataclass(frozen=True)
+class Benchmarks:
+    """What is known of the candidates elsewhere: sizes, other benchmarks and runs, from a CSV.
+
+    Attributes:
+        table: a row per model, indexed by name; numeric columns, NaN where not known.
+        left_out: columns that hold other things than numbers.
+    """
+
+    table: pd.DataFrame
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Model -> size in billions of parameters, where known."""
+        if SIZE not in self.table:
+            return {}
+        known = self.table[SIZE].dropna()
+        return {str(name): float(value) for name, value in known.items()}
+
+    def correlations(self, scores: Mapping[str, Value]) -> Table:
+        """Pearson and Spearman of the candidates' scores with every column, each by its name.
+
+        The paper prints Pearson under the name of Spearman (docs/definitions.md).
+        """
+        ours = np.array([scores.get(str(name)) for name in self.table.index], dtype=np.float64)
+        cells = [
+            (
+                {"with": str(column), "correlation": method},
+                agreement(ours, self.table[column], method),
+            )
+            for column in self.table.columns
+            for method in METHODS
+        ]
+        note = "Over models; n counts those with both numbers. Intervals resample models."
+        if self.left_out:
+            listed = ", ".join(self.left_out)
+            note += f" Left out, as they hold other things than numbers: {listed}."
+        return estimate_table("benchmarks", "Correlation with other benchmarks", cells, note)
+
+
+def read_benchmarks(path: str) -> Benchmarks:
+    """Read a CSV with a row for each model: other benchmarks, or another run's leaderboard.
+
+    ``path`` is a file, or a name under conf/benchmarks. The column ``model`` names the models, or
+    ``candidate`` as in ``tables/leaderboard.csv`` of a run.
+
+    Raises:
+        DataError: it cannot be read, has no such column or no numbers, a name is missing or there
+            twice, or a number is infinite.
+    """
+    where, file = f"study.benchmarks={path!r}", Path(path).expanduser()
+    if not file.is_file() and (shipped := conf() / "benchmarks" / path).is_file():
+        file = shipped
+    try:
+        table = pd.read_csv(file, index_col=False)
+        # Names as written: else 007 would become 7, and None nothing.
+        names = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as cause:
+        said = " ".join(str(cause).split())
+        raise DataError(f"{where} cannot be read as CSV: {said}.") from cause
+    name = next((name for name in NAMES if name in table), None)
+    if name is None:
+        raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
+    table = table.drop(columns=name).set_axis(_checked_names(list(names[name]), name, where))
+    return _of_numbers(table, where)
+
+
+def _of_numbers(table: pd.DataFrame, where: str) -> Benchmarks:
+    """The columns of numbers, all of them finite or not known."""
+    wordy = [
+        str(column)
+        for column in table
+        if not is_numeric_dtype(table[column]) or is_bool_dtype(table[column])
+    ]
+    table = table.drop(columns=wordy).astype("float64")
+    if table.columns.empty:
+        raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
+    cells = table.to_numpy()
+    for row, column in zip(*np.isinf(cells).nonzero(), strict=True):
+        raise DataError(
+            f"{where}: column {table.columns[column]!r} holds {float(cells[row, column])} for "
+            f"{table.index[row]!r}: give a finite number, or leave it empty."
+        )
+    return Benchmarks(table, tuple(wordy))
+
+
+def _checked_names(names: list[str], column: str, where: str) -> list[str]:
+    """The models' names, each there once."""
+    if not names:
+        raise DataError(f"{where} has no rows: give one for each model.")
+    for row, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"{where}, row {row}: there is no name in its column {column!r}.")
+        if name in names[: row - 1]:
+            raise DataError(f"{where} names {name!r} twice in its column {column!r}: keep one.")
+    return names
