@@ -35,7 +35,8 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 
-Estimates = dict[str, dict[str, Estimate]]
+Estimates = Mapping[tuple[str, str], Estimate]
+"""Of a statistic before and after, and of its change."""
 
 MEANING = {
     "loss": "Held-out loss, nats per token of the reviews",
@@ -184,11 +185,9 @@ class Finetune(Study):
         after = values["after"]
         values["change"] = {name: after[name] - old for name, old in values["before"].items()}
         return {
-            state: {
-                name: bootstrap_mean(items, self.bootstrap, self.settings.seed)
-                for name, items in group.items()
-            }
+            (state, name): bootstrap_mean(items, self.bootstrap, self.settings.seed)
             for state, group in values.items()
+            for name, items in group.items()
         }
 
     def _facts(self, context: Context, made: Trained) -> dict[str, dict[str, Any]]:
@@ -228,9 +227,8 @@ class Finetune(Study):
             "steps": made.steps,
             "tokens": made.tokens,
         }
-        for state, group in figures.items():
-            for name, estimate in group.items():
-                summary |= entries(f"{state}/{name}", estimate, *WITHOUT_P)
+        for (state, name), estimate in figures.items():
+            summary |= entries(f"{state}/{name}", estimate, *WITHOUT_P)
         return summary
 
     def _notes(self, context: Context, made: Trained) -> Iterator[str]:
@@ -242,24 +240,29 @@ class Finetune(Study):
         )
         adapter = str(context.run_dir.path / ADAPTER)
         yield f"Score with it: {usage(settings, as_trained(context), adapter)}"
-        if few := int(str(train.provenance.get("too_few_texts", 0))):
-            yield f"{few} papers have fewer than two texts and were left out."
         lacking = sum(not item.synopsis for item in train.items)
-        if "gem_s" in settings.metrics and lacking:
-            yield (
-                f"{lacking} of {len(train.items)} papers have no synopsis and trained without "
-                "GEM-S prompts."
-            )
-        if made.rows.cut:
-            yield (
-                f"{made.rows.cut} training texts were longer than {settings.max_seq_length} "
-                "tokens and lost their end."
-            )
-        if made.rows.left_out:
-            yield (
-                f"{made.rows.left_out} training texts were left out: they imitate control tokens, "
-                "or nothing of their response fits."
-            )
+        for count, what in (
+            (
+                int(str(train.provenance.get("too_few_texts", 0))),
+                "papers have fewer than two texts and were left out.",
+            ),
+            (
+                lacking if "gem_s" in settings.metrics else 0,
+                f"of {len(train.items)} papers have no synopsis and trained without GEM-S prompts.",
+            ),
+            (
+                made.rows.cut,
+                f"training texts were longer than {settings.max_seq_length} tokens and lost their "
+                "end.",
+            ),
+            (
+                made.rows.left_out,
+                "training texts were left out: they imitate control tokens, or nothing of their "
+                "response fits.",
+            ),
+        ):
+            if count:
+                yield f"{count} {what}"
 
 
 def as_trained(context: Context) -> dict[str, Any]:
@@ -288,16 +291,14 @@ def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
         return {"none": NOTHING_HELD_OUT}
     return {
         f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
-        for state, group in figures.items()
-        for name, one in group.items()
+        for (state, name), one in figures.items()
     }
 
 
 def _figures_table(made: Trained, figures: Estimates) -> Table:
     cells = [
         ({"panel": state, "statistic": name, "meaning": MEANING[name]}, one)
-        for state, group in figures.items()
-        for name, one in group.items()
+        for (state, name), one in figures.items()
     ]
     note = "Means over held-out papers, 95 % intervals by resampling them; change is paired."
     if not made.papers.held_out.items:

@@ -70,23 +70,18 @@ def pair_auc(
 
     Args:
         pair: [items, agents, agents], symmetric; the diagonal is never read.
-        positive: agent indices in the order of the pair list. The released code takes the
-            Faithful agents, then the Style agents; in summarisation its Style list has
+        positive, negative: agent indices in the order of the pair list, none twice. The released
+            code takes Faithful agents, then Style agents; in summarisation its Style list has
             "Overly Technical" last but one, though it is the first Style agent of the panels.
-        negative: agent indices in the order of the pair list.
         balanced: down-sample the larger class of every item to the size of the smaller with
             ``np.random.RandomState(item_seed).choice(larger, smaller, replace=False)``, as
             the released code does for Table 3 (not for the attacks of Table 5). It moves the
             third decimal; drawn before NaN cells are ignored.
-        item_seeds: one seed per item for ``balanced``; the released code uses the item's index
-            in its source file. Default: 0, 1, 2, ...
+        item_seeds: one per item for ``balanced``, by default 0, 1, 2, ...; the released code uses
+            the item's index in its source file.
 
     Returns:
         [items]; NaN where a class has no scored pair.
-
-    Raises:
-        ValueError: shapes do not fit, an agent is listed twice or in both groups, the pair
-            scores are not symmetric, or the number of seeds differs from that of the items.
     """
     table = _symmetric(pair)
     first = _agents(positive, table.shape[1])

@@ -60,11 +60,11 @@ def clustered_correlation(
     n = int(np.count_nonzero(scored.any(axis=1)))
     unscored = int(np.count_nonzero(~scored))
     if np.count_nonzero(scored) < 2:
-        return Estimate(float("nan"), float("nan"), float("nan"), n, unscored)
+        return Estimate(np.nan, n=n, unscored=unscored)
     evaluate = METHODS[method](first, second)
     value = float(evaluate(np.ones((1, len(first))))[0])
     if n < 3 or np.isnan(value):
-        return Estimate(value, float("nan"), float("nan"), n, unscored)
+        return Estimate(value, n=n, unscored=unscored)
     samples = evaluate(item_weights(len(first), draws, seed))
     low, high = percentile_interval(samples)
     return Estimate(value, low, high, n, unscored, _jackknife_p(evaluate, value, scored))

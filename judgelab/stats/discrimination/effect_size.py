@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import (
+    ROUNDING,
     Floats,
     checked,
     checked_pair,
@@ -33,9 +34,6 @@ from judgelab.stats.intervals.bootstrap import (
     sign_flip_p,
 )
 from judgelab.stats.intervals.estimate import Estimate
-
-ROUNDING = 1e-12
-"""A spread below this share of the largest value is rounding noise, so counted as none."""
 
 
 def group_difference(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
@@ -100,7 +98,7 @@ def paired_effect_size(
     n = int(np.count_nonzero(~np.isnan(items)))
     value = effect_size(items)
     if np.isnan(value):
-        return Estimate(value, value, value, n, len(items) - n)
+        return Estimate(value, n=n, unscored=len(items) - n)
     samples = resampled_effect_sizes(items, item_weights(len(items), draws, seed))
     low, high = percentile_interval(samples) if n > 2 else (float("nan"), float("nan"))
     p = sign_flip_p(items, permutations, seed)
@@ -154,7 +152,7 @@ def effect_size_delta(
     n = int(np.count_nonzero(shared))
     value = effect_size(after) - effect_size(before)
     if np.isnan(value):
-        return Estimate(value, value, value, n, len(shared) - n)
+        return Estimate(value, n=n, unscored=len(shared) - n)
     weights = item_weights(len(shared), draws, seed)
     samples = resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
     low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)

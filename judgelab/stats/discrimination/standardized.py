@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
-from judgelab.stats.intervals.arrays import Floats, checked_pair
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked_pair
 from judgelab.stats.intervals.bootstrap import sign_flip_p
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -26,9 +26,6 @@ Verdict = Literal["falls", "does not fall", "rises", "does not rise", "undecided
 
 MULTIPLIER: Mapping[str, float] = MappingProxyType({"paper": 1.96, "released": 1.645})
 """Standard errors on either side of d in the intervals over rows."""
-
-ROUNDING = 1e-12
-"""A spread below this share of the largest value is rounding noise, so counted as none."""
 
 FEWEST = 6
 """Items that a verdict takes: with n items the least two-sided p of sign flips is 2 / 2^n, which
@@ -43,7 +40,7 @@ def standardized_mean_difference(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """d = (mean after - mean before) / sqrt((s_before^2 + s_after^2) / 2), with its interval.
+    """d with its interval.
 
     d is the same in all definitions (s with ddof 1); the intervals differ:
 
@@ -55,19 +52,17 @@ def standardized_mean_difference(
         rows, summed by item (sigma varies, too). In simulations with two rows per item (5 to 40
         items; normal, t(4) and exponential scores; d of 0 and -0.8) it covers .91 to .98, the
         percentile bootstrap over items .64 to .95, the rows-only 1.96 interval .58 to .87.
-        p: sign flips of whole items, of the sum over an item's rows (with equally many rows in
-        each: of item means).
+        p: sign flips of whole items, of the sum over an item's rows.
 
     Args:
-        before, after: [rows], in the unit of the metric; NaN where unscored.
+        before, after: [rows], in the unit of the metric.
         cluster: [rows], the item of each row: integers or strings.
-        definition: whose interval and p.
-        draws, seed: sign flips (corrected).
+        definition, draws, seed: whose interval and p; sign flips (corrected).
 
     Returns:
-        n: rows scored on both sides; unscored: the other rows; clusters: items with a scored
-        row. NaN with fewer than two such rows or where neither side has any spread; no interval
-        with fewer than three items (corrected).
+        n: rows scored on both sides; unscored: the other rows; clusters: items with a scored row.
+        NaN with fewer than two such rows or without spread; no interval below three items
+        (corrected).
     """
     if definition not in ("corrected", *MULTIPLIER):
         raise ValueError(f"Unknown definition {definition!r}: choose corrected, paper or released.")
@@ -78,7 +73,7 @@ def standardized_mean_difference(
     n, unscored, clusters = len(x), int(np.count_nonzero(~known)), int(item.max(initial=-1)) + 1
     variance = (x.var(ddof=1) + y.var(ddof=1)) / 2 if n > 1 else 0.0
     if not variance > 0:
-        return Estimate(np.nan, np.nan, np.nan, n, unscored, clusters=clusters)
+        return Estimate(np.nan, n=n, unscored=unscored, clusters=clusters)
     d = float((y - x).mean() / np.sqrt(variance))
     if definition == "corrected":
         half = _half_width_over_items(x, y, item, clusters)

@@ -23,9 +23,9 @@ class Estimate:
     """
 
     value: float
-    low: float
-    high: float
-    n: int
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
     unscored: int = 0
     p: float = math.nan
     clusters: int | None = None

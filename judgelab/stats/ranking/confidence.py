@@ -81,21 +81,20 @@ def confidence(
     Args:
         r: correlation of the metric with people over single texts, above 0.
         n: items each system is rated on.
-        delta: difference of the two systems' true means; its sign does not matter.
+        delta: difference of the two systems' true means, not 0 (with equal systems no order is
+            right); its sign does not matter.
         scores: human scores of texts, which the paper smooths by a kernel; NaN is left out.
         sd: of human scores, in place of ``scores`` (a normal population); without either, delta
             is in standard deviations.
         method: ``monte_carlo`` (Algorithm 1), or ``closed_form``.
         paired: whether both systems answer the same items; only then ``item_correlation`` counts.
-        item_correlation: correlation of the two systems' metric scores on one item, in [0, 1).
-        system_bias_sd: sd over systems of the error that a system's scores share, on top of the
-            noise that r implies (an r measured over texts of several systems holds some of it
-            already, counted twice by its square / N: little from tens of items on).
+        item_correlation: of the two systems' metric scores on one item, in [0, 1).
+        system_bias_sd: as b of the module, on top of the noise that r implies (an r over texts of
+            several systems holds some of it already: its square / N is counted twice).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
 
     Raises:
-        ValueError: an argument is out of its range; delta is 0 (neither system is better: the
-            paper's indicator would count ties of the truth as evaluations lost).
+        ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, sd, paired, item_correlation, system_bias_sd)
     grid = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (r, n, delta)))
@@ -109,8 +108,8 @@ def confidence(
         value = np.where(cells[:, 2] > 0, above, 1 - above)
     else:
         raise ValueError(f"method must be monte_carlo or closed_form, got {method!r}.")
-    top = _ceiling(cells[:, 2], relation.bias_sd)
-    return Confidence(value.reshape(shape), error.reshape(shape), top.reshape(shape))
+    parts = value, error, _ceiling(cells[:, 2], relation.bias_sd)
+    return Confidence(*(part.reshape(shape) for part in parts))
 
 
 def required_n(

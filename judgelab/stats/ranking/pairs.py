@@ -14,8 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from judgelab.stats.intervals.arrays import Floats, checked, checked_pair, divide, row_means
-from judgelab.stats.ranking.system_bias import ROUNDING
+from judgelab.stats.intervals.arrays import (
+    ROUNDING,
+    Floats,
+    checked,
+    checked_pair,
+    divide,
+    row_means,
+)
 
 CHUNK = 1 << 22
 """Items drawn at a time, so that memory does not grow with N."""

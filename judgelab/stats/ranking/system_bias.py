@@ -19,11 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from judgelab.stats.intervals.arrays import Floats, Mask, checked_pair, divide
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, Mask, checked_pair, divide
 from judgelab.stats.intervals.estimate import Estimate
-
-ROUNDING = 1e-12
-"""Share of the largest score below which a difference of means, or a sd, is rounding."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +218,7 @@ def bias_estimate(moments: SystemMoments) -> Estimate:
     """
     fit, everyone = fit_judge(moments), np.ones(len(moments.sums), dtype=np.bool_)
     if np.isnan(fit.bias_sd):
-        return Estimate(fit.bias_sd, float("nan"), float("nan"), fit.systems)
+        return Estimate(fit.bias_sd, n=fit.systems)
     paired, pairs = _pairs_of(moments, everyone)
     low, high = _bias_component(pairs, paired, fit.slope).interval()
     return Estimate(fit.bias_sd, low, high, paired)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Panel
@@ -27,8 +26,8 @@ from judgelab.stats.discrimination.effect_size import (
 )
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.groups import Groups, groups, in_pairing_order
-from judgelab.study.common.panels import Panels, score_panels
+from judgelab.study.common.groups import groups, in_pairing_order
+from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries
 from judgelab.study.discrimination import tables
 
@@ -61,12 +60,12 @@ class Discrimination(Study):
         states = score_panels(context, context.panels(), self.definition)
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
-        items = {name: self._per_item(one.panel, one.scores) for name, one in states.items()}
+        items = {name: self._per_item(one) for name, one in states.items()} if known else {}
         figures = {name: self._figures(one, context.seed) for name, one in items.items()}
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
         made = [
-            tables.figures_table(figures) if known else None,
+            tables.figures_table(figures) if figures else None,
             tables.change_table(change) if change else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
@@ -84,30 +83,24 @@ class Discrimination(Study):
             estimators=estimators(*(state.scores for state in states.values())),
         )
 
-    def _per_item(self, panel: Panel, scores: Scores) -> dict[str, Floats]:
-        """Statistic -> [items]; NaN where it is not known, all of it without categories."""
-        nothing = np.full(len(panel.items), np.nan)
-        group = groups(panel, self.definition)
-        if not group.known:
-            return {"effect_size": nothing, "auc": nothing, "pair_auc": nothing}
-        values = scores.agent.values
-        return {
+    def _per_item(self, scored: ScoredPanel) -> dict[str, Floats]:
+        """Statistic -> [items], NaN where it is not known."""
+        panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
+        group, balanced = groups(panel, self.definition), self.definition == "released"
+        found = {
             "effect_size": group_difference(values, group.good, group.bad),
             "auc": item_auc(values, group.good, group.bad),
-            "pair_auc": nothing
-            if scores.pair is None
-            else self._pair_auc(panel, scores.pair, group),
+            "pair_auc": np.full(len(panel.items), np.nan),
         }
-
-    def _pair_auc(self, panel: Panel, pair: xr.DataArray, group: Groups) -> Floats:
-        balanced = self.definition == "released"
-        return pair_auc(
-            pair.values,
-            in_pairing_order(panel, group.pair_good),
-            in_pairing_order(panel, group.bad),
-            balanced=balanced,
-            item_seeds=_example_numbers(panel) if balanced else None,
-        )
+        if pair is not None:
+            found["pair_auc"] = pair_auc(
+                pair.values,
+                in_pairing_order(panel, group.pair_good),
+                in_pairing_order(panel, group.bad),
+                balanced=balanced,
+                item_seeds=_example_numbers(panel) if balanced else None,
+            )
+        return found
 
     def _figures(self, items: Mapping[str, Floats], seed: int) -> dict[str, Estimate]:
         return {
@@ -123,9 +116,7 @@ class Discrimination(Study):
     ) -> dict[str, Estimate]:
         clean, attacked = states["clean"], states["attacked"]
         change = {"score": score_delta(clean.values, attacked.values, self.bootstrap, seed)}
-        if not groups(clean.panel, self.definition).known:
-            return change
-        for name, delta in DELTAS.items():
+        for name, delta in DELTAS.items() if items else ():
             before, after = items["clean"][name], items["attacked"][name]
             change[name] = delta(before, after, self.bootstrap, seed)
         return change
@@ -147,12 +138,11 @@ class Discrimination(Study):
         }
         attrs = clean.measured.attrs
         summary |= {key: str(attrs[key]) for key in ("critic", "reply") if key in attrs}
-        known = groups(clean.panel, self.definition).known
-        for state, group in figures.items():
-            for name, estimate in group.items() if known else ():
+        for state, part in states.items():
+            for name, estimate in figures.get(state, {}).items():
                 summary |= entries(f"{state}/{name}", estimate)
-            summary[f"{state}/unscored_texts"] = int(states[state].scores.agent.isnull().sum())
-            summary |= {f"{state}/{k}": v for k, v in states[state].scores.diagnostics.items()}
+            summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
+            summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
         for name, estimate in change.items():
             summary |= entries(f"change/{name}", estimate)
         return summary

@@ -70,7 +70,7 @@ class RankingJudge:
 
 def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> RankingJudge:
     """From annotations where there are any; else what the user says."""
-    said = None if assumed.system_bias_sd is None else _only(assumed.system_bias_sd)
+    said = None if assumed.system_bias_sd is None else Estimate(assumed.system_bias_sd)
     moments = system_moments(scored.human, scored.metric)
     fit = fit_judge(moments)
     if scored.annotated and not np.isnan(fit.r):
@@ -87,10 +87,10 @@ def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Ranking
     r, sd = np.nan if assumed.r is None else assumed.r, assumed.sd or 1.0
     metric = scored.metric[~np.isnan(scored.metric)]
     return RankingJudge(
-        _only(r),
+        Estimate(r),
         sd,
         r * (float(metric.std()) if metric.size else np.nan) / sd,
-        said or _only(np.nan),
+        said or Estimate(np.nan),
         fit_judge(system_moments(scored.metric, scored.metric)).item_correlation,
     )
 
@@ -98,11 +98,6 @@ def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> Ranking
 def order(scored: Scored, judge: RankingJudge) -> OrderedPairs:
     """Confidence in the metric's order; with the judge's bias between systems where it is known."""
     return ordered_pairs(scored.metric, judge.bias_sd * judge.slope if judge.bias_known else 0.0)
-
-
-def _only(value: float) -> Estimate:
-    """A number that was not estimated: without an interval."""
-    return Estimate(value, np.nan, np.nan, 0)
 
 
 def unused(judge: RankingJudge, assumed: Assumed) -> list[str]:

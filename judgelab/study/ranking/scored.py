@@ -96,11 +96,7 @@ def _of_panel(context: Context, clean: ScoredPanel) -> Scored:
 
 
 def read_run(folder: str, limit: int | None = None) -> Scored:
-    """The clean scores of a finished run of judgelab.
-
-    Args:
-        folder: the run's.
-        limit: the first so many items; None for all.
+    """The clean scores of a finished run of judgelab; its first ``limit`` items, None for all.
 
     Raises:
         DataError: the folder is no finished run, or holds no scores of single texts.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.pairs import OrderedPairs
@@ -133,11 +133,9 @@ def _curves(
     delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
     sizes = np.array([n for _, n in cells])[:, None]
     r = np.array([r for r, _ in cells])[:, None]
-    given: Mapping[str, Floats | float] = (
-        {"sd": judge.sd} if judge.scores is None else {"scores": judge.scores}
-    )
-    drawn = confidence(r, sizes, delta, draws=draws, **given)  # type: ignore[arg-type]
-    exact = confidence(r, sizes, delta, method="closed_form", **given)  # type: ignore[arg-type]
+    sd = judge.sd if judge.scores is None else None
+    drawn = confidence(r, sizes, delta, judge.scores, sd=sd, draws=draws)
+    exact = confidence(r, sizes, delta, judge.scores, sd=sd, method="closed_form")
     rows: list[Row] = [
         {
             "r": one,
