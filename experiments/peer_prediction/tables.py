@@ -21,7 +21,8 @@ from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
 from experiments.peer_prediction.rows import Table, paper, summary
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction.release import ReleasedDomain, list_domains, read_domain
+from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.releases.peer_prediction.release import list_domains, read_domain
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).

@@ -26,15 +26,13 @@ from judgelab.dataset.score_table import (
     RatedSource,
     names,
     need,
-    numbers,
-    places,
     rated_panel,
     read_table,
     text_or_none,
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 FILES = (("cnn_dailymail", "article", "highlights"), ("xsum", "document", "summary"))
 SYNTHETIC = (
@@ -127,18 +125,6 @@ class AnnotatedTexts(SourcedDataset):
     @abstractmethod
     def _of_table(self, path: str) -> list[Rated]:
         """The rows of the user's table."""
-
-    def _rated(
-        self, table: DataFrame, path: str, scores: Iterable[Mapping[str, float]]
-    ) -> list[Rated]:
-        """One row for each summary, with the scores of the metrics row by row."""
-        texts = table["summary"].tolist() if "summary" in table else [None] * len(table)
-        human = numbers(table, self._human, path)
-        where = places(table, self.ITEM, self.SYSTEM, path)
-        return [
-            Rated(*place, people, given, text_or_none(text))
-            for place, people, given, text in zip(where, human, scores, texts, strict=True)
-        ]
 
     def _files(self) -> dict[str, str | None]:
         return {"scores": self.path, "texts": self.texts.get("path")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,5 +159,4 @@ def _synopsis(row: Mapping[Any, Any]) -> tuple[str | None, str]:
 
 def _synopses(items: list[PeerItem]) -> dict[str, int]:
     """What the synopses are, and of how many items."""
-    kinds = [item.meta.get("synopsis", "none") for item in items]
-    return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+    return dict(sorted(Counter(item.meta.get("synopsis", "none") for item in items).items()))

@@ -102,14 +102,12 @@ class Hub(PublicTexts):
             return str(row[field])
         try:
             text = text_at(row, field)
-        except KeyError:
-            if key == "gloss":  # only our own samples carry one
+        except (KeyError, TypeError, UnicodeError) as cause:
+            if key == "gloss" and isinstance(cause, KeyError):  # only our own samples carry one
                 return None
-            raise self._bad(index, key, "is missing", row, where) from None
-        except TypeError as cause:
-            raise self._bad(index, key, str(cause), row, where) from None
-        except UnicodeError:
-            raise self._bad(index, key, "is not valid Unicode", row, where) from None
+            said = {KeyError: "is missing", TypeError: str(cause)}
+            fault = said.get(type(cause), "is not valid Unicode")
+            raise self._bad(index, key, fault, row, where) from None
         if text is not None and text.strip():
             return text
         if key == "id":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.provenance import SourcedDataset, sample_file
-from judgelab.dataset.rows import Row, finite, read_rows
+from judgelab.dataset.rows import Row, read_rows
 
 KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
@@ -159,8 +160,12 @@ def _grade(value: Any, where: str) -> float | None:
     letter = value.strip().upper() if isinstance(value, str) else None
     if letter in LETTERS:
         return LETTERS[letter]
-    if finite(value):
-        return float(value)
+    try:
+        number = float(value) if type(value) in (int, float) else math.nan
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.nan
+    if math.isfinite(number):
+        return number
     said = repr(value)
     said = said if len(said) <= 40 else said[:40] + "..."
     raise DataError(f"{where}: a grade must be A, B, C, a finite number or null, not {said}.")

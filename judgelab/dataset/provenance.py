@@ -37,14 +37,6 @@ class Provenance:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """Files of one split on the Hub, and the commit they were taken from."""
-
-    files: tuple[Path, ...]
-    commit: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class SourcedDataset(LimitedDataset):
     """A dataset with a sample that is shipped, and the real data elsewhere.
@@ -97,14 +89,12 @@ def find_rows(name: str, source: str, path: str | None, hub: Mapping[str, Any]) 
         file, told = sample_file(name)
         return Provenance((file,), {"file": told}, str(file))
     if source == "hub":
-        found = fetch(hub)
-        asked = {key: hub.get(key) for key in HUB if key != "data_files"}
-        return Provenance(found.files, {"hub": asked, "commit": found.commit}, str(hub.get("id")))
+        return fetch(hub)
     file = Path(str(path)).expanduser()
     return Provenance((file,), {"file": str(path)}, str(file))
 
 
-def fetch(hub: Mapping[str, Any]) -> Snapshot:
+def fetch(hub: Mapping[str, Any]) -> Provenance:
     """Download the files of ``hub`` (id, config, revision, split, data_files), or find them cached.
 
     The files, not the rows, are cached: ``huggingface_hub`` keys them by commit, so that a later
@@ -133,7 +123,8 @@ def fetch(hub: Mapping[str, Any]) -> Snapshot:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
     if obstacle and _lacks_some(files, patterns):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
-    return Snapshot(files, folder.name)
+    asked = {key: hub.get(key) for key in HUB if key != "data_files"}
+    return Provenance(files, {"hub": asked, "commit": folder.name}, str(hub["id"]))
 
 
 def split_patterns(hub: Mapping[str, Any]) -> list[str]:

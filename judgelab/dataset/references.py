@@ -22,7 +22,6 @@ from judgelab.dataset.rows import Row, read_rows, text_at
 FIELDS = ("source", "references", "right", "id")
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
-_COUNT = Field(ge=1, description="at least 1, or null")
 
 
 class Selection(BaseModel):

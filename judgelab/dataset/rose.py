@@ -15,6 +15,7 @@ from judgelab.dataset.score_table import (
     by_row,
     need,
     number_or_nan,
+    rated_rows,
     read_table,
     text_or_none,
 )
@@ -65,7 +66,8 @@ class Rose(AnnotatedTexts):
             scored = [c for c in table if pd.api.types.is_numeric_dtype(table[c])]
             metrics = [str(c) for c in scored if c not in (self.human, *NUMBERS_OF_ITEMS)]
         need(table, metrics, path, "dataset.metrics")
-        return self._rated(table, path, by_row(table, metrics, path))
+        scores = by_row(table, metrics, path)
+        return rated_rows(table, path, (self.ITEM, self.SYSTEM), self.human, scores)
 
     def _of_hub(self, row: Row) -> list[Rated]:
         """Annotations and outputs by system."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,16 +30,6 @@ def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
     """
     rows = itertools.chain.from_iterable(_rows_of(file) for file in files)
     return list(itertools.islice(rows, limit))
-
-
-def finite(value: object) -> bool:
-    """Whether it is a finite number; true and false are none."""
-    try:
-        return (
-            isinstance(value, int | float) and math.isfinite(value) and not isinstance(value, bool)
-        )
-    except OverflowError:  # an integer of hundreds of digits
-        return False
 
 
 def text_at(row: Row, field: str) -> str | None:

@@ -95,6 +95,31 @@ def by_row(table: DataFrame, columns: Iterable[str], path: str) -> Iterator[dict
     return ({name: scores[row] for name, scores in found.items()} for row in range(len(table)))
 
 
+def rated_rows(
+    table: DataFrame,
+    path: str,
+    where: tuple[str, str],
+    human: str | None,
+    scores: Iterable[Mapping[str, float]],
+) -> list[Rated]:
+    """One row for each text, its text where there is a column ``summary``.
+
+    Args:
+        where: columns of item and system.
+        human: column of human scores; None: all are missing.
+        scores: metric -> score, row by row.
+    """
+    missing = [None] * len(table)
+    texts = table["summary"].tolist() if "summary" in table else missing
+    people = numbers(table, human, path) if human else [math.nan] * len(table)
+    return [
+        Rated(*place, score, given, text_or_none(text))
+        for place, score, given, text in zip(
+            places(table, *where, path), people, scores, texts, strict=True
+        )
+    ]
+
+
 def text_or_none(cell: object) -> str | None:
     """A text cell; None where it is null or blank."""
     return cell if isinstance(cell, str) and cell.strip() else None
@@ -241,13 +266,8 @@ class ScoreTable(LimitedDataset):
             ("dataset.metrics", self.metrics),
         ):
             need(table, columns, self.path, setting)
-        human = numbers(table, self.human, self.path) if self.human else [math.nan] * len(table)
-        where = places(table, self.item, self.system, self.path)
         scores = by_row(table, self.metrics, self.path)
-        rows = (
-            Rated(*place, people, given)
-            for place, people, given in zip(where, human, scores, strict=True)
-        )
+        rows = rated_rows(table, self.path, (self.item, self.system), self.human, scores)
         file = Path(self.path).expanduser()
         panel = rated_panel(
             rows,

@@ -17,6 +17,7 @@ from judgelab.dataset.score_table import (
     need,
     numbers,
     places,
+    rated_rows,
     read_table,
     text_or_none,
 )
@@ -71,7 +72,7 @@ class SummEval(AnnotatedTexts):
         need(table, (self.ITEM, self.SYSTEM, self.dimension), path, "dataset.path")
         judged = self._judged()
         scores = (judged.get(p, {}) for p in places(table, self.ITEM, self.SYSTEM, path))
-        return self._rated(table, path, scores)
+        return rated_rows(table, path, (self.ITEM, self.SYSTEM), self.dimension, scores)
 
     def _judged(self) -> dict[tuple[str, str], dict[str, float]]:
         """(article, system) -> evaluator/prompt -> score of this dimension."""

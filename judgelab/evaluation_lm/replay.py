@@ -16,7 +16,8 @@ from judgelab.core.scores import measured
 from judgelab.releases.auto_pre import AutoPreRecords as AutoPre
 from judgelab.releases.auto_pre import is_release as is_auto_pre
 from judgelab.releases.auto_pre import read_dataset
-from judgelab.releases.peer_prediction.release import ReleasedDomain, read_domain
+from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.releases.peer_prediction.release import read_domain
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,12 +15,8 @@ from judgelab.attack.case_flip import CaseFlip
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset.released import Released
-from judgelab.releases.peer_prediction.release import (
-    MECHANISMS,
-    ReleasedDomain,
-    list_domains,
-    read_domain,
-)
+from judgelab.releases.peer_prediction.domain import MECHANISMS, ReleasedDomain
+from judgelab.releases.peer_prediction.release import list_domains, read_domain
 from tests.released.release_files import arrays, dump, write_clone, write_export
 from tests.scripted import NOBODY
 

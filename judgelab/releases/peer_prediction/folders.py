@@ -77,6 +77,11 @@ class Folder:
         """The first file of the critic and of each judge: their prompts name the task."""
         return [_first_json(self.files(run)) for run in FOLDERS if run != "log"]
 
+    @property
+    def told(self) -> str:
+        """The task as those prompts name it; empty where none is kept."""
+        return _first(self.prompted, "task_description")
+
     def records(self, run: str) -> list[ReleasedRecord]:
         """The files of one run, in order of item id.
 
@@ -195,11 +200,9 @@ def _domain_name(folder: str) -> str:
 
 def _attacked_domain(folder: Folder, clean: Iterable[Folder]) -> str:
     """The domain whose clean folder holds the attacked run, or whose task was described so."""
-    run, told = folder.domain, _first(folder.prompted, "task_description")
+    run = folder.domain
     holding = (each.domain for each in clean if any(each.path.glob(f"{run}*.json")))
-    alike = (
-        each.domain for each in clean if told and _first(each.prompted, "task_description") == told
-    )
+    alike = (each.domain for each in clean if folder.told and each.told == folder.told)
     return next(chain(holding, alike), _RUNS.get(run, run))
 
 

@@ -15,21 +15,7 @@ from types import ModuleType
 
 from judgelab.core.errors import DataError
 from judgelab.releases.peer_prediction import json_clone, npz_tables
-from judgelab.releases.peer_prediction.domain import (
-    MECHANISMS,
-    TABLES,
-    ReleasedDomain,
-    ReleasedTexts,
-)
-
-__all__ = [
-    "MECHANISMS",
-    "TABLES",
-    "ReleasedDomain",
-    "ReleasedTexts",
-    "list_domains",
-    "read_domain",
-]
+from judgelab.releases.peer_prediction.domain import ReleasedDomain
 
 
 def list_domains(path: str | Path) -> list[tuple[str, str | None]]:

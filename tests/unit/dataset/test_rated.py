@@ -226,7 +226,8 @@ def hub_panel(
 
     file = folder / "0000.parquet"
     pd.DataFrame([row]).to_parquet(file)
-    monkeypatch.setattr(provenance, "fetch", lambda hub: provenance.Snapshot((file,), "c0ffee"))
+    found = provenance.Provenance((file,), {"commit": "c0ffee"}, str(made.hub["id"]))
+    monkeypatch.setattr(provenance, "fetch", lambda hub: found)
     return made.load()
 
 
