@@ -64,9 +64,6 @@ class AnnotatedTexts(SourcedDataset):
         texts: ``path`` of a table of articles and references; null: summaries alone.
         source: the ``sample`` has excerpts of our own articles and *invented* scores.
         path: .csv or .parquet, one row for each summary.
-
-    Raises:
-        ConfigError: an unknown source or key, a path that does not fit, or a limit below 1.
     """
 
     NAME: ClassVar[str]

@@ -27,9 +27,6 @@ class PublicTexts(SourcedDataset):
             or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
             layout of that config and split). Parquet files only; no code is ever run.
         path: a local parquet, jsonl, json or csv file with the same columns.
-
-    Raises:
-        ConfigError: an unknown key or source, a limit below 1, or a path that does not fit.
     """
 
     name: str

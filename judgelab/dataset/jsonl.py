@@ -91,9 +91,6 @@ class Jsonl(LimitedDataset):
             or null); null: all agents found, without categories.
         reference_agent: the agent that is the human reference, a peer but not itself tested.
         strict: whether an unknown key is a fault; if not, the provenance lists those ignored.
-
-    Raises:
-        ConfigError: no path, an unknown category, or a limit below 1.
     """
 
     path: str

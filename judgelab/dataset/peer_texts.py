@@ -47,9 +47,6 @@ class PeerTexts(SourcedDataset):
         noun: what a source is called in prompts.
         path: a jsonl or json file of such rows.
         references: agents that are references; empty: each text is compared with all others.
-
-    Raises:
-        ConfigError: an unknown source, a limit below 1, or a path that does not fit.
     """
 
     SOURCES = ("sample", "path")

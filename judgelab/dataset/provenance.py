@@ -62,11 +62,7 @@ class SourcedDataset(LimitedDataset):
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:
-    """The mapping itself, absent keys as None.
-
-    Raises:
-        ConfigError: a key is unknown.
-    """
+    """The mapping itself, absent keys as None; unknown ones are refused."""
     for key in given:
         if key not in known:
             raise ConfigError(f"{where}.{key} is not a known key.{did_you_mean(str(key), known)}")
@@ -80,11 +76,7 @@ def sample_file(name: str) -> tuple[Path, str]:
 
 
 def find_rows(name: str, source: str, path: str | None, hub: Mapping[str, Any]) -> Provenance:
-    """The files of a dataset, downloaded where they have to be.
-
-    Raises:
-        DataError: the Hub is out of reach, or has not what was asked for.
-    """
+    """The files of a dataset, downloaded where they have to be."""
     if source == "sample":
         file, told = sample_file(name)
         return Provenance((file,), {"file": told}, str(file))

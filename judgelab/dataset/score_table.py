@@ -60,11 +60,7 @@ def need(table: DataFrame, columns: Iterable[str], path: str, setting: str) -> N
 
 
 def names(table: DataFrame, column: str, path: str) -> list[str]:
-    """A column of ids as text.
-
-    Raises:
-        DataError: a cell is empty.
-    """
+    """A column of ids as text; no cell may be empty."""
     found: list[str] = table[column].map(str).where(table[column].notna(), "").tolist()
     for row, name in zip(table.index.tolist(), found, strict=True):
         if not name.strip():
@@ -73,11 +69,7 @@ def names(table: DataFrame, column: str, path: str) -> list[str]:
 
 
 def numbers(table: DataFrame, column: str, path: str) -> list[float]:
-    """A column of scores; NaN where a cell is empty or says that it is missing.
-
-    Raises:
-        DataError: a cell holds something else than a finite number.
-    """
+    """A column of finite numbers; NaN where a cell is empty or says that it is missing."""
     return [
         number_or_nan(cell, f"{path!r}, row {row + 1}, column {column!r}")
         for row, cell in zip(table.index.tolist(), table[column].tolist(), strict=True)
@@ -126,11 +118,7 @@ def text_or_none(cell: object) -> str | None:
 
 
 def number_or_nan(cell: object, where: str) -> float:
-    """A number; NaN where the cell is empty or says that it is missing.
-
-    Raises:
-        DataError: it is no finite number.
-    """
+    """A finite number; NaN where the cell is empty or says that it is missing."""
     if cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in MISSING):
         return math.nan
     try:
@@ -238,9 +226,6 @@ class ScoreTable(LimitedDataset):
         human: column of human scores; null: there are none.
         metrics: columns of metric scores.
         task: a word for the record.
-
-    Raises:
-        ConfigError: no path, no metric, or a limit below 1.
     """
 
     path: str

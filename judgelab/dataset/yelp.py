@@ -36,9 +36,6 @@ class Yelp(SourcedDataset):
         characters: length of a long review.
         references: agents that are references; empty: each text is compared with all others.
         seed: of the draws.
-
-    Raises:
-        ConfigError: an unknown source, a number below 1, or a path that does not fit.
     """
 
     SOURCES = ("sample", "path")

@@ -75,11 +75,7 @@ def main() -> int:
 
 
 def carry_out(job: Job, progress: TrainingProgress) -> Training:
-    """Train from the last whole checkpoint, if any, and leave the adapter.
-
-    Raises:
-        ConfigError: the base does not load, or the loss is not a number.
-    """
+    """Train from the last whole checkpoint, if any, and leave the adapter."""
     from judgelab.finetune.base import load
 
     loaded = load(job.settings, job.base.folder, job.backend)

@@ -32,11 +32,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 def train(base: Base, job: Job, watch: TrainingProgress) -> Training:
-    """Train the LoRA weights of ``base``, from the job's last whole checkpoint if any.
-
-    Raises:
-        ConfigError: the loss is not a number.
-    """
+    """Train the LoRA weights of ``base``, from the job's last whole checkpoint if any."""
     settings, folder = job.settings, job.checkpoints
     checkpoint = last_whole(folder)
     followed = list(job.held_out) if settings.evaluate_every is not None else []

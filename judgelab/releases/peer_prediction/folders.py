@@ -83,11 +83,7 @@ class Folder:
         return _first(self.prompted, "task_description")
 
     def records(self, run: str) -> list[ReleasedRecord]:
-        """The files of one run, in order of item id.
-
-        Raises:
-            DataError: a file is damaged, or two of them claim one item.
-        """
+        """The files of one run, in order of item id; no two of them may be of one item."""
         found: dict[int, ReleasedRecord] = {}
         for path in self.files(run):
             values = load_json(path)
@@ -154,11 +150,7 @@ def run_names(folder: Folder) -> list[str]:
 
 
 def load_json(path: Path) -> Any:
-    """Parsed content of a JSON file.
-
-    Raises:
-        DataError: the file is missing, cut short, or not JSON.
-    """
+    """Parsed content of a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as cause:
@@ -170,11 +162,7 @@ def load_json(path: Path) -> Any:
 
 
 def field_of(values: Any, key: str, path: Path) -> Any:
-    """One field of a file's JSON object.
-
-    Raises:
-        DataError: there is none of that name.
-    """
+    """One field of a file's JSON object, which must have it."""
     if not isinstance(values, dict) or key not in values:
         raise DataError(f"{path} lacks the field {key!r}: it may have been cut short.")
     return values[key]

@@ -41,11 +41,7 @@ def domains(root: Path) -> list[tuple[str, str | None]]:
 
 
 def read(root: Path, domain: str, attack: str | None) -> ReleasedDomain:
-    """One domain of a clone.
-
-    Raises:
-        DataError: a file is cut short, lacks a field, or a matrix has the wrong shape.
-    """
+    """One domain of a clone."""
     every = folders(root)
     folder = every[domain, attack]
     task, description, config = describe(folder, every.get((domain, None)))
@@ -89,11 +85,7 @@ class _Answered:
 
 
 def read_texts(folder: Folder, config: Mapping[str, Any], names: tuple[str, ...]) -> ReleasedTexts:
-    """Every item with responses, in order of id; responses in the order of ``names``.
-
-    Raises:
-        DataError: a file is damaged, or an item's source is nowhere.
-    """
+    """Every item with responses, in order of id; responses in the order of ``names``."""
     answered = {each.id: each for each in _logged(folder)}
     generated = {each.id: each for each in _generated(folder)}
     shared = answered.keys() & generated.keys()

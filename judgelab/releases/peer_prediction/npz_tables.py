@@ -34,11 +34,7 @@ def domains(root: Path) -> list[tuple[str, str | None]]:
 
 
 def read(root: Path, domain: str, attack: str | None) -> ReleasedDomain:
-    """One domain of this layout.
-
-    Raises:
-        DataError: a file is missing, damaged, or its arrays do not fit together.
-    """
+    """One domain of this layout."""
     meta = load_json(root / "meta.json")
     if not isinstance(meta, dict):
         raise DataError(f"{root / 'meta.json'} holds no JSON object: fetch it again.")
@@ -63,9 +59,6 @@ def read_texts(root: Path, domain: str, names: tuple[str, ...]) -> ReleasedTexts
     """Sources, references and clean responses of a domain (attacked texts are not stored).
 
     Only items with at least one response are kept, unless the domain has none at all.
-
-    Raises:
-        DataError: a parquet file is missing or damaged, or an item has no source.
     """
     items = _parquet(root / "items.parquet", domain)
     responses = _parquet(root / "responses.parquet", domain)

@@ -82,11 +82,7 @@ class RecordedArrays:
 
 
 def from_npz(file: Path, agents: int) -> RecordedArrays:
-    """The arrays of one file, in the order of item ids.
-
-    Raises:
-        DataError: the file is missing or damaged, or its arrays do not fit together.
-    """
+    """The arrays of one file, in the order of item ids."""
     stored = _load(file)
     ids: dict[str, IntArray] = {}
     order: dict[str, NpArray] = {}
@@ -130,11 +126,7 @@ def _load(file: Path) -> Mapping[str, NpArray]:
 def from_records(
     runs: Mapping[str, Sequence[ReleasedRecord]], names: tuple[str, ...]
 ) -> RecordedArrays:
-    """The arrays of files of one item each, agents placed by name; NaN where one took no part.
-
-    Raises:
-        DataError: a file lacks a field, or a field has the wrong shape or holds no numbers.
-    """
+    """The arrays of files of one item each, agents placed by name; NaN where one took no part."""
     kept = {run: records for run, records in runs.items() if records}
     ids = {run: np.array([one.id for one in records]) for run, records in kept.items()}
     place = {name: index for index, name in enumerate(names)}
