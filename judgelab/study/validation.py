@@ -101,7 +101,7 @@ class Validation(Study):
             _human_table(human) if human else None,
             _agents_table(states, self.bootstrap, context.seed),
             _coverage_table(states, rows),
-            *diagnostics_tables({name: state.scores for name, state in states.items()}),
+            *diagnostics_tables(states),
         ]
         return Result(
             summary=self._summary(context, states, change, word, human),

@@ -83,12 +83,10 @@ def ceiling(f: Generator, k: int, n: int) -> float:
     ``failure_probability(delta, k)``. See the module docstring for the f it is proven for.
 
     Args:
-        f: the generator; ``f(0)`` must return the right limit at 0.
+        f: the generator; ``f(0)`` must return the right limit at 0, finite as f(M) is
+            (Definition 3.1).
         k: integer >= 1, trades the height of the ceiling against its failure probability.
         n: sample size >= 2.
-
-    Raises:
-        ValueError: k or n out of range, or f(0) or f(M) not finite (Definition 3.1).
     """
     if k < 1 or n < 2:
         raise ValueError(f"Theorem 3.3 needs k >= 1 and n >= 2, got k = {k}, n = {n}.")
@@ -115,9 +113,6 @@ def f_mutual_information(joint: ArrayLike, f: Generator) -> float:
         joint: [a, b] probabilities or counts (normalised to sum 1). Rows and columns without
             mass contribute nothing, nor do cells expected less than once in 1e300.
         f: the generator, applied to arrays of t >= 0.
-
-    Raises:
-        ValueError: not a two-dimensional table of non-negative numbers with some mass.
     """
     table, product = _joint_and_product(joint)
     present = product > NEGLIGIBLE
@@ -148,8 +143,7 @@ def kappa(joint: ArrayLike) -> float:
 def kappa_bound(tvd: float, p_e: float) -> float:
     """2 TVD / (1 - p_e): the paper's upper bound of |kappa|; half of it is a bound too.
 
-    Raises:
-        ValueError: tvd is negative, or p_e, the agreement by chance, lies outside [0, 1).
+    p_e, in [0, 1), is the agreement by chance.
     """
     if tvd < 0 or not 0 <= p_e < 1:
         raise ValueError(f"Needs tvd >= 0 and p_e in [0, 1), got {tvd} and {p_e}.")

@@ -1,4 +1,7 @@
-"""Checked arrays, averages and ranks that treat NaN as "unscored" without a warning."""
+"""Checked arrays, averages and ranks that treat NaN as "unscored" without a warning.
+
+Arrays that a check refuses are a ValueError.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,7 @@ ROUNDING = 1e-12
 
 
 def checked(values: ArrayLike, ndim: int, what: str) -> Floats:
-    """``values`` as float64 with ``ndim`` dimensions; NaN allowed, infinities not.
-
-    Raises:
-        ValueError: another number of dimensions, or an infinite entry.
-    """
+    """``values`` as float64 with ``ndim`` dimensions; NaN allowed, infinities not."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
         raise ValueError(f"{what} needs {ndim} dimensions, but has shape {array.shape}.")
@@ -27,11 +26,7 @@ def checked(values: ArrayLike, ndim: int, what: str) -> Floats:
 
 
 def checked_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floats, Floats]:
-    """Two arrays of one shape, each as by ``checked``.
-
-    Raises:
-        ValueError: the shapes differ, or an array is refused by ``checked``.
-    """
+    """Two arrays of one shape, each as by ``checked``."""
     first, second = checked(x, ndim, what), checked(y, ndim, what)
     if first.shape != second.shape:
         raise ValueError(
@@ -41,12 +36,7 @@ def checked_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floa
 
 
 def disjoint_masks(positive: ArrayLike, negative: ArrayLike, agents: int) -> tuple[Mask, Mask]:
-    """The two groups as boolean masks [agents].
-
-    Raises:
-        ValueError: a mask is not boolean (an index array, say) or has another length, or an agent
-            is in both groups.
-    """
+    """The two groups as boolean masks [agents] (not indices); no agent is in both."""
     first, second = np.asarray(positive), np.asarray(negative)
     for name, array in (("positive", first), ("negative", second)):
         if array.dtype != np.bool_ or array.shape != (agents,):

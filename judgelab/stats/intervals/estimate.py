@@ -12,8 +12,7 @@ class Estimate:
 
     Attributes:
         value: the estimate, in the unit of the statistic; NaN where it is undefined.
-        low: lower end of the 95 % interval; NaN where there is none.
-        high: upper end of the 95 % interval; NaN where there is none.
+        low, high: ends of the 95 % interval; NaN where there is none.
         n: items used.
         unscored: items dropped because they hold no score (a function that counts something
             else, such as cells, says so).

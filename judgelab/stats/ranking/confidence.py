@@ -13,7 +13,8 @@ b is the sd over systems of an error that all scores of one system share: an err
 does no harm, as the paper holds, but one that differs between systems does not average out, and
 caps the confidence at Phi(|delta| / (b sqrt 2)) however large N gets.
 
-Units: delta, the sd and b are in the unit of the human scores; N counts items.
+Units: delta, the sd and b are in the unit of the human scores; N counts items. Numbers outside
+their range are a ValueError.
 """
 
 from __future__ import annotations
@@ -92,9 +93,6 @@ def confidence(
         system_bias_sd: as b of the module, on top of the noise that r implies (an r over texts of
             several systems holds some of it already: its square / N is counted twice).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, sd, paired, item_correlation, system_bias_sd)
     grid = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (r, n, delta)))
@@ -122,9 +120,6 @@ def required_n(
     """Fewest items that give this confidence; infinite where its ceiling is not above it.
 
     Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
     source, relation = _model(scores, **known)
     _checked(np.array([[r, 1.0, delta]], dtype=np.float64))
@@ -195,7 +190,7 @@ def _model(
     item_correlation: float = 0.0,
     system_bias_sd: float = 0.0,
 ) -> tuple[Population, Relation]:
-    """What the arguments say of human scores, and of two systems' errors."""
+    """Human scores and two systems' errors, as the arguments of ``confidence`` have them."""
     relation = Relation(item_correlation, system_bias_sd)  # refused even where it does not count
     return population(scores, sd), relation if paired else replace(relation, shared=0.0)
 

@@ -7,6 +7,8 @@ For every difference delta the paper draws M pairs of systems (N true scores eac
 density shifted by delta), rates each pair V times with a noisy metric, and counts how often the
 means come out in the right order. Two things are drawn here in one go that the paper draws one
 by one, with the same distribution: the mean of N Gaussian noises, and the mean of N kernels.
+
+Numbers outside their range are a ValueError.
 """
 
 from __future__ import annotations
@@ -56,11 +58,8 @@ def population(scores: ArrayLike | None = None, sd: float | None = None) -> Popu
     A standard normal where neither is given: differences are then in standard deviations.
 
     Args:
-        scores: human scores of texts, any shape; NaN is left out.
+        scores: human scores of texts, any shape, two or more with some spread; NaN is left out.
         sd: in place of scores.
-
-    Raises:
-        ValueError: both are given, fewer than two scores, infinities, or no spread.
     """
     if scores is not None and sd is not None:
         raise ValueError("Give human scores or their sd, not both.")
@@ -83,11 +82,8 @@ def population(scores: ArrayLike | None = None, sd: float | None = None) -> Popu
 def noise_sd(r: ArrayLike, sd: float) -> Floats:
     """Noise that a metric of correlation r adds to the human score: s sqrt(1/r^2 - 1).
 
-    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape.
-
-    Raises:
-        ValueError: r is not above 0 and at most 1 (no noise level gives a correlation of 0 or
-            less).
+    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape of r in (0, 1];
+    no noise level gives a correlation of 0 or less.
     """
     values = np.asarray(r, dtype=np.float64)
     if not ((values > 0) & (values <= 1)).all():
@@ -153,16 +149,13 @@ def simulate(
     the paper and the metric scores correlate by ``shared``.
 
     Args:
-        cells: [cells, 3] of r, N and delta, where delta is how far B's density is shifted.
+        cells: [cells, 3] of r, N (at most MOST_ITEMS) and delta, the shift of B's density.
         source: f.
 
     Returns:
         The share [cells] and its standard error [cells]: that of M independent shares, as the V
         evaluations of a pair share its texts; never below what the normal approximation expects
         of so many draws, nor below half a draw, as shares that are (almost) alike say nothing.
-
-    Raises:
-        ValueError: a correlation is not above 0 and at most 1, or N is above MOST_ITEMS.
     """
     if (cells[:, 1] > MOST_ITEMS).any():
         raise ValueError(f"At most {MOST_ITEMS:.0e} items can be simulated: use the closed form.")

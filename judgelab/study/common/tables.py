@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value
-from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.panels import Panels
 
 PARTS = ("low", "high", "p", "n", "unscored")
 """What stands beside the value of an estimate in a summary."""
@@ -36,12 +36,12 @@ def estimate_table(
     return Table(name, title, [{**head, **columns(found)} for head, found in cells], note)
 
 
-def diagnostics_tables(scores: Mapping[str, Scores]) -> list[Table]:
+def diagnostics_tables(panels: Panels) -> list[Table]:
     """What the mechanism reports beside its scores, by panel; no table where that is nothing."""
     rows: list[Row] = [
-        {"panel": panel, "diagnostic": key, "value": value}
-        for panel, one in scores.items()
-        for key, value in one.diagnostics.items()
+        {"panel": name, "diagnostic": key, "value": value}
+        for name, one in panels.items()
+        for key, value in one.scores.diagnostics.items()
     ]
     title = "What the mechanism reports beside its scores"
     return [Table("diagnostics", title, rows)] if rows else []

@@ -71,7 +71,7 @@ class Discrimination(Study):
             tables.categories_table(states, *settings) if known else None,
             tables.correlation_table(states, self.bootstrap, context.seed),
             tables.coverage_table(states),
-            *diagnostics_tables({name: state.scores for name, state in states.items()}),
+            *diagnostics_tables(states),
         ]
         return Result(
             summary=self._summary(context, states, figures, change),

@@ -49,45 +49,49 @@ class Empirical:
     def agreement(self) -> dict[str, Estimate]:
         """Mean share of resamples ranked right, over pairs, with an interval over systems."""
         group = np.zeros(len(self.pairs.delta), dtype=np.int64)
-        return {name: self._means(values, group)[0] for name, values in self._observed().items()}
+        return {kind: self._means(seen, group)[0] for kind, (seen, _) in self._kinds.items()}
 
     def error(self) -> dict[Model, Estimate]:
         """Calibration error of the unpaired predictions."""
         return {
-            model: calibration_error(self._outcomes(model, False), self.draws, self.seed)[0]
+            model: calibration_error(self._outcomes(model), self.draws, self.seed)[0]
             for model in MODELS
         }
 
     def lean(self, model: Model) -> float:
         """By how much a model predicts more than is observed, mean over unpaired pairs."""
-        data = self._outcomes(model, False)
+        data = self._outcomes(model)
         return float(np.nanmean(data.predicted - data.observed))
 
     def tables(self) -> list[Table]:
         """Calibration and its error, the buckets of figure 5, and every pair."""
         return [self._errors(), self._buckets(), self._calibration(), self._pairs()]
 
-    def _observed(self) -> dict[str, Floats]:
-        return {"unpaired": self.pairs.unpaired, "paired": self.pairs.paired}
+    @property
+    def _kinds(self) -> dict[str, tuple[Floats, Mapping[Model, Floats]]]:
+        """Whether two systems answer the same items -> observed and predicted, [pairs] each."""
+        return {
+            "unpaired": (self.pairs.unpaired, self.predicted.unpaired),
+            "paired": (self.pairs.paired, self.predicted.paired),
+        }
 
     def _means(self, values: Floats, group: NDArray[np.int64]) -> dict[int, Estimate]:
         return pair_means(values, group, self.pairs.first, self.pairs.second, self.draws, self.seed)
 
-    def _outcomes(self, model: Model, paired: bool) -> Outcomes:
-        made = self.predicted.paired if paired else self.predicted.unpaired
-        seen = self.pairs.paired if paired else self.pairs.unpaired
+    def _outcomes(self, model: Model, kind: str = "unpaired") -> Outcomes:
+        seen, made = self._kinds[kind]
         return Outcomes(made[model], seen, self.pairs.first, self.pairs.second)
 
     def _errors(self) -> Table:
         rows: list[Row] = []
-        for paired in (False, True):
-            plain = self._outcomes("algorithm_1", paired)
+        for kind, items in (("unpaired", "each its own"), ("paired", "the same")):
+            plain = self._outcomes("algorithm_1", kind)
             for model in MODELS:
-                data = self._outcomes(model, paired)
+                data = self._outcomes(model, kind)
                 error, samples = calibration_error(data, self.draws, self.seed)
                 known = ~np.isnan(data.predicted)
                 row: dict[str, Value] = {
-                    "items": "the same" if paired else "each its own",
+                    "items": items,
                     "model": NAMES[model],
                     "predicted": _mean(data.predicted[known]),
                     "observed": _mean(data.observed[known]),
@@ -112,7 +116,7 @@ class Empirical:
                 b.observed,
             )
             for model in MODELS
-            for b in calibration_bins(self._outcomes(model, False), self.draws, self.seed)
+            for b in calibration_bins(self._outcomes(model), self.draws, self.seed)
         ]
         note = "Systems on items of their own. Intervals resample systems; n counts pairs."
         return estimate_table("calibration", "Predicted and observed", cells, note)
@@ -123,10 +127,9 @@ class Empirical:
         edges = np.linspace(0, float(delta.max(initial=0.0)), BUCKETS + 1)
         group = np.clip(np.searchsorted(edges, delta, side="left") - 1, 0, BUCKETS - 1)
         cells: list[tuple[Row, Estimate]] = []
-        for name, values in self._observed().items():
-            made = self.predicted.unpaired if name == "unpaired" else self.predicted.paired
-            for k, observed in self._means(values, group).items():
-                head: dict[str, Value] = {"items": name, "delta": _mean(delta[group == k])}
+        for kind, (seen, made) in self._kinds.items():
+            for k, observed in self._means(seen, group).items():
+                head: dict[str, Value] = {"items": kind, "delta": _mean(delta[group == k])}
                 for model in MODELS:
                     part = made[model][group == k]
                     head[model] = np.nan if np.isnan(part).all() else float(np.nanmean(part))

@@ -16,13 +16,7 @@ from judgelab.study.ranking.scored import Scored
 
 @dataclass(frozen=True)
 class Assumed:
-    """What the user says of the judge, where people scored nothing.
-
-    Attributes:
-        r: correlation with people over single texts; None: unknown.
-        sd: of human scores; None: 1, so that differences are in standard deviations.
-        system_bias_sd: sd over systems of the judge's errors, in human units; None: unknown.
-    """
+    """What the user says of the judge, where people scored nothing: settings of the study."""
 
     r: float | None = None
     sd: float | None = None

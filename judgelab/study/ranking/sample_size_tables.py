@@ -28,14 +28,10 @@ SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 @dataclass(frozen=True)
 class Question:
-    """Two systems that answer the same items, a difference, a confidence, and what is known.
+    """Two systems that answer the same items: the settings of SampleSize that say what is asked.
 
     Attributes:
-        delta: difference of the true means, human units.
         target: confidence asked for.
-        sd: of human scores.
-        item_correlation: of the two systems' metric scores on an item.
-        system_bias_sd: of the judge between systems, human units.
         scores: human scores in place of ``sd``.
         empty: cells of the human scores' column that hold none.
     """
