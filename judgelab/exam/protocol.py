@@ -27,8 +27,7 @@ class ExamPaper:
     """What an exam asks.
 
     Attributes:
-        panels: the questions, as panels of answers to be compared. Rows need not be the items of
-            the study's panel; ``rows`` says whose they are.
+        panels: the questions, as panels of answers to be compared.
         rows: [questions] number of the study's item that each row of the panels belongs to.
         items: how many items the study has.
         facts: how the paper was set, for the result.

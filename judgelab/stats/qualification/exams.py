@@ -132,6 +132,7 @@ class Marks:
         n, unscored: [judges] answers.
         samples, passes: [draws, judges] the numbers, and which pass, in each resample.
         alone: [judges] the only one with a number, where the threshold is made from the judges'.
+        gap: P_s: [3, judges] confidence on the easy minus the hard set, and its 95 % interval.
     """
 
     value: Floats
@@ -145,6 +146,7 @@ class Marks:
     samples: Floats
     passes: Bools
     alone: Bools
+    gap: Floats | None = None
 
 
 def shares(answers: ArrayLike) -> Shares:
@@ -200,9 +202,12 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     A judge passes whose number exceeds the threshold. P_s has none to choose: a judge that is more
     confident on the easy set passes (equation 4). The same seed resamples the same items.
     """
-    value = answers.values(np.ones((1, answers.items)))[0]
-    samples = answers.values(item_weights(answers.items, draws, seed))
-    bar = Threshold("fixed", 0.5) if isinstance(answers, ConfidenceAnswers) else threshold
+    once, weights = np.ones((1, answers.items)), item_weights(answers.items, draws, seed)
+    value, samples = answers.values(once)[0], answers.values(weights)
+    bar, gap = threshold, None
+    if isinstance(answers, ConfidenceAnswers):
+        bar = Threshold("fixed", 0.5)
+        gap = np.vstack([answers.gaps(once), _quantiles(answers.gaps(weights), INTERVAL)])
     known = ~np.isnan(value)
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
@@ -220,6 +225,7 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
         samples=samples,
         passes=passes | alone,
         alone=alone,
+        gap=gap,
     )
 
 
@@ -235,10 +241,3 @@ def _quantiles(samples: Floats, shares: Sequence[float]) -> Floats:
     if some.any():
         found[:, some] = np.nanquantile(samples[:, some], shares, axis=0)
     return found
-
-
-def spread_of_gap(answers: ConfidenceAnswers, draws: int = 2000, seed: int = 0) -> Floats:
-    """[3, judges] the gap in confidence between the sets, and its 95 % interval."""
-    gap = answers.gaps(np.ones((1, answers.items)))[0]
-    samples = answers.gaps(item_weights(answers.items, draws, seed))
-    return np.stack([gap, *_quantiles(samples, INTERVAL)])

@@ -37,10 +37,9 @@ class ExpertWeights:
     others: tuple[str, ...] = ()
 
     def of(self, names: Sequence[str], metrics: Sequence[str]) -> list[float] | None:
-        """Weights of the metrics, in order, for the first of ``names`` that is listed.
+        """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed.
 
-        Metrics that were not rated drop out and the others are scaled up. None, that is equal
-        weights, where no name is listed.
+        None, that is equal weights, where no name is listed.
 
         Raises:
             ConfigError: none of the rated metrics has any weight.
@@ -57,9 +56,7 @@ class ExpertWeights:
         return [weight / sum(rated) for weight in rated]
 
     def unlisted(self, perturbations: Mapping[str, str]) -> list[str]:
-        """Perturbations (name -> attack) on which all metrics weigh alike for want of an entry.
-
-        None where the table is empty: they are meant to.
+        """Perturbations (name -> attack) without an entry; none where the table is empty.
 
         Raises:
             ConfigError: no entry is of any of them, so that the file would say nothing.
@@ -85,8 +82,8 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     """Weights by name (``conf/expert_weights/<name>.yaml``), from a YAML or from survey answers.
 
     A CSV holds one answer a row: ``perturbation``, ``metric`` (the one most affected), and
-    optionally ``task`` (of this one or of every task where it is empty) and ``expert``. A metric's
-    weight is its share of the answers.
+    optionally ``task`` (empty: every task) and ``expert``. A metric's weight is its share of the
+    answers.
 
     Raises:
         ConfigError: there is no such file or name, or it has weights, but none of this task.

@@ -63,8 +63,9 @@ class Finding:
 
     def fewest(self, counts: Counts, *, weighted: bool) -> int:
         """The count of the metric with the fewest, of those that have weight."""
-        used = [not weighted or self.weights is None or w > 0 for w in self.weights or counts]
-        return int(counts[used].min())
+        if weighted and self.weights is not None:
+            counts = counts[np.array(self.weights) > 0]
+        return int(counts.min())
 
     @property
     def estimate(self) -> Estimate:

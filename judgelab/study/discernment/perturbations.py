@@ -69,8 +69,7 @@ def load_suite(
 
     Args:
         name_or_path: None takes the suite of the dataset, or that of its task.
-        only: the perturbations wanted, by name; None for all.
-        by: what writes those that an LM can write; None leaves it to the suite.
+        only, by: see ``Discernment``.
 
     Raises:
         ConfigError: there is no such suite or perturbation, or an attack is misconfigured.
@@ -169,10 +168,7 @@ class Degraded:
     made: dict[str, dict[str, object]]
 
     def changed(self, column: int) -> NDArray[np.bool_]:
-        """[items] whose text the perturbation of this agent did not leave as it was.
-
-        Texts that could not be written are among them: they are missing, not unchanged.
-        """
+        """[items] whose text this agent's perturbation changed, or could not write."""
         left = set(self.unchanged[self.panel.agents[column].name])
         return np.array([item.id not in left for item in self.panel.items], dtype=np.bool_)
 

@@ -66,11 +66,6 @@ class Discernment(Study):
     replicates: Count = 2000
     bootstrap: Count = 1000
 
-    @property
-    def how(self) -> How:
-        """How scores are made."""
-        return How(self.zero_method, self.combine, self.method)
-
     def ask(self, context: Context) -> None:
         """See Study."""
         context.measure(self._degraded(context)[0].panel)
@@ -91,8 +86,9 @@ class Discernment(Study):
         write_records(context, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, name)
         informative = degraded.informative(ratings)
+        how = How(self.zero_method, self.combine, self.method)
         replicates = self.replicates if self.calibrate else None
-        testing = Testing(self.how, replicates, self.bootstrap, context.seed)
+        testing = Testing(how, replicates, self.bootstrap, context.seed)
         found = testing.findings(degraded, informative, metrics, weights)
         over = averages(found, testing.bars(informative, found), len(panel.items))
         styles = tables.style_table(degraded, ratings)

@@ -229,7 +229,7 @@ def _tests(study: Discernment, found: Sequence[Finding], metrics: int) -> Iterat
         yield f"{len(made)} tests at 5 %: a judge that rates at random sees {rate} of them."
     items = max((int(one.scored.max()) for one in made), default=0)
     if items:
-        alike, own = ceilings(items, study.how.method)
+        alike, own = ceilings(items, study.method)
         rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
         more = math.log(metrics) / UNIT if study.combine == "printed" else 0.0
         which = "D with expert weights" if more else "D"

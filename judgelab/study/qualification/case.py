@@ -42,21 +42,17 @@ class Case:
     """Everything that the tables are made of.
 
     Attributes:
-        responses: what the judges said.
-        agents: names, of ``pairs``.
+        agents: names, of the responses' ``pairs``.
         marks: exam -> how the judges did.
         singles: every judge alone.
         pools: all judges, every subset of the exams (the full one last), and the human filter.
         gold: [items, pairs] people's preference.
         human: [items, agents] people's grade.
         family: agents whose bias rate is asked for.
-        cost: [judges] of their verdicts; NaN where unknown.
-        currency: of all costs.
+        cost: [judges] of their verdicts, in ``currency``; NaN where unknown.
         annotation_cost: of the human filter; NaN where unknown.
-        rules: how pools are made.
         missing: sentences on what is missing, and why.
-        draws: resamples.
-        seed: of the resamples.
+        draws, seed: of the resamples.
     """
 
     responses: JudgeResponses
@@ -104,10 +100,7 @@ class Case:
         return percentile_interval(drawn)
 
     def rank_agreement(self, pool: Pool) -> Floats:
-        """[items] Spearman's rho over an item's answers: 0 where the pool grades all alike.
-
-        An item whose answers people grade alike, or do not grade, has none.
-        """
+        """[items] Spearman's rho: 0 where the pool, NaN where people grade all answers alike."""
         scores = answer_scores(self.responses, pool, len(self.agents))
         human = np.where(np.isnan(scores), np.nan, self.human)
         found = item_correlations(scores, human)
@@ -120,10 +113,9 @@ class Case:
         return bootstrap_mean(self.rank_agreement(pool), self.draws, self.seed)
 
     def gain(self, measure: str, pool: Pool, other: Pool) -> Estimate:
-        """What one method has more than another, ``accuracy`` or ``spearman``; tested on items.
+        """What one method has more ``accuracy`` or ``spearman`` of than another.
 
-        n: pairs (accuracy) or items (spearman) that both have; unscored: those that either lacks;
-        p: sign flips of whole items.
+        n: pairs (accuracy) or items (spearman) that both have; p: sign flips of whole items.
         """
         if measure == "accuracy":
             first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)

@@ -107,8 +107,7 @@ def ask(
 ) -> JudgeResponses:
     """Put the mechanism's questions and the exams to every judge.
 
-    Reference answers are shown in exams that are made of them, and to mechanisms for which they
-    are evidence; verdicts on them are not asked for, as no pool uses them.
+    Verdicts on reference answers, which no pool uses, are asked for only where they are evidence.
 
     Raises:
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
@@ -234,13 +233,10 @@ class JudgePrices:
     ) -> Floats:
         """[judges] what each judge's verdicts cost, exams not included; NaN where unknown.
 
-        A judge behind an endpoint costs what the run's price list says of its model, input and
-        reply each at its price; one that the list lacks, that runs here or is recorded, what this
-        list says. One on neither list costs nothing if it runs here, and is else unknown.
-
-        Args:
-            asked: the judges that were asked now.
-            model_prices: the run's price list (budget.prices).
+        A judge of ``asked`` (now, by name) behind an endpoint costs what the run's price list
+        (``model_prices``) says of its model, input and reply each at its price; one that the list
+        lacks, that runs here or is recorded, what this list says. One on neither list costs
+        nothing if it runs here, and is else unknown.
 
         Raises:
             ConfigError: the two lists have different currencies.

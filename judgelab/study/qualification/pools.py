@@ -75,9 +75,7 @@ class PoolingRules:
     """How pools are made.
 
     Attributes:
-        weighting: see ``stats.qualification.decisions.fusion_weights``.
-        orders: whether both orders of a pair are one vote.
-        tolerance: of ties.
+        weighting, orders, tolerance: see ``fusion_weights``, ``votes_of`` and ``decide``.
         excused: whether a judge that did not take an exam counts as having passed it.
     """
 

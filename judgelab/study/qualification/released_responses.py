@@ -58,12 +58,9 @@ def recall(
     named: Sequence[str] | None,
     exams: Mapping[str, Exam],
 ) -> JudgeResponses:
-    """What the judges said.
+    """What the judges said about a panel of dataset=auto_pre_released.
 
     Args:
-        lm: the replay.
-        panel: of dataset=auto_pre_released.
-        pairs: of its agents.
         mechanism: which format.
         named: judges; None: those with a pertinence exam, else all with verdicts.
         exams: those wanted. How they are asked is recorded with them.

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
-from judgelab.core.estimator import LM, Estimator, mixed
+from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
@@ -19,7 +19,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.stats.qualification.decisions import Orders, Weighting
-from judgelab.stats.qualification.exams import Marks, Threshold, ThresholdRule, mark
+from judgelab.stats.qualification.exams import Threshold, ThresholdRule, mark
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
 from judgelab.study.qualification.case import (
@@ -132,7 +132,10 @@ class Qualification(Study):
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(context, panel, responses, prices)
-        by = self._estimators(context, responses)
+        by = [
+            replace(context, evaluation_lm=self.judges[name]).estimator(data.attrs)
+            for name, data in responses.measured.items()
+        ] or [context.estimator({})]  # recorded verdicts have one for all judges
         write("records/clean_decisions.parquet", case.records(panel))
         made = tables.all_tables(case)
         return Result(
@@ -148,14 +151,6 @@ class Qualification(Study):
     def ask(self, context: Context) -> None:
         """See Study."""
         self._responses(context, self._settled(context)[0])
-
-    def _estimators(self, context: Context, responses: JudgeResponses) -> list[Estimator]:
-        """What each judge's verdicts are estimates by; recorded ones have one for all."""
-        asked = [
-            replace(context, evaluation_lm=self.judges[name]).estimator(data.attrs)
-            for name, data in responses.measured.items()
-        ]
-        return asked or [context.estimator({})]
 
     def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
         """Panel and prices; what is only needed in the end is checked before a judge is asked."""
@@ -210,10 +205,11 @@ class Qualification(Study):
         self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
     ) -> Case:
         gold = preferences_of(panel, responses.pairs)
-        marks: dict[str, Marks] = {}
-        for name, answers in responses.exams.items():
-            bar = self._bar(name) if name in FIXED else Threshold()
-            marks[name] = mark(answers, bar, self.bootstrap, context.seed)
+        bars = {name: self._bar(name) for name in FIXED}
+        marks = {
+            name: mark(answers, bars.get(name, Threshold()), self.bootstrap, context.seed)
+            for name, answers in responses.exams.items()
+        }
         rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools = examined(responses, marks, rules)
         names = [agent.name for agent in panel.agents]

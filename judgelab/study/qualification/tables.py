@@ -18,7 +18,6 @@ from judgelab.stats.qualification.decisions import (
     ties_of,
     unscored_pairs,
 )
-from judgelab.stats.qualification.exams import ConfidenceAnswers, spread_of_gap
 from judgelab.study.common.tables import WITHOUT_P, columns, entries
 from judgelab.study.qualification.case import Case, family_pairs
 from judgelab.study.qualification.pools import EVERYBODY, Pool, admitted
@@ -79,10 +78,6 @@ def exams_table(case: Case) -> Table:
     """Numbers, thresholds and how certain the pass is."""
     rows: list[Row] = []
     for exam, marks in case.marks.items():
-        answers = case.responses.exams[exam]
-        gap = None
-        if isinstance(answers, ConfidenceAnswers):
-            gap = spread_of_gap(answers, case.draws, case.seed)
         for k, judge in enumerate(case.responses.judges):
             row: dict[str, Value] = {
                 "exam": exam,
@@ -96,8 +91,8 @@ def exams_table(case: Case) -> Table:
             }
             if exam == "consistency":
                 row["tied"] = float(case.responses.tied[k])
-            if gap is not None:
-                row["gap"], row["gap_low"], row["gap_high"] = map(float, gap[:, k])
+            if marks.gap is not None:
+                row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
             rows.append(row)
     note = (
         "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
