@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from judgelab.core.errors import JudgelabError
-from judgelab.report import comparison, page
+from judgelab.report import page, sweep
 from judgelab.store.run_dir import RunDir
 
 
@@ -17,8 +17,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="+", help="a run directory, or a sweep's")
     for folder in parser.parse_args().folder:
         try:
-            sweep = any(folder.glob("*/job.json"))
-            print(comparison.write(folder) if sweep else page.write(RunDir(folder)))
+            jobs = any(folder.glob("*/job.json"))
+            print(sweep.write(folder) if jobs else page.write(RunDir(folder)))
         except JudgelabError as cause:
             sys.exit(f"error: {cause}")
 

@@ -17,79 +17,64 @@ from judgelab.report.tables import Column, Row, columns, cut
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 SCREEN = 44  # lines for the tables; the notes and paths come on top
 LONGEST = 32  # characters of a cell; the page has all
 HIDDEN = frozenset({"meaning"})  # said at length on the page
 PLAIN_WIDTH = 120
+HEADING = "bold cyan"
 
 
 def show(result: Mapping[str, Any], folder: Path) -> None:
-    """Print the notes, the tables that fit a screen, and where everything lies.
-
-    Args:
-        result: what Result.to_json gives.
-        folder: the run directory.
-    """
+    """Print the notes, the tables that fit a screen, and where everything lies: ``folder``."""
     page(screen(result, folder))
 
 
 def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     """The parts that ``show`` prints, from top to bottom."""
-    from rich.text import Text
-
-    said = [*result["notes"], *lines(result)]
-    parts: list[RenderableType] = [Text(format.text(note)) for note in said]
+    parts: list[RenderableType] = [
+        line(format.text(note)) for note in [*result["notes"], *lines(result)]
+    ]
     left, elsewhere = SCREEN, []
     for table in result["tables"]:
         rows, dropped = cut(table["rows"])
         needed = len(rows) + 3 + bool(dropped)
         if not rows or needed > left:
-            elsewhere.append(table["name"])
+            elsewhere.append(format.words(table["name"]))
             continue
         left -= needed
         parts += _section(table, rows, dropped)
-    parts += _places(elsewhere, folder)
-    return parts
+    parts.append("")
+    if elsewhere:
+        parts.append(line(f"More in the report: {', '.join(elsewhere)}"))
+    return [*parts, f"report   {folder / 'report.html'}", f"records  {folder / 'records'}"]
 
 
 def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[RenderableType]:
-    from rich.text import Text
-
+    """The table under its heading, which names the panel where all rows belong to one."""
     shown = columns(rows, table.get("columns", ()), table.get("level", 0.95))
-    hidden = HIDDEN if any(column.key == "statistic" for column in shown) else frozenset()
-    shown, common = _without_common([column for column in shown if column.key not in hidden])
-    title = format.text(table["title"])
-    heading = f"{title} ({', '.join(common)})" if common else title
-    table_grid = grid([_shortened(column) for column in shown])
-    parts: list[RenderableType] = ["", Text(heading, style="bold cyan"), table_grid]
+    if any(column.key == "statistic" for column in shown):
+        shown = [column for column in shown if column.key not in HIDDEN]
+    heading = format.text(table["title"])
+    panels = next((column.cells for column in shown if column.key == "panel"), ())
+    if len(set(panels)) == 1 and len(shown) > 1:
+        heading += f" ({panels[0]})"
+        shown = [column for column in shown if column.key != "panel"]
+    cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in shown)
+    short = [replace(column, cells=each) for column, each in zip(shown, cells, strict=True)]
+    parts: list[RenderableType] = ["", line(heading, HEADING), grid(short)]
     if dropped:
         said = f"first and last of {len(rows) + dropped} rows: tables/{table['name']}.csv has all"
-        parts.append(Text(said, style="dim"))
+        parts.append(line(said, "dim"))
     return parts
 
 
-def _shortened(column: Column) -> Column:
-    return replace(column, cells=tuple(format.shorten(cell, LONGEST) for cell in column.cells))
-
-
-def _without_common(shown: list[Column]) -> tuple[list[Column], list[str]]:
-    """The panel goes into the heading where all rows shown belong to one."""
-    for column in shown:
-        if column.key == "panel" and len(shown) > 1 and len(set(column.cells)) == 1:
-            return [other for other in shown if other is not column], [column.cells[0]]
-    return shown, []
-
-
-def _places(elsewhere: list[str], folder: Path) -> list[RenderableType]:
+def line(words: str, style: str = "") -> Text:
+    """Words, whatever they hold, broken where the width demands it."""
     from rich.text import Text
 
-    parts: list[RenderableType] = [""]
-    if elsewhere:
-        parts.append(Text(f"More in the report: {', '.join(map(format.words, elsewhere))}"))
-    parts.append(f"report   {folder / 'report.html'}")
-    parts.append(f"records  {folder / 'records'}")
-    return parts
+    return Text(words, style=style)
 
 
 def page(parts: Iterable[RenderableType]) -> None:
@@ -111,8 +96,7 @@ def rendered(parts: Iterable[RenderableType], width: int, *, colour: bool = Fals
         whole = isinstance(part, str)
         console.print(part, soft_wrap=whole, markup=False, highlight=False)
     assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().split("\n")
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(row.rstrip() for row in console.file.getvalue().split("\n"))
 
 
 def fits(part: RenderableType, width: int) -> bool:
@@ -127,18 +111,17 @@ def fits(part: RenderableType, width: int) -> bool:
 def grid(shown: Sequence[Column], gap: int = 2) -> Table:
     """A table without rules: names left, numbers right, numbers never broken."""
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
     for column in shown:
         table.add_column(
-            Text(column.heading),
+            line(column.heading),
             justify="right" if column.numeric else "left",
             no_wrap=column.numeric,
             overflow="fold",
         )
     for row in zip(*(column.cells for column in shown), strict=True):
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(line(cell) for cell in row))
     return table
 
 

@@ -14,6 +14,8 @@ from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.core.resources import PROGRAM
 from judgelab.store.run_dir import RunDir
 
+LOST = "its process ended before it left a result: repeat the sweep, finished jobs are kept."
+
 
 @dataclass(frozen=True)
 class SweepJob:
@@ -23,8 +25,7 @@ class SweepJob:
         number: its place in the sweep.
         overrides: the command line of the job, as Hydra took it.
         choices: config group -> option.
-        run: the run directory; None where the job failed.
-        result: what Result.to_json wrote there; None where the job failed.
+        run, result: its directory and what Result.to_json wrote there; None where it failed.
         error: why it failed, in a sentence; None where it did not.
     """
 
@@ -51,11 +52,14 @@ class SweepJob:
         """The flat summary of the result; empty where there is none."""
         return {} if self.result is None else self.result["summary"]
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """The sentences of the result that a reader must see."""
+        return () if self.result is None else self.result["notes"]
+
 
 def jobs(folder: Path) -> list[SweepJob]:
     """The jobs of a sweep in their order.
-
-    A folder without job.json means that the job's process ended before it wrote one.
 
     Raises:
         DataError: the folder holds no job.
@@ -75,10 +79,7 @@ def axes(found: Sequence[SweepJob]) -> list[str]:
 
 
 def estimators(found: Sequence[SweepJob]) -> list[Estimator | None]:
-    """What each job's scores are estimates by; None where it failed, or has several or none.
-
-    (The page of a job with several, one for each of its judges, names their differences.)
-    """
+    """What each job's scores are estimates by; None where it failed, or has several or none."""
     made = [read_estimators(job.result or {}) for job in found]
     return [each[0] if len(each) == 1 else None for each in made]
 
@@ -135,10 +136,7 @@ def _job(path: Path, number: int) -> SweepJob:
     try:
         word = json.loads((path / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        lost = (
-            "its process ended before it left a result: repeat the sweep, finished jobs are kept."
-        )
-        return SweepJob(number, (), {}, None, None, lost)
+        return SweepJob(number, (), {}, None, None, LOST)
     choices = {str(key): str(value) for key, value in word["choices"].items()}
     overrides = tuple(word["overrides"])
     if word["status"] == "failed":

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.result import estimated, read_estimate
-from judgelab.report import format, html
+from judgelab.report import figures, format
 from judgelab.report.jobs import command_line
 from judgelab.report.tables import columns, frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from pandas import DataFrame
 
 MOST = 8  # cards
 UNLISTED = ("tracker", "overrides")  # of the manifest: known too late, and shown as the command
@@ -37,16 +42,16 @@ def write(run_dir: RunDir) -> Path:
     config = _config(run_dir)
     tables = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in tables.items():
-        run_dir.write_text(f"tables/{name}.csv", data.to_csv(index=False, lineterminator="\n"))
+        write_csv(run_dir, f"tables/{name}.csv", data)
     study = format.words(str(result["summary"].get("study", "study")))
-    text = html.page(
+    text = render(
         "run.html",
         heading=heading(result),
         facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
         notes=[*result["notes"], *lines(result), *_slower(manifest)],
         cards=cards(result),
         unscored=list(unscored(result)),
-        figures=html.figures(run_dir, result["figures"], tables),
+        figures=figures.write(run_dir, result["figures"], tables),
         tables=[_shown(table) for table in result["tables"]],
         command=command(manifest),
         config=config,
@@ -128,10 +133,8 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
             total = found["unscored"] + (found["n"] or 0)
             counts = f"{format.number(found['unscored'])} of {format.number(total)} items"
             panel, _, statistic = key.rpartition("/")
-            name = format.words(statistic)
-            groups.setdefault(counts, []).append(
-                f"{name}, {format.words(panel)}" if panel else name
-            )
+            named = [format.words(part) for part in (statistic, panel) if part]
+            groups.setdefault(counts, []).append(", ".join(named))
     for counts, names in groups.items():
         yield f"{counts} are unscored and left out of {' · '.join(names)}."
 
@@ -148,9 +151,8 @@ def _config(run_dir: RunDir) -> str:
 
 def _entry(key: str, found: Mapping[str, Any]) -> dict[str, str]:
     """The number; panel and interval; n, unscored and p in words."""
-    number, _, interval = format.estimate(found["value"], found["low"], found["high"]).partition(
-        " "
-    )
+    shown = format.estimate(found["value"], found["low"], found["high"])
+    number, _, interval = shown.partition(" ")
     facts = [f"n = {format.number(found['n'])}"] if found["n"] is not None else []
     if found["unscored"]:
         facts.append(f"{format.number(found['unscored'])} unscored")
@@ -187,3 +189,35 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
             shown = "not installed" if key == "versions" and part is None else format.text(part)
             rows.append({"entry": f"{format.words(key)} {inner}".strip(), "is": shown})
     return rows
+
+
+def write_csv(into: RunDir, name: str, data: DataFrame) -> None:
+    """Write a table as numbers."""
+    into.write_text(name, data.to_csv(index=False, lineterminator="\n"))
+
+
+def render(template: str, **values: Any) -> str:
+    """A page of templates/; strings are texts, whatever they hold."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("judgelab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        keep_trailing_newline=True,
+    )
+
+
+def _printable(value: Any) -> Any:
+    """A user's text without control characters; markup as it is."""
+    from markupsafe import Markup
+
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in value)

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-FIRST = 60.0  # seconds before the first plain line: a short run stays silent
-EVERY = 60.0  # seconds between plain lines
-
 
 class Progress:
     """Stage, calls done, rate, time left, cache hits, cost so far.
@@ -21,15 +18,16 @@ class Progress:
     Args:
         cost: what has been spent so far, in words; "" where nothing is.
         stream: where to write; stdout belongs to the result.
-        first, every: seconds before the first plain line and between lines.
+        first, every: seconds before the first plain line (a short run stays silent) and between
+            lines.
     """
 
     def __init__(
         self,
         cost: Callable[[], str],
         stream: TextIO | None = None,
-        first: float = FIRST,
-        every: float = EVERY,
+        first: float = 60.0,
+        every: float = 60.0,
     ) -> None:
         self._cost, self._stream = cost, stream or sys.stderr
         self._live, self._every = self._stream.isatty(), every
@@ -91,12 +89,8 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task("")
         assert self._task is not None
-        self._bar.update(
-            self._task,
-            description=self._line(),
-            completed=self._done,
-            total=self._total or None,
-        )
+        done, total = self._done, self._total or None
+        self._bar.update(self._task, description=self._line(), completed=done, total=total)
 
 
 def _span(seconds: float) -> str:

@@ -1,17 +1,32 @@
-"""The end of a sweep: one comparison over its runs, and an exit code that tells of failures.
+"""The end of a sweep: its runs side by side on the console, as CSV and JSON, and as a page.
 
-Hydra builds this callback at the start of every command, so nothing heavy is imported here.
+Hydra builds the callback at the start of every command, so nothing heavy is imported here.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
+
+from judgelab.config.launch import sentence
+from judgelab.report import console, figures, format
+from judgelab.report.jobs import SweepJob, axes, jobs, warnings
+from judgelab.report.page import render, write_csv
+from judgelab.report.sweep_tables import LEGEND, points, shown, study_tables, table
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+UNBROKEN = 1000  # columns: such a line is left to the terminal to break
 
 
 class Comparison(Callback):
@@ -28,13 +43,10 @@ class Comparison(Callback):
         Raises:
             SystemExit: a job failed, or the comparison itself did (Hydra would only warn).
         """
-        from judgelab.config.launch import sentence
-        from judgelab.report import comparison
-
         if config.get("dry_run") is True:  # every job has said what it would ask
             return
         try:
-            failed = comparison.conclude(Path(config.hydra.sweep.dir))
+            failed = conclude(Path(config.hydra.sweep.dir))
         except Exception as cause:
             if OmegaConf.select(config, "debug.traceback"):
                 traceback.print_exc()
@@ -42,3 +54,116 @@ class Comparison(Callback):
             raise SystemExit(1) from cause
         if failed:
             raise SystemExit(1)
+
+
+def conclude(folder: Path) -> int:
+    """Print the comparison of a sweep, write it, and return how many jobs failed."""
+    found = jobs(folder)
+    write(folder)
+    console.page(screen(found, folder))
+    return sum(job.error is not None for job in found)
+
+
+def write(folder: Path) -> Path:
+    """Write comparison.csv, comparison.json, figures and report.html; returns the latter.
+
+    Beside them, where jobs are of such studies, metrics_by_attacks.csv and judges.csv.
+
+    Args:
+        folder: hydra.sweep.dir; holds a folder with job.json for every job.
+
+    Raises:
+        JudgelabError: there are no jobs, or a result cannot be read.
+    """
+    found, into = jobs(folder), RunDir(folder)
+    sections = study_tables(found)
+    into.write_json("comparison.json", [_entry(job) for job in found])
+    write_csv(into, "comparison.csv", table(found))
+    for section in sections:
+        write_csv(into, f"{section.name}.csv", section.rows)
+    drawn = {"points": points(found)} | {section.name: section.rows for section in sections}
+    names = ["effect_sizes_by_mechanism", "auc_under_attack"] if len(drawn["points"]) else []
+    failed = {place: job for place, job in enumerate(found) if job.error is not None}
+    runs = [job.run for job in found if job.run is not None]
+    text = render(
+        "sweep.html",
+        heading=f"{len(found)} runs: {' × '.join(axes(found))}",
+        facts=[f"{len(found) - len(failed)} finished, {len(failed)} failed", _fixed(found)],
+        warnings=warnings(found),
+        notes=list(dict.fromkeys(note for job in found for note in job.notes)),
+        columns=shown(found, _two_lines),
+        spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},
+        legend=LEGEND,
+        repeats=[job.command for job in failed.values() if job.overrides],
+        sections=sections,
+        figures=figures.write(into, [*names, *(section.figure for section in sections)], drawn),
+        runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
+    )
+    return into.write_text("report.html", text)
+
+
+def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
+    """Notes, the one table, what failed with the command that repeats it, and the files."""
+    parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
+    parts += [console.line(note) for note in _common_notes(found)]
+    title = f"Comparison of {len(found)} runs"
+    parts += ["", console.line(title, console.HEADING), *_fitting(found)]
+    for section in study_tables(found):
+        title, wide = next(iter(section.tables.items()))
+        grid = console.grid(wide)
+        fits = console.fits(grid, console.width())
+        grid = grid if fits else console.grid(section.narrow)
+        parts += ["", console.line(title, console.HEADING), grid]
+    for error in dict.fromkeys(job.error for job in found if job.error is not None):
+        failed = [job for job in found if job.error == error]
+        numbers = ", ".join(str(job.number) for job in failed)
+        said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
+        parts += ["", console.line(said, "red")]
+        parts += [f"  {job.command}" for job in failed if job.overrides]
+    report, csv = folder / "report.html", folder / "comparison.csv"
+    return [*parts, "", f"report   {report}", f"table    {csv}"]
+
+
+def _common_notes(found: Sequence[SweepJob]) -> list[str]:
+    """The notes of every finished run: said once."""
+    finished = [job for job in found if job.result is not None]
+    first = finished[0].notes if finished else ()
+    return [format.text(note) for note in first if all(note in job.notes for job in finished)]
+
+
+def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
+    """The table with as much of the intervals as the width allows."""
+    for write, gap in ((format.estimate, 2), (format.stacked, 1)):
+        grid = console.grid(shown(found, write), gap)
+        if console.fits(grid, console.width()):
+            return [grid]
+    columns = [replace(c, heading=c.heading.replace(" ", "\n")) for c in shown(found, _value)]
+    bare = console.grid(columns, gap=1)
+    whole = bare if console.fits(bare, console.width()) else console.rendered([bare], UNBROKEN)
+    return [whole, console.line("95 % intervals: in comparison.csv and the report", "dim")]
+
+
+def _value(value: object, low: object, high: object) -> str:
+    return format.stacked(value, None, None)
+
+
+def _two_lines(value: object, low: object, high: object) -> str:
+    return format.estimate(value, low, high).replace(" ", "\n", 1)
+
+
+def _fixed(found: Sequence[SweepJob]) -> str:
+    """What all jobs were given alike."""
+    keys = found[0].settings
+    return " ".join(f"{key}={value}" for key, value in keys.items() if key not in axes(found))
+
+
+def _entry(job: SweepJob) -> dict[str, Any]:
+    return {
+        "job": job.number,
+        "overrides": list(job.overrides),
+        "settings": job.settings,
+        "run": None if job.run is None else str(job.run),
+        "error": job.error,
+        "estimators": list((job.result or {}).get("estimators", ())),
+        "summary": dict(job.summary),
+    }

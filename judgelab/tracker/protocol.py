@@ -28,8 +28,9 @@ class TrackedRun:
     sweep: str | None
 
 
-class Mirror(Protocol):
-    """One run as a tracker shows it. Each method may raise: the run goes on."""
+class Mirror:
+    """One run as a tracker shows it; this one shows nothing. Each method may raise: the run
+    goes on."""
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
         """A point of a curve, while the run goes on.
@@ -38,15 +39,13 @@ class Mirror(Protocol):
             curve: the name of the result's table that will hold it.
             row: ``step``, and what is known there.
         """
-        ...
 
     def publish(self, result: Result) -> str | None:
         """Mirror what the finished run found; returns where to look, or None."""
-        ...
+        return None
 
     def close(self) -> None:
         """The run ends without a result; what was mirrored stays."""
-        ...
 
 
 class Tracker(Protocol):
@@ -57,20 +56,15 @@ class Tracker(Protocol):
         ...
 
 
-class Careful:
-    """A tracker's mirror of one run; whatever it raises becomes a warning on stderr.
-
-    Args:
-        tracker: whose mirror.
-        run: what it follows.
-    """
+class Careful(Mirror):
+    """A tracker's mirror of one run; whatever it raises becomes a warning on stderr."""
 
     def __init__(self, tracker: Tracker, run: TrackedRun) -> None:
-        self._mirror: Mirror = tracker.follow(run)
+        self._mirror = tracker.follow(run)
         self._broken = False
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
-        """See Mirror; after a fault, no more points are sent."""
+        """After a fault, no more points are sent."""
         if self._broken:
             return
         try:
@@ -80,7 +74,7 @@ class Careful:
             _warn("the tracker failed, curves are kept on disk alone", cause)
 
     def publish(self, result: Result) -> str | None:
-        """See Mirror; "failed: ..." after a fault."""
+        """Print where to look; "failed: ..." after a fault."""
         try:
             place = self._mirror.publish(result)
         except Exception as cause:
@@ -91,7 +85,7 @@ class Careful:
         return place
 
     def close(self) -> None:
-        """See Mirror."""
+        """A fault changes nothing."""
         try:
             self._mirror.close()
         except Exception as cause:

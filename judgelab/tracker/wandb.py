@@ -15,7 +15,11 @@ from urllib.parse import urlparse
 
 from judgelab.core.errors import require
 from judgelab.core.result import Result, plain
-from judgelab.tracker.protocol import TrackedRun
+from judgelab.tracker.protocol import Mirror, TrackedRun
+
+FLUSH = "x_transaction_log_flush_interval"
+"""Seconds between W&B's writes to disk: 1, not its 15, as a kill may come between. Older releases
+write a full buffer at a time and lack the setting."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,11 @@ class WandbTracker:
         return WandbMirror(self, run)
 
 
-class WandbMirror:
+class WandbMirror(Mirror):
     """One W&B run.
 
     A run that was killed and continues has another W&B run, whose curve begins anew at step 0; the
     first one keeps what it had.
-
-    Args:
-        tracker: where to, and in which mode.
-        run: what is mirrored.
     """
 
     def __init__(self, tracker: WandbTracker, run: TrackedRun) -> None:
@@ -59,12 +59,12 @@ class WandbMirror:
         self._sent: set[tuple[str, float, str]] = set()
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
-        """See Mirror."""
+        """Sent at once, unless W&B is disabled."""
         if self._mode != "disabled":
             self._curve(self._open(), curve, [row])
 
     def publish(self, result: Result) -> str | None:
-        """See Mirror: its address, or the folder that ``wandb sync`` takes."""
+        """Returns its address, or the folder that ``wandb sync`` takes."""
         if self._mode == "disabled":
             return None
         mirror = self._open(str(result.summary.get("study", "run")))
@@ -76,7 +76,7 @@ class WandbMirror:
         return f"{place}{self._kept_offline}"
 
     def close(self) -> None:
-        """See Mirror."""
+        """W&B shows the run as failed."""
         if self._mirror is not None:
             self._mirror.finish(exit_code=1)
 
@@ -108,8 +108,10 @@ class WandbMirror:
             disable_git=True,
             save_code=False,
             x_disable_stats=True,
-            **_prompt_writing(wandb),
         )
+        if FLUSH in wandb.Settings.model_fields:
+            setattr(settings, FLUSH, 1.0)
+        study = str(run.config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
         return wandb.init(
             project=tracker.project,
             entity=tracker.entity,
@@ -117,7 +119,7 @@ class WandbMirror:
             dir=str(root),
             name=run.name,
             group=run.sweep,
-            job_type=kind or _study(run.config),
+            job_type=kind or study,
             config=dict(run.config),
             settings=settings,
         )
@@ -127,7 +129,7 @@ class WandbMirror:
         if not rows or "step" not in rows[0]:
             return
         axis = f"{name}/step"
-        if not any(curve == name for curve, _, _ in self._sent):
+        if all(curve != name for curve, _, _ in self._sent):
             mirror.define_metric(axis, hidden=True)
             mirror.define_metric(f"{name}/*", step_metric=axis)
         for row in rows:
@@ -136,20 +138,6 @@ class WandbMirror:
             if new:
                 self._sent |= {(name, row["step"], k) for k in new}
                 mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
-
-
-def _prompt_writing(wandb: Any) -> dict[str, float]:
-    """Have W&B's process write what it has once a second, not every 15: a kill may come between.
-
-    Older releases write a full buffer at a time, and cannot be asked.
-    """
-    name = "x_transaction_log_flush_interval"
-    return {name: 1.0} if name in wandb.Settings.model_fields else {}
-
-
-def _study(config: Mapping[str, Any]) -> str:
-    """The study's name from a config, before there is a result."""
-    return str(config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
 
 
 def credentials_mode() -> str:
@@ -171,7 +159,9 @@ def _log(mirror: Any, folder: Path, result: Result, texts: bool) -> None:
     mirror.summary.update(plain(result.summary))
     if result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
-        mirror.config.update(_estimators(result))
+        found = [asdict(one) for one in result.estimators]  # runs are filtered by the config
+        numbered = {str(number): one for number, one in enumerate(found)}
+        mirror.config.update({"estimator": found[0] if len(found) == 1 else numbered})
     for table in result.tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
@@ -185,11 +175,3 @@ def _log(mirror: Any, folder: Path, result: Result, texts: bool) -> None:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(folder)))
     mirror.log_artifact(artifact)
-
-
-def _estimators(result: Result) -> dict[str, Any]:
-    """For the config, by which runs are filtered: the one estimator, or all of them numbered."""
-    found = [asdict(one) for one in result.estimators]
-    if len(found) < 2:
-        return {"estimator": found[0]} if found else {}
-    return {"estimator": {str(number): one for number, one in enumerate(found)}}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 LOSSES = (
@@ -19,106 +19,91 @@ LOSSES = (
 HUES = style.HUES * 4
 
 
-def confidence(tables: Tables, table: str, by: str, name: str) -> Figure:
-    """Confidence against the difference, one line for each value of ``by`` (figures 4 and 7).
+def by_items(tables: Tables) -> Drawn:
+    """Confidence against the difference, one line for each N (figure 4)."""
+    frame = tables["by_items"]
+    said = f"Algorithm 1 at r = {frame['r'].iloc[0]:.2f}. {_bands(frame)}"
+    return Drawn("Confidence by number of items", _confidence(frame, "n", "N = {:,.0f}"), said)
 
-    Args:
-        tables: ``table`` with by, delta, confidence, standard_error.
-        table: its name.
-        by: the column that tells the lines apart.
-        name: of a line, with its value in braces.
-    """
-    drawn, side = style.single(3.8)
+
+def by_correlation(tables: Tables) -> Drawn:
+    """Confidence against the difference, one line for each correlation (figure 7)."""
+    frame = tables["by_correlation"]
+    said = f"Algorithm 1 with N = {int(frame['n'].iloc[0]):,} items. {_bands(frame)}"
+    return Drawn("Confidence by correlation", _confidence(frame, "r", "r = {:.2f}"), said)
+
+
+def _confidence(frame: DataFrame, by: str, name: str) -> Figure:
+    """One line for each value of ``by``, which ``name`` holds in braces."""
+    figure, side = style.single(3.8)
     entries = []
-    for colour, (value, part) in zip(HUES, tables[table].groupby(by, sort=False), strict=False):
+    for colour, (value, part) in zip(HUES, frame.groupby(by, sort=False), strict=False):
         low = part["confidence"] - 1.96 * part["standard_error"]
         high = part["confidence"] + 1.96 * part["standard_error"]
         side.fill_between(part["delta"], low, high.clip(upper=1), color=colour, alpha=0.18, lw=0)
         side.plot(part["delta"], part["confidence"], color=colour, lw=1.5)
         entries.append(style.line(colour, "-", name.format(value)))
     side.axhline(0.95, **style.DASHED)
-    side.set_xlabel("Difference of the systems' true means")
-    side.set_ylabel("Confidence in the right order")
+    side.set(xlabel="Difference of the systems' true means", ylabel="Confidence in the right order")
     side.grid(axis="y")
-    style.legend(drawn, entries)
-    return drawn
+    style.legend(figure, entries)
+    return figure
 
 
-def _by_items_caption(tables: Tables) -> str:
-    return f"Algorithm 1 at r = {tables['by_items']['r'].iloc[0]:.2f}. {_bands(tables, 'by_items')}"
-
-
-def _by_correlation_caption(tables: Tables) -> str:
-    n = int(tables["by_correlation"]["n"].iloc[0])
-    return f"Algorithm 1 with N = {n:,} items. {_bands(tables, 'by_correlation')}"
-
-
-def _bands(tables: Tables, table: str) -> str:
-    error = tables[table]["standard_error"].max()
+def _bands(frame: DataFrame) -> str:
+    error = frame["standard_error"].max()
     return f"Bands: 1.96 standard errors of the simulation (at most {error:.3f}); dashed: .95."
 
 
-def trade_off(tables: Tables) -> Figure:
+def trade_off(tables: Tables) -> Drawn:
     """Items that a correlation needs, one line for each difference (figure 3)."""
     frame = tables["trade_off"]
-    drawn, side = style.single(3.8)
+    figure, side = style.single(3.8)
     entries = []
+    lost = []
     for colour, (delta, part) in zip(HUES, frame.groupby("delta", sort=False), strict=False):
         side.plot(part["r"], part["items"], color=colour, lw=1.6)
         entries.append(style.line(colour, "-", f"difference {delta:.3g}"))
         if BIASED in part:
             reached = part.dropna(subset=[BIASED])
             side.plot(reached["r"], reached[BIASED], color=colour, lw=1.2, ls="--")
+            lost += [f"{delta:.3g}"] if reached.empty else []
     if BIASED in frame and frame[BIASED].notna().any():
         entries.append(style.line(style.MUTED, "--", "with the judge's bias between systems"))
-    side.set_yscale("log")
+    wanted = f"Items for a confidence of {frame['confidence'].iloc[0]:g}"
+    side.set(yscale="log", xlabel="Correlation with people, r", ylabel=wanted)
     side.yaxis.set_major_formatter(style.whole)
-    side.set_xlabel("Correlation with people, r")
-    side.set_ylabel(f"Items for a confidence of {frame['confidence'].iloc[0]:g}")
     side.grid()
-    style.legend(drawn, entries)
-    return drawn
-
-
-def _trade_off_caption(tables: Tables) -> str:
-    frame = tables["trade_off"]
+    style.legend(figure, entries)
     said = "Items grow with 1/r² and 1/difference²: half the correlation needs four times as many."
     if BIASED not in frame:
-        return f"{said} The judge's bias between systems is not known: these are the fewest."
-    reached = frame.dropna(subset=[BIASED])["delta"]
-    lost = [f"{d:.3g}" for d in frame["delta"].unique() if d not in set(reached)]
-    if not lost:
-        return said
-    return (
-        f"{said} With the judge's bias no number of items is enough for a difference of "
-        f"{', '.join(lost)}."
-    )
+        said += " The judge's bias between systems is not known: these are the fewest."
+    elif lost:
+        said += " With the judge's bias no number of items is enough for a difference of "
+        said += f"{', '.join(lost)}."
+    return Drawn("Items against correlation", figure, said)
 
 
-def noise(tables: Tables) -> Figure:
+def noise(tables: Tables) -> Drawn:
     """The correlation that a noise level gives (figure 8)."""
     frame = tables["noise"].sort_values("noise")
-    drawn, side = style.single(3.2)
+    figure, side = style.single(3.2)
     side.plot(frame["noise"], frame["r"], color=style.HUES[0], lw=1.6)
     bars = {"yerr": 1.96 * frame["simulated_sd"], "fmt": "o", "ms": 4, "lw": 1.2}
     side.errorbar(frame["noise"], frame["simulated"], **bars, color=style.HUES[1])
-    side.set_xlabel("sd of the noise, in the unit of the human scores")
-    side.set_ylabel("Correlation, r")
+    side.set(xlabel="sd of the noise, in the unit of the human scores", ylabel="Correlation, r")
     side.grid()
     entries = [style.line(style.HUES[0], "-", "s / √(s² + noise²)")]
-    style.legend(drawn, [*entries, style.key(Mark(style.HUES[1], size=4), "simulated")])
-    return drawn
+    style.legend(figure, [*entries, style.key(Mark(style.HUES[1], size=4), "simulated")])
+    n = int(frame["n"].iloc[0])
+    said = f"Noise added to {n:,} human scores; bars are 1.96 sd over 20 drawings of the noise."
+    return Drawn("Noise and correlation", figure, said)
 
 
-def _noise_caption(tables: Tables) -> str:
-    n = int(tables["noise"]["n"].iloc[0])
-    return f"Noise added to {n:,} human scores; bars are 1.96 sd over 20 drawings of the noise."
-
-
-def plan(tables: Tables) -> Figure:
+def plan(tables: Tables) -> Drawn:
     """Confidence against N for the planned judge and better ones, the target and the ceiling."""
     wanted = tables["plan"].iloc[0]
-    drawn, side = style.single(3.8)
+    figure, side = style.single(3.8)
     entries = []
     for colour, (r, part) in zip(HUES, tables["plan_curve"].groupby("r", sort=False), strict=False):
         chosen = abs(r - wanted["r"]) < 1e-9
@@ -128,65 +113,48 @@ def plan(tables: Tables) -> Figure:
     if wanted["ceiling"] < 1:
         side.axhline(wanted["ceiling"], color=style.INK, lw=1.2, ls=":")
         entries.append(style.line(style.INK, ":", "ceiling from the bias between systems"))
+    said = (
+        f"Two systems that differ by {wanted['delta']:g}, human scores of sd {wanted['sd']:g}; "
+        "dashed: the confidence asked for."
+    )
     if wanted["items"] == wanted["items"]:
         side.plot([wanted["items"]], [wanted["confidence"]], "o", color=style.INK, zorder=4)
-    side.set_xscale("log")
+        said += f" The point: {int(wanted['items']):,} items at r = {wanted['r']:g}."
+    else:
+        said += " The ceiling is below it: no number of items is enough."
+    side.set(xscale="log", xlabel="Items, N", ylabel="Confidence in the right order")
     side.xaxis.set_major_formatter(style.whole)
-    side.set_xlabel("Items, N")
-    side.set_ylabel("Confidence in the right order")
     side.set_ylim(0.5, 1.005)
     side.grid()
-    style.legend(drawn, entries)
-    return drawn
+    style.legend(figure, entries)
+    return Drawn("Confidence by number of items", figure, said)
 
 
-def _plan_caption(tables: Tables) -> str:
-    row = tables["plan"].iloc[0]
-    said = (
-        f"Two systems that differ by {row['delta']:g}, human scores of sd {row['sd']:g}; dashed: "
-        f"the confidence asked for."
-    )
-    if row["items"] != row["items"]:
-        return f"{said} The ceiling is below it: no number of items is enough."
-    return f"{said} The point: {int(row['items']):,} items at r = {row['r']:g}."
-
-
-def losses(tables: Tables) -> Figure:
+def losses(tables: Tables) -> Drawn:
     """Training and held-out loss against the step."""
     frame = tables["loss_curve"]
-    drawn, side = style.single(3.2)
+    figure, side = style.single(3.2)
     for column, label, colour, shape in LOSSES:
-        if column not in frame or not frame[column].notna().any():
-            continue
-        known = frame[frame[column].notna()]
-        shown = {"color": colour, "marker": shape, "label": label}
-        side.plot(known["step"], known[column], ms=4, lw=1.4, **shown)
-    side.set_xlabel("Optimizer step")
-    side.set_ylabel("Nats per token")
+        known = frame.dropna(subset=[column]) if column in frame else frame[:0]
+        if len(known):
+            shown = {"color": colour, "marker": shape, "label": label}
+            side.plot(known["step"], known[column], ms=4, lw=1.4, **shown)
+    side.set(xlabel="Optimizer step", ylabel="Nats per token")
     side.grid(axis="y")
     side.legend(loc="upper right")
-    return drawn
-
-
-def _losses_caption(tables: Tables) -> str:
-    frame = tables["loss_curve"]
     held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
-    return (
+    said = (
         "The training loss is a mean over the steps since the point before; the held-out loss is "
         f"{held}. {int(frame['step'].max())} steps."
     )
+    return Drawn("Loss during training", figure, said)
 
 
-by_items = partial(confidence, table="by_items", by="n", name="N = {:,.0f}")
-by_correlation = partial(confidence, table="by_correlation", by="r", name="r = {:.2f}")
-
-DRAWINGS = {
-    "loss_curve": Drawing("Loss during training", losses, _losses_caption),
-    "ranking_by_items": Drawing("Confidence by number of items", by_items, _by_items_caption),
-    "ranking_by_correlation": Drawing(
-        "Confidence by correlation", by_correlation, _by_correlation_caption
-    ),
-    "ranking_trade_off": Drawing("Items against correlation", trade_off, _trade_off_caption),
-    "ranking_noise": Drawing("Noise and correlation", noise, _noise_caption),
-    "ranking_plan": Drawing("Confidence by number of items", plan, _plan_caption),
+DRAWINGS: dict[str, Drawing] = {
+    "loss_curve": losses,
+    "ranking_by_items": by_items,
+    "ranking_by_correlation": by_correlation,
+    "ranking_trade_off": trade_off,
+    "ranking_noise": noise,
+    "ranking_plan": plan,
 }

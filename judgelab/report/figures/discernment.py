@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 RED = style.HUES[1]
@@ -21,33 +19,6 @@ LEVELS = {"character": style.HUES[5], "word": style.HUES[2], "sentence": style.H
 CHANCE = Mark(RED, "|", size=10)
 JUDGE = Mark(style.HUES[0])
 BY_CHANCE = "what chance reaches in 5 %"
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A curve of the radar: columns of its values and thresholds, and how it looks."""
-
-    value: str
-    threshold: str
-    label: str
-    hue: str
-    bar: str
-    whose: str = ""
-    dashed: bool = False
-
-
-UNIFORM = Curve("value", "threshold", "D", style.HUES[0], RED)
-WEIGHTED = replace(UNIFORM, label="D, expert weights", whose=", expert weights")
-PLAIN = Curve(
-    value="d",
-    threshold="d_threshold",
-    label="D without weights",
-    hue=style.MUTED,
-    bar=style.MUTED,
-    whose=", without weights",
-    dashed=True,
-)
-
 BARS = {
     "average": "average",
     "average_ew": "average, expert weights",
@@ -56,43 +27,40 @@ BARS = {
 }
 
 
-def radar(tables: Tables) -> Figure:
+def radar(tables: Tables) -> Drawn:
     """One spoke for each perturbation; a curve and thresholds for D with and without weights."""
-    rows = records(tables["discernment"])
-    drawn, side = style.single(6.0, subplot_kw={"projection": "polar"})
+    frame = tables["discernment"]
+    rows = records(frame)
+    figure, side = style.single(6.0, subplot_kw={"projection": "polar"})
     angles = [2 * math.pi * k / len(rows) for k in range(len(rows))]
     side.set_theta_offset(math.pi / 2)
     side.set_theta_direction(-1)
     around = [k * math.pi / 90 for k in range(181)]
     side.plot(around, [1.0] * len(around), **style.DASHED | {"color": RED, "lw": 1.2}, zorder=2)
-    keys = _curve(side, angles, rows, WEIGHTED if _weighted(rows) else UNIFORM)
-    if _weighted(rows):
-        keys += _curve(side, angles, rows, PLAIN)
+    said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
+    said += "ring is p = .05, which chance may pass; crosses are the calibrated thresholds"
+    if any(abs(row["value"] - row["d"]) > 1e-9 for row in rows):
+        keys = _curve(side, angles, rows, "value", "D, expert weights", ", expert weights")
+        keys += _curve(side, angles, rows, "d", "D without weights", ", without weights")
+        said += " of the curve of their colour"
+    else:
+        keys = _curve(side, angles, rows, "value", "D")
     for angle, row in zip(angles, rows, strict=True):
         if row["seen"] == "no":
             mark = {"marker": "o", "ms": 9, "mfc": "none", "mec": RED}
             side.plot([angle], [max(row["value"], 0.0)], **mark, zorder=4)
     _spokes(side, angles, rows)
-    style.legend(drawn, [*keys, style.key(Mark(RED, hollow=True), "not seen")])
-    return drawn
+    style.legend(figure, [*keys, style.key(Mark(RED, hollow=True), "not seen")])
+    return Drawn("What the judge discerns", figure, style.with_n(f"{said}.", frame))
 
 
-def _radar_caption(tables: Tables) -> str:
-    frame = tables["discernment"]
-    said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
-    said += "ring is p = .05, which chance may pass; "
-    if _weighted(records(frame)):
-        return f"{said}crosses are the calibrated thresholds of the curve of their colour."
-    return f"{said}crosses are the calibrated thresholds."
-
-
-def bars(tables: Tables) -> Figure:
+def bars(tables: Tables) -> Drawn:
     """Average and minimum at the top, then every perturbation by level."""
     rows = records(tables["discernment"])
     over = {row["statistic"]: row for row in records(tables["averages"])}
     entries = [(label, over[name], style.HUES[0]) for name, label in BARS.items() if name in over]
     entries += [(format.words(r["perturbation"]), r, LEVELS[r["level"]]) for r in rows]
-    drawn, side = style.single(1.2 + 0.26 * len(entries))
+    figure, side = style.single(1.2 + 0.26 * len(entries))
     heights = style.name_rows(side, [label for label, _, _ in entries], margin=0.7)
     for y, (_, row, hue) in zip(heights, entries, strict=True):
         if row["value"] != row["value"]:
@@ -108,66 +76,86 @@ def bars(tables: Tables) -> Figure:
     hues = {"all": style.HUES[0], **LEVELS}
     shown = {"all", *(row["level"] for row in rows)}
     keys = [style.key(Mark(hue, "s"), name) for name, hue in hues.items() if name in shown]
-    style.legend(drawn, [*keys, style.key(CHANCE, BY_CHANCE)])
-    return drawn
+    style.legend(figure, [*keys, style.key(CHANCE, BY_CHANCE)])
+    said = (
+        "Bars are D with expert weights where nothing else is said; lines are 95 % intervals over "
+        "items, the dashed line is p = .05. A bar that ends left of its red mark is no more than "
+        "chance reaches."
+    )
+    return Drawn("Discernment", figure, style.with_n(said, tables["discernment"]))
 
 
-def styles(tables: Tables) -> Figure:
+def styles(tables: Tables) -> Drawn:
     """One histogram for each perturbation, the originals' behind it."""
-    frame = tables["response_style"]
-    original, *variants = dict.fromkeys(frame["variant"])
-    drawn, axes = style.multiples(variants, 0.7, 1.35, sharex=True, sharey=True)
+    groups = tables["response_style"].groupby("variant", sort=False)
+    parts = {str(variant): part for variant, part in groups}
+    original, *variants = parts
+    figure, axes = style.multiples(variants, 0.7, 1.35, sharex=True, sharey=True)
     for side, variant in zip(axes.flat, variants, strict=False):
-        _histogram(side, frame[frame["variant"] == original], style.MUTED, 0.35)
-        _histogram(side, frame[frame["variant"] == variant], style.HUES[0], 0.6)
+        _histogram(side, parts[original], style.MUTED, 0.35)
+        _histogram(side, parts[variant], style.HUES[0], 0.6)
         side.set_title(format.words(variant), fontsize=8.5)
     for side in axes[-1]:
         side.set_xlabel("mean rating")
     both = {"original": style.MUTED, "perturbed": style.HUES[0]}
-    style.legend(drawn, [style.key(Mark(hue, "s"), name) for name, hue in both.items()])
-    return drawn
+    style.legend(figure, [style.key(Mark(hue, "s"), name) for name, hue in both.items()])
+    said = (
+        "Items by their rating, averaged over metrics. Where a judge puts its ratings is its "
+        "response style; only the shift between the two histograms is discernment."
+    )
+    return Drawn("Response style", figure, said)
 
 
-def judges(tables: Tables) -> Figure:
+def judges(tables: Tables) -> Drawn:
     """One panel for each dataset, one row per judge, the best on top."""
-    parts = dict(list(tables["judges"].groupby("dataset", sort=False)))
+    frame = tables["judges"]
+    parts = dict(list(frame.groupby("dataset", sort=False)))
     counts = [len(part) for part in parts.values()]
     height = 0.9 + 0.5 * len(parts) + 0.32 * sum(counts)
-    drawn, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
+    figure, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
     for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
         for y, row in zip(style.name_rows(side, part["judge"]), records(part), strict=True):
             average = read_estimate(row, "average_ew")
-            if average["value"] != average["value"]:
+            if style.interval(side, y, average, JUDGE):
+                _chance(side, y, average["threshold"])
+            else:
                 style.unscored(side, y)
-                continue
-            style.interval(side, y, average, JUDGE)
-            _chance(side, y, average["threshold"])
         style.reference_line(side, 1)
         if len(parts) > 1:
             side.set_title(format.text(dataset))
     axes[-1, 0].set_xlabel("Average D, expert weights")
-    style.legend(drawn, [style.key(JUDGE, "judge"), style.key(CHANCE, BY_CHANCE)])
-    return drawn
+    style.legend(figure, [style.key(JUDGE, "judge"), style.key(CHANCE, BY_CHANCE)])
+    said = (
+        "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point is "
+        "not right of its red mark does no better than chance."
+    )
+    return Drawn("Judges by discernment", figure, style.with_n(said, frame))
 
 
-def _weighted(rows: list[dict[str, Any]]) -> bool:
-    """Whether D without weights is another number anywhere."""
-    return any(abs(row["value"] - row["d"]) > 1e-9 for row in rows)
-
-
-def _curve(side: Any, angles: list[float], rows: list[dict[str, Any]], kind: Curve) -> list[Any]:
-    """One D around the circle, the thresholds that it is held against, and its legend."""
-    values, bars = ([row[key] for row in rows] for key in (kind.value, kind.threshold))
+def _curve(
+    side: Any,
+    angles: list[float],
+    rows: list[dict[str, Any]],
+    column: str,
+    label: str,
+    whose: str = "",
+) -> list[Any]:
+    """One D around the circle and its thresholds; returns legend entries. Column d is grey."""
+    plain = column == "d"
+    hue, cross = (style.MUTED, style.MUTED) if plain else (style.HUES[0], RED)
+    values = [row[column] for row in rows]
     closed, around = [*angles, *angles[:1]], [*values, *values[:1]]
-    line = "--" if kind.dashed else "-"
-    side.plot(closed, around, color=kind.hue, lw=1.6, ls=line, marker="o", ms=3.5)
-    if not kind.dashed:
-        side.fill(closed, around, color=kind.hue, alpha=0.12)
+    side.plot(closed, around, color=hue, lw=1.6, ls="--" if plain else "-", marker="o", ms=3.5)
+    if not plain:
+        side.fill(closed, around, color=hue, alpha=0.12)
+    entries = [style.key(Mark(hue), label)]
+    bars = [row["d_threshold" if plain else "threshold"] for row in rows]
     known = [(angle, bar) for angle, bar in zip(angles, bars, strict=True) if bar == bar]
     for angle, bar in known:
-        side.plot([angle], [bar], marker="x", ms=5, color=kind.bar, zorder=3)
-    reached = style.key(Mark(kind.bar, "x"), f"{BY_CHANCE}{kind.whose}")
-    return [style.key(Mark(kind.hue), kind.label), *([reached] if known else [])]
+        side.plot([angle], [bar], marker="x", ms=5, color=cross, zorder=3)
+    if known:
+        entries.append(style.key(Mark(cross, "x"), f"{BY_CHANCE}{whose}"))
+    return entries
 
 
 def _spokes(side: Any, angles: list[float], rows: list[dict[str, Any]]) -> None:
@@ -191,23 +179,9 @@ def _histogram(side: Any, part: DataFrame, hue: str, alpha: float) -> None:
     side.bar(part["from"], part["items"], width=width, align="edge", color=hue, alpha=alpha)
 
 
-_BARS = (
-    "Bars are D with expert weights where nothing else is said; lines are 95 % intervals over "
-    "items, the dashed line is p = .05. A bar that ends left of its red mark is no more than "
-    "chance reaches."
-)
-_STYLES = (
-    "Items by their rating, averaged over metrics. Where a judge puts its ratings is its "
-    "response style; only the shift between the two histograms is discernment."
-)
-_JUDGES = (
-    "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point is "
-    "not right of its red mark does no better than chance."
-)
-
-DRAWINGS = {
-    "discernment_radar": Drawing("What the judge discerns", radar, _radar_caption, "discernment"),
-    "discernment_bars": Drawing("Discernment", bars, _BARS, "discernment"),
-    "discernment_judges": Drawing("Judges by discernment", judges, _JUDGES, "judges"),
-    "response_styles": Drawing("Response style", styles, _STYLES),
+DRAWINGS: dict[str, Drawing] = {
+    "discernment_radar": radar,
+    "discernment_bars": bars,
+    "discernment_judges": judges,
+    "response_styles": styles,
 }

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 SIDES = (
@@ -28,11 +27,11 @@ SHARES = {
 UNCATEGORISED = "no category"
 
 
-def effects(tables: Tables) -> Figure:
+def effects(tables: Tables) -> Drawn:
     """Two panels: d against 0, AUC against .5; clean filled, attacked hollow."""
     frame = tables["discrimination"]
     height = 1.3 + 0.55 * frame["panel"].nunique()
-    drawn, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
+    figure, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
         rows = [row for s in statistics for row in records(frame[frame["statistic"] == s])]
         for y, row in zip(style.name_rows(side, _units(rows)), rows, strict=True):
@@ -41,81 +40,73 @@ def effects(tables: Tables) -> Figure:
             style.aside(side, y, shown if shown != format.NOTHING else "unscored")
         style.reference_line(side, null)
         side.margins(x=0.12)
-        side.set_title(title)
-        side.set_xlabel(f"{title}  ({null:g} = uninformative)")
-    return drawn
-
-
-def _effects_caption(tables: Tables) -> str:
-    return (
+        side.set(title=title, xlabel=f"{title}  ({null:g} = uninformative)")
+    said = (
         "Good faith against problematic agents; lines are 95 % intervals over items."
-        f"{_filled(tables['discrimination'])} The dashed line is what an uninformative score gives."
+        f"{_filled(frame)} The dashed line is what an uninformative score gives."
     )
+    return Drawn("Good faith against problematic agents", figure, style.with_n(said, frame))
 
 
-def agents(tables: Tables) -> Figure:
+def agents(tables: Tables) -> Drawn:
     """A dot with interval for each agent, best first; clean filled, attacked hollow and below."""
     frame = tables["agents"]
-    names, panels = _shown(frame), list(dict.fromkeys(frame["panel"]))
-    drawn, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(names), 3))
+    categories = frame["category"].fillna(UNCATEGORISED) if "category" in frame else UNCATEGORISED
+    frame = frame.assign(category=categories)
+    names, panels = list(dict.fromkeys(frame["agent"])), list(dict.fromkeys(frame["panel"]))
+    shown = names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
+    figure, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(shown), 3))
     hues = _hues(frame)
     rows = {(row["panel"], row["agent"]): row for row in records(frame)}
-    for y, name in zip(style.name_rows(side, names, margin=0.7), names, strict=True):
-        for place, panel in enumerate(panels):
+    for y, name in zip(style.name_rows(side, shown, margin=0.7), shown, strict=True):
+        missing = []
+        for panel, shift in _shifts(panels, 0.17):
             row = rows.get((panel, name))
-            if row is not None:
-                shift = 0.17 - 0.34 * place if len(panels) > 1 else 0.0
-                style.interval(side, y + shift, row, _mark(row, hues))
-        missing = [p for p in panels if not _scored(rows.get((p, name)))]
+            if row is None or not style.interval(side, y + shift, row, _mark(row, hues)):
+                missing.append(panel)
         if missing:
             everywhere = len(missing) == len(panels)
             style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
     unit = f" ({frame['unit'].iloc[0]})" if "unit" in frame else ""
     side.set_xlabel(f"Mean score{unit}, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
-    style.legend(drawn, _entries(frame, hues, panels))
-    return drawn
-
-
-def _agents_caption(tables: Tables) -> str:
-    frame = tables["agents"]
+    style.legend(figure, _entries(frame, hues, panels))
     said = "Agents by their mean score on the clean texts; lines are 95 % intervals over items."
     said += _filled(frame)
     if "reference" in set(frame["group"]):
         said += " The diamond is the human reference, which is not tested."
-    if left_out := frame["agent"].nunique() - len(_shown(frame)):
+    if left_out := len(names) - len(shown):
         said += f" {left_out} agents in the middle are left out; the table has them."
-    return said
+    return Drawn("Score of each agent", figure, style.with_n(said, frame))
 
 
-def position(tables: Tables) -> Figure:
+def position(tables: Tables) -> Drawn:
     """Three shares between 0 and 1, clean filled and attacked hollow."""
     frame = tables["diagnostics"]
     panels = list(dict.fromkeys(frame["panel"]))
-    drawn, side = style.single(2.3)
-    values = {(r["panel"], r["diagnostic"]): float(r["value"]) for r in records(frame)}
+    figure, side = style.single(2.3)
+    values = frame.set_index(["panel", "diagnostic"])["value"].astype(float)
     for y, name in zip((2, 1, 0), SHARES, strict=True):
-        for place, panel in enumerate(panels):
+        for panel, shift in _shifts(panels, 0.2):
             value = values.get((panel, name), float("nan"))
-            height = y + (0.2 - 0.4 * place if len(panels) > 1 else 0.0)
             mark = Mark(style.INK, hollow=panel == "attacked", size=7)
-            style.interval(side, height, {"value": value}, mark)
-            shown = format.number(value) if value == value else "unscored"
-            style.aside(side, height, f"{shown} {panel}" if len(panels) > 1 else shown)
+            known = style.interval(side, y + shift, {"value": value}, mark)
+            shown = format.number(value) if known else "unscored"
+            style.aside(side, y + shift, f"{shown} {panel}" if len(panels) > 1 else shown)
     side.plot([0.5, 0.5], [1.6, 2.4], **style.DASHED, zorder=1)
     side.set_yticks((2, 1, 0), list(SHARES.values()))
-    side.set_xlim(-0.02, 1.02)
-    side.set_ylim(-0.5, 2.5)
-    side.set_xlabel("Share of judged pairs")
+    side.set(xlim=(-0.02, 1.02), ylim=(-0.5, 2.5), xlabel="Share of judged pairs")
     side.grid(axis="x")
-    return drawn
-
-
-def _position_caption(tables: Tables) -> str:
-    return (
+    said = (
         "Every pair is judged in both orders. Without position bias the text shown first wins "
-        f"half of the time (dashed); a tie counts as half a win.{_filled(tables['diagnostics'])}"
+        f"half of the time (dashed); a tie counts as half a win.{_filled(frame)}"
     )
+    return Drawn("Position bias of the judge", figure, said)
+
+
+def _shifts(panels: list[str], by: float) -> list[tuple[str, float]]:
+    """Each panel and how far above its row it is drawn: the second of two lies below the first."""
+    return [(panel, by - 2 * by * k if len(panels) > 1 else 0.0) for k, panel in enumerate(panels)]
 
 
 def _units(rows: list[dict[str, Any]]) -> list[str]:
@@ -137,29 +128,15 @@ def _filled(frame: DataFrame) -> str:
     return " Filled: clean texts; hollow: attacked." if attacked else ""
 
 
-def _shown(frame: DataFrame) -> list[str]:
-    names = list(dict.fromkeys(frame["agent"]))
-    return names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
-
-
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
-    colour = style.INK if row["group"] == "reference" else hues[_category(row)]
+    colour = style.INK if row["group"] == "reference" else hues[row["category"]]
     return Mark(colour, SHAPES.get(row["group"], "o"), hollow=_attacked(row), size=5.5)
-
-
-def _scored(row: dict[str, Any] | None) -> bool:
-    return row is not None and row["value"] == row["value"]
-
-
-def _category(row: dict[str, Any]) -> str:
-    name = row.get("category")
-    return name if isinstance(name, str) else UNCATEGORISED
 
 
 def _hues(frame: DataFrame) -> dict[str, str]:
     """A colour for each category: the paper's five are fixed, others take what is left."""
     fixed = {**style.CATEGORIES, UNCATEGORISED: style.CATEGORIES["Other"]}
-    names = dict.fromkeys(_category(row) for row in records(frame))
+    names = list(dict.fromkeys(frame["category"]))
     spare = [hue for hue in style.HUES if hue not in style.CATEGORIES.values()]
     others = [name for name in names if name not in fixed]
     extra = {name: spare[i % len(spare)] for i, name in enumerate(others)}
@@ -168,14 +145,14 @@ def _hues(frame: DataFrame) -> dict[str, str]:
 
 def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
     """Of the legend: categories, the reference, and both panels."""
-    rows = records(frame)
-    shapes = {_category(r): SHAPES.get(r["group"], "o") for r in rows if r["group"] != "reference"}
+    tested = frame[frame["group"] != "reference"]
+    shapes = {r["category"]: SHAPES.get(r["group"], "o") for r in records(tested)}
     entries = [
         style.key(Mark(hue, shapes[name]), format.shorten(format.text(name), 24))
         for name, hue in hues.items()
         if name in shapes
     ]
-    if any(row["group"] == "reference" for row in rows):
+    if len(tested) < len(frame):
         entries.append(style.key(Mark(style.INK, "D"), "human reference"))
     if len(panels) > 1:
         entries.append(style.key(Mark(style.MUTED), "clean"))
@@ -183,10 +160,8 @@ def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[
     return entries
 
 
-DRAWINGS = {
-    "discrimination": Drawing(
-        "Good faith against problematic agents", effects, _effects_caption, "discrimination"
-    ),
-    "agent_scores": Drawing("Score of each agent", agents, _agents_caption, "agents"),
-    "position_bias": Drawing("Position bias of the judge", position, _position_caption),
+DRAWINGS: dict[str, Drawing] = {
+    "discrimination": effects,
+    "agent_scores": agents,
+    "position_bias": position,
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Tables = dict[str, "DataFrame"]
+Drawing = Callable[[Tables], "Drawn"]
 
 INK, MUTED, RULE, PAPER = "#1f2328", "#656d76", "#d0d7de", "#ffffff"
 """The neutral colours; a page may replace them to suit a dark background."""
@@ -42,22 +43,12 @@ DASHED: Any = {"color": MUTED, "lw": 1, "ls": (0, (4, 3))}
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure by its name.
-
-    Attributes:
-        title: its heading.
-        figure: draws it from the tables of a result.
-        caption: one or two sentences on how to read it, or what says them.
-        counted: the table whose n ends the caption; "" where none does.
-        unit: what n counts.
-    """
+class Drawn:
+    """A figure with its heading and one or two sentences on how to read it."""
 
     title: str
-    figure: Callable[[Tables], Figure]
-    caption: str | Callable[[Tables], str]
-    counted: str = ""
-    unit: str = "items"
+    figure: Figure
+    caption: str
 
 
 @dataclass(frozen=True)
@@ -130,8 +121,8 @@ def multiples(names: Sequence[str], first: float, each: float, **grid: Any) -> t
 
 def interval(
     axes: Axes, place: float, row: Mapping[str, Any], mark: Mark, *, upright: bool = False
-) -> None:
-    """A point with its interval; nothing where there is no value.
+) -> bool:
+    """A point with its interval; returns False, and draws nothing, where there is no value.
 
     Args:
         axes: where to draw.
@@ -145,14 +136,14 @@ def interval(
         for part in ("value", "low", "high")
     )
     if value != value:
-        return
+        return False
     ends, across = [low, high], [place, place]
     if low == low and high == high:
         line = (across, ends) if upright else (ends, across)
         axes.plot(*line, color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
     point = ([place], [value]) if upright else ([value], [place])
-    face = PAPER if mark.hollow else mark.colour
-    axes.plot(*point, marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, zorder=3)
+    axes.plot(*point, **_looks(mark), zorder=3)
+    return True
 
 
 def unscored(axes: Axes, y: float, label: str = "unscored") -> None:
@@ -202,10 +193,12 @@ def key(mark: Mark, label: str) -> Any:
     """A legend entry for a mark."""
     from matplotlib.lines import Line2D
 
+    return Line2D([], [], ls="", label=label, **_looks(mark))
+
+
+def _looks(mark: Mark) -> dict[str, Any]:
     face = PAPER if mark.hollow else mark.colour
-    return Line2D(
-        [], [], ls="", marker=mark.shape, ms=mark.size, mfc=face, mec=mark.colour, label=label
-    )
+    return {"marker": mark.shape, "ms": mark.size, "mfc": face, "mec": mark.colour}
 
 
 def line(colour: str, dashes: str, label: str) -> Any:
@@ -224,11 +217,17 @@ def legend(figure: Figure, entries: list[Any]) -> None:
 
 
 def counted(frame: DataFrame, what: str = "items") -> str:
-    """``n = 132 items, 68 unscored``, a range where rows differ."""
-    numbers = [int(n) for n in frame["n"].dropna()] if "n" in frame else []
-    if not numbers:
+    """``n = 132 items, 68 unscored``, a range where rows differ; "" where n is not known."""
+    numbers = frame["n"].dropna().astype(int) if "n" in frame else ()
+    if not len(numbers):
         return ""
     low, high = min(numbers), max(numbers)
     said = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
-    missing = int(frame["unscored"].max()) if "unscored" in frame and len(frame) else 0
+    missing = int(frame["unscored"].max()) if "unscored" in frame else 0
     return f"{said}, {'up to ' if low != high else ''}{missing} unscored" if missing else said
+
+
+def with_n(said: str, frame: DataFrame, what: str = "items") -> str:
+    """A caption that ends with n, where it is known."""
+    n = counted(frame, what)
+    return f"{said} {n}." if n else said

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Mark, Tables
+from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 CLEAN = "none"
@@ -23,22 +22,23 @@ AXIS = "d, attacked minus clean"
 AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
 
 
-def points(tables: Tables, statistic: str, label: str, null: float) -> Figure:
+def points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
     """A row of points for each mechanism, one for each attack.
 
     Args:
         tables: "points" with facet, group, attack ("none" is clean), statistic, value, low, high.
+        title: of the figure.
         statistic: which rows to draw.
         label: of the x axis.
         null: value of an uninformative score.
     """
     frame = tables["points"]
-    frame = frame[frame["statistic"] == statistic]
-    parts = dict(list(frame.groupby("facet", sort=False)))
-    marks = _marks(list(dict.fromkeys(tables["points"]["attack"])))
+    rows = frame[frame["statistic"] == statistic]
+    parts = dict(list(rows.groupby("facet", sort=False)))
+    marks = _marks(list(dict.fromkeys(frame["attack"])))
     slots = [len(part) + part["group"].nunique() for part in parts.values()]  # and one after each
     height = 1.0 + sum(0.55 + STEP * each for each in slots)
-    drawn, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
+    figure, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
     for side, (facet, part) in zip(axes[:, 0], parts.items(), strict=True):
         _groups(side, part, marks)
         style.reference_line(side, null)
@@ -46,36 +46,35 @@ def points(tables: Tables, statistic: str, label: str, null: float) -> Figure:
         side.set_title(format.shorten(format.text(facet), 60) if facet else "")
     axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = uninformative)")
     entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
-    style.legend(drawn, entries)
-    return drawn
+    style.legend(figure, entries)
+    said = (
+        "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
+        "over items, the dotted line continues a clean value, the dashed one is what an "
+        "uninformative score gives."
+    )
+    return Drawn(title, figure, style.with_n(said, frame))
 
 
-def change(tables: Tables) -> Figure:
+def change(tables: Tables) -> Drawn:
     """One point: d of the run, with its interval."""
     frame = tables["smd"]
-    drawn, side = style.single(1.2)
-    for row in records(frame):
-        style.interval(side, 0, row, _honest(row))
+    [row] = records(frame)
+    figure, side = style.single(1.2)
+    style.interval(side, 0, row, _honest(row))
     style.reference_line(side, 0)
-    side.set_yticks([0], [f"{frame['mechanism'][0]}, {frame['attack'][0]}"])
+    side.set_yticks([0], [f"{row['mechanism']}, {row['attack']}"])
     side.set_xlabel(AXIS)
     side.margins(x=0.3)
-    return drawn
+    said = f"An honest metric {row['honest_metric']}; this one {row['verdict']}. "
+    said += "The line is a 95 % interval."
+    return Drawn("Change of the score under the attack", figure, style.with_n(said, frame, "rows"))
 
 
-def _change_caption(tables: Tables) -> str:
-    row = tables["smd"].iloc[0]
-    return (
-        f"An honest metric {row['honest_metric']}; this one {row['verdict']}. "
-        "The line is a 95 % interval."
-    )
-
-
-def attacks(tables: Tables) -> Figure:
+def attacks(tables: Tables) -> Drawn:
     """One panel for each attack, one row for each metric."""
-    cells = tables["attack_table"]
+    cells = tables["metrics_by_attacks"]
     names, metrics = (list(dict.fromkeys(cells[key])) for key in ("attack", "metric"))
-    drawn, axes = style.multiples(names, 0.3, 0.9 + 0.26 * len(metrics), sharey=True)
+    figure, axes = style.multiples(names, 0.3, 0.9 + 0.26 * len(metrics), sharey=True)
     for side, (attack, part) in zip(axes.flat, cells.groupby("attack", sort=False), strict=False):
         heights = dict(zip(metrics, style.name_rows(side, metrics, 34), strict=True))
         for row in records(part):
@@ -85,8 +84,12 @@ def attacks(tables: Tables) -> Figure:
         side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
         side.set_xlabel(AXIS)
     keys = [style.key(AS_HONEST, "as an honest metric does"), style.key(OTHERWISE, "not")]
-    style.legend(drawn, keys)
-    return drawn
+    style.legend(figure, keys)
+    said = (
+        "Filled: the metric did what an honest one does under this attack (its interval lies below "
+        "0, or not wholly above it); hollow: it did not. Lines are 95 % intervals."
+    )
+    return Drawn("Metrics by attacks", figure, style.with_n(said, cells, "rows"))
 
 
 def _marks(attacks: list[str]) -> dict[str, Mark]:
@@ -107,8 +110,7 @@ def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
             axes.axhline(y + 1, color=style.RULE, lw=0.6, zorder=0)
         rows = sorted(records(part), key=lambda row: list(marks).index(row["attack"]))
         for place, row in enumerate(rows):
-            style.interval(axes, y - place, row, marks[row["attack"]])
-            if row["value"] != row["value"]:
+            if not style.interval(axes, y - place, row, marks[row["attack"]]):
                 style.unscored(axes, y - place, f"{row['attack']}: unscored")
         _baseline(axes, y, rows)
         ticks[format.shorten(format.text(group), 40)] = y - (len(rows) - 1) / 2
@@ -119,8 +121,8 @@ def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
 
 def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
     """From the clean value down past the attacked ones."""
-    if len(rows) > 1 and rows[0]["attack"] == CLEAN and rows[0]["value"] == rows[0]["value"]:
-        value = rows[0]["value"]
+    value = rows[0]["value"]
+    if len(rows) > 1 and rows[0]["attack"] == CLEAN and value == value:
         ends = [top, top - len(rows) + 0.6]
         axes.plot([value, value], ends, color=style.INK, lw=0.9, ls=":", zorder=1)
 
@@ -129,25 +131,17 @@ def _honest(row: dict[str, Any]) -> Mark:
     return AS_HONEST if row.get("verdict") in HONEST else OTHERWISE
 
 
-_POINTS = (
-    "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
-    "over items, the dotted line continues a clean value, the dashed one is what an "
-    "uninformative score gives."
-)
-_ATTACKS = (
-    "Filled: the metric did what an honest one does under this attack (its interval lies below "
-    "0, or not wholly above it); hollow: it did not. Lines are 95 % intervals."
-)
-effect_sizes = partial(points, statistic="effect_size", label="Effect size d", null=0.0)
-auc = partial(points, statistic="auc", label="AUC", null=0.5)
-
-DRAWINGS = {
-    "effect_sizes_by_mechanism": Drawing(
-        "Effect sizes, clean and attacked", effect_sizes, _POINTS, "points"
+DRAWINGS: dict[str, Drawing] = {
+    "effect_sizes_by_mechanism": partial(
+        points,
+        title="Effect sizes, clean and attacked",
+        statistic="effect_size",
+        label="Effect size d",
+        null=0.0,
     ),
-    "auc_under_attack": Drawing("AUC, clean and attacked", auc, _POINTS, "points"),
-    "score_change": Drawing(
-        "Change of the score under the attack", change, _change_caption, "smd", "rows"
+    "auc_under_attack": partial(
+        points, title="AUC, clean and attacked", statistic="auc", label="AUC", null=0.5
     ),
-    "metrics_by_attacks": Drawing("Metrics by attacks", attacks, _ATTACKS, "attack_table", "rows"),
+    "score_change": change,
+    "metrics_by_attacks": attacks,
 }

@@ -21,9 +21,10 @@ from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.report import comparison, console
+from judgelab.report import console
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep_table import table
+from judgelab.report.sweep import screen, write
+from judgelab.report.sweep_tables import table
 from judgelab.scale.sharded import Collector
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
@@ -137,8 +138,8 @@ def sweep(root: Path, axis: str, each: dict[str, Estimator]) -> Path:
 
 
 def said(folder: Path) -> tuple[str, str]:
-    page = comparison.write(folder).read_text(encoding="utf-8")
-    return console.rendered(comparison.screen(jobs(folder), folder), 200), page
+    page = write(folder).read_text(encoding="utf-8")
+    return console.rendered(screen(jobs(folder), folder), 200), page
 
 
 def test_a_sweep_over_the_template_says_so_on_top_and_marks_the_rows(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from judgelab.finetune.card import (  # noqa: E402
 from judgelab.finetune.job import curve  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
-from judgelab.report.figures import caption, draw  # noqa: E402
+from judgelab.report.figures import draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
@@ -167,9 +167,9 @@ def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
     assert isinstance(table, list)
     tables = {"loss_curve": table_frame(table[0])}
     drawn = draw("loss_curve", tables)
-    lines = drawn.axes[0].get_lines()
+    lines = drawn.figure.axes[0].get_lines()
     assert [list(line.get_ydata()) for line in lines] == [[1.5, 1.0], [2.0, 1.25]]
-    assert saved(drawn, "png")[:4] == b"\x89PNG" and "20 steps" in caption("loss_curve", tables)
+    assert saved(drawn.figure, "png")[:4] == b"\x89PNG" and "20 steps" in drawn.caption
 
 
 def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from judgelab.report import console
-from judgelab.report.figures import caption, draw
+from judgelab.report.figures import draw
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob
-from judgelab.report.study_tables import StudyTable, attack_table
+from judgelab.report.sweep_tables import StudyTable, attack_table
 
 
 def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> SweepJob:
@@ -75,6 +75,6 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_figure_is_drawn(kind: str) -> None:
-    tables = {"attack_table": made().rows}
-    assert len(saved(draw("metrics_by_attacks", tables), kind)) > 2_000
-    assert "24" in caption("metrics_by_attacks", tables)
+    tables = {"metrics_by_attacks": made().rows}
+    assert len(saved(draw("metrics_by_attacks", tables).figure, kind)) > 2_000
+    assert "24" in draw("metrics_by_attacks", tables).caption

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from judgelab.core.panel import Item, Panel
-from judgelab.report import comparison, console
-from judgelab.report.figures import caption, draw
+from judgelab.report import console
+from judgelab.report.figures import draw
 from judgelab.report.jobs import jobs
-from judgelab.report.study_tables import StudyTable, judge_table
-from judgelab.report.sweep_table import table
+from judgelab.report.sweep import screen, write
+from judgelab.report.sweep_tables import StudyTable, judge_table, table
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import ScriptedChat
 from tests.unit.report.report_results import write_job, write_run
@@ -89,7 +89,7 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> No
         ("rating", "sumpubmed"),
     ]
     assert [column.key for column in made.narrow][:2] == ["judge", "dataset"]
-    assert len(draw("discernment_judges", {"judges": board}).axes) == 2
+    assert len(draw("discernment_judges", {"judges": board}).figure.axes) == 2
     assert judge_table(jobs(folder)[:1]) is None
 
 
@@ -107,19 +107,19 @@ def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
     board = judges(folder).rows
     assert list(board["judge"]) == ["1", "0"]
     assert math.isnan(board["average_ew"][1])
-    assert len(draw("discernment_judges", {"judges": board}).axes) == 1
+    assert len(draw("discernment_judges", {"judges": board}).figure.axes) == 1
 
 
 def test_the_sweep_ends_in_it_on_every_surface(sweep: Path) -> None:
-    text = console.rendered(comparison.screen(jobs(sweep), sweep), 250)
+    text = console.rendered(screen(jobs(sweep), sweep), 250)
     assert "Judges by discernment" in text and "reordering_minor" in text
-    narrow = console.rendered(comparison.screen(jobs(sweep), sweep), 80)
+    narrow = console.rendered(screen(jobs(sweep), sweep), 80)
     assert "Judges by discernment" in narrow
-    page = comparison.write(sweep).read_text(encoding="utf-8")
+    page = write(sweep).read_text(encoding="utf-8")
     assert "Judges by discernment" in page and page.count("<svg") == 1
     assert pd.read_csv(sweep / "judges.csv")["judge"].tolist()[0] == "judge_1"
     assert (sweep / "figures" / "discernment_judges.png").is_file()
-    said = caption("discernment_judges", {"judges": judges(sweep).rows})
+    said = draw("discernment_judges", {"judges": judges(sweep).rows}).caption
     assert said.endswith("n\u00a0=\u00a011 items, 1 unscored.")
 
 
@@ -139,20 +139,19 @@ def curves(value: float, d: float) -> pd.DataFrame:
 
 
 def test_each_curve_of_the_radar_has_thresholds_of_its_own() -> None:
-    figure = draw("discernment_radar", {"discernment": curves(2.0, 3.0)})
+    drawn = draw("discernment_radar", {"discernment": curves(2.0, 3.0)})
+    figure = drawn.figure
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     found = {(np.ravel(line.get_ydata()).tolist()[0], line.get_color()) for line in crosses}
     assert {bar for bar, _ in found} == {0.8, 1.3} and len(found) == 2, "in two colours"
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "what chance reaches in 5 %, expert weights" in labels
     assert "what chance reaches in 5 %, without weights" in labels
-    assert "of the curve of their colour" in caption(
-        "discernment_radar", {"discernment": curves(2.0, 3.0)}
-    )
+    assert "of the curve of their colour" in drawn.caption
 
 
 def test_where_all_metrics_weigh_alike_there_is_one_curve() -> None:
-    figure = draw("discernment_radar", {"discernment": curves(2.0, 2.0)})
+    figure = draw("discernment_radar", {"discernment": curves(2.0, 2.0)}).figure
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert {np.ravel(line.get_ydata()).tolist()[0] for line in crosses} == {0.8}
     labels = [text.get_text() for text in figure.legends[0].get_texts()]

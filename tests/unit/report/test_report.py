@@ -18,7 +18,7 @@ from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.resources import conf
 from judgelab.engine.run import execute
 from judgelab.report import console, format, page
-from judgelab.report.figures import DRAWINGS, caption, draw
+from judgelab.report.figures import DRAWINGS, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
 from tests.unit.report.ranking_results import ranking_tables
@@ -168,14 +168,14 @@ def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str,
         "position_bias": 2 * len(panels),
     }
     for name, count in known.items():
-        figure = draw(name, tables)
+        figure = draw(name, tables).figure
         assert marks(figure) == count
         assert saved(figure, "png").startswith(b"\x89PNG")
-    assert "n\u00a0=\u00a012 items" in caption("agent_scores", tables)
+    assert "n\u00a0=\u00a012 items" in draw("agent_scores", tables).caption
 
 
 def test_sweep_figures_leave_out_what_is_unscored_and_say_so() -> None:
-    figure = draw("auc_under_attack", {"points": points()})
+    figure = draw("auc_under_attack", {"points": points()}).figure
     assert marks(figure) == 8
     texts = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert texts == ["format: unscored"] * 4
@@ -183,7 +183,7 @@ def test_sweep_figures_leave_out_what_is_unscored_and_say_so() -> None:
 
 
 def test_agents_keep_their_colour_and_attacked_ones_are_hollow() -> None:
-    figure = draw("agent_scores", frames(result(4)))
+    figure = draw("agent_scores", frames(result(4))).figure
     drawn = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "s", "D")]
     filled = [line for line in drawn if line.get_markerfacecolor() == line.get_markeredgecolor()]
     assert len(filled) == len(drawn) / 2
@@ -192,8 +192,9 @@ def test_agents_keep_their_colour_and_attacked_ones_are_hollow() -> None:
 
 def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
     tables = frames(result(200, ("clean",)))
-    assert len(draw("agent_scores", tables).axes[0].get_yticks()) == 60
-    assert "140 agents" in caption("agent_scores", tables)
+    drawn = draw("agent_scores", tables)
+    assert len(drawn.figure.axes[0].get_yticks()) == 60
+    assert "140 agents" in drawn.caption
 
 
 def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
@@ -229,7 +230,7 @@ def others() -> dict[str, DataFrame]:
         "parameters": 8.0,
     }
     return {
-        "attack_table": DataFrame([{"metric": "gem", **what, **estimate}]),
+        "metrics_by_attacks": DataFrame([{"metric": "gem", **what, **estimate}]),
         "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
         "leaderboard": DataFrame([{**board, **estimate}]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
@@ -242,7 +243,7 @@ def others() -> dict[str, DataFrame]:
 @pytest.mark.parametrize("name", sorted(n for n in DRAWINGS if not n.startswith("qualification")))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
     tables = {**frames(result()), "points": points(), **others(), **ranking_tables()}
-    first, second = draw(name, tables), draw(name, tables)
+    first, second = draw(name, tables).figure, draw(name, tables).figure
     svg = saved(first, "svg")
     assert svg == saved(second, "svg")
     assert b"<dc:date>" not in svg

@@ -11,10 +11,10 @@ import pytest
 from omegaconf import OmegaConf
 
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.report import comparison, console, format
+from judgelab.report import console, format
 from judgelab.report.jobs import axes, jobs
-from judgelab.report.sweep import Comparison
-from judgelab.report.sweep_table import points, shown, table
+from judgelab.report.sweep import Comparison, conclude, screen, write
+from judgelab.report.sweep_tables import points, shown, table
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 
 CLEAN = ("clean",)
@@ -99,7 +99,7 @@ def test_datasets_become_panels_and_seeds_are_named(tmp_path: Path) -> None:
 
 
 def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Path) -> None:
-    text = console.rendered(comparison.screen(jobs(sweep), sweep), 100)
+    text = console.rendered(screen(jobs(sweep), sweep), 100)
     assert "Data: a sample; the agents are synthetic." in text
     assert "job 10 failed: It broke: <script>" in text
     assert "  python run.py mechanism=rouge attack=padding" in text.splitlines()
@@ -112,15 +112,15 @@ def test_the_table_takes_what_the_terminal_offers(
     sweep: Path, monkeypatch: pytest.MonkeyPatch, width: str, cell: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    assert cell in console.rendered(comparison.screen(jobs(sweep), sweep), int(width))
+    assert cell in console.rendered(screen(jobs(sweep), sweep), int(width))
     monkeypatch.setenv("COLUMNS", "60")
-    narrow = console.rendered(comparison.screen(jobs(sweep), sweep), 60)
+    narrow = console.rendered(screen(jobs(sweep), sweep), 60)
     assert cell not in narrow
     assert "intervals: in comparison.csv" in narrow
 
 
 def test_the_page_shows_runs_failures_and_figures(sweep: Path) -> None:
-    text = comparison.write(sweep).read_text(encoding="utf-8")
+    text = write(sweep).read_text(encoding="utf-8")
     assert "4 runs: mechanism × attack" in text
     assert "failed: It broke: &lt;script&gt;" in text
     assert "<script>alert" not in text
@@ -149,21 +149,21 @@ def test_another_study_is_shown_by_its_primary_figure(tmp_path: Path) -> None:
     folder = tmp_path / "sweeps" / "s"
     headings = [column.heading for column in shown(jobs(folder), format.estimate)]
     assert headings == ["judge", "agreement", "unscored"]
-    assert "0.250 [0.200, 0.300]" in console.rendered(comparison.screen(jobs(folder), folder), 100)
-    assert "<svg" not in comparison.write(folder).read_text(encoding="utf-8")
+    assert "0.250 [0.200, 0.300]" in console.rendered(screen(jobs(folder), folder), 100)
+    assert "<svg" not in write(folder).read_text(encoding="utf-8")
 
 
 def test_all_failed_is_still_a_comparison(tmp_path: Path) -> None:
     for number in (0, 1):
         write_job(tmp_path, number, {"mechanism": str(number)}, status="failed", error="no")
-    assert comparison.conclude(tmp_path) == 2
+    assert conclude(tmp_path) == 2
 
 
 def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
     (sweep / "3").mkdir()
     found = {job.number: job for job in jobs(sweep)}
     assert "ended before" in str(found[3].error)
-    assert comparison.conclude(sweep) == 2
+    assert conclude(sweep) == 2
 
 
 def test_results_that_were_moved_are_found_beside_their_sweep(sweep: Path, tmp_path: Path) -> None:

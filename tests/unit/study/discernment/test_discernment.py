@@ -29,7 +29,7 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.report.figures import caption, draw
+from judgelab.report.figures import draw
 from judgelab.report.tables import frame
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
@@ -75,7 +75,8 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
-        assert draw(name, tables).axes and caption(name, tables)
+        drawn = draw(name, tables)
+        assert drawn.figure.axes and drawn.caption
 
 
 def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     assert result.notes[0].endswith("because they changed no text: reordering_major.")
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
-        assert draw(name, tables).axes
+        assert draw(name, tables).figure.axes
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     assert nothing.notes[0] == (
@@ -202,7 +203,7 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
         assert (nothing.summary[f"{key}_n"], nothing.summary[f"{key}_unscored"]) == (0, 0)
     tables = {t["name"]: frame(t) for t in nothing.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in nothing.figures:
-        assert draw(name, tables).axes
+        assert draw(name, tables).figure.axes
 
 
 def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.chat_eval import ChatEval
-from judgelab.report.figures import caption, draw
+from judgelab.report.figures import draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
 from judgelab.study.qualification.case import all_pairs, preferences_of
@@ -109,10 +109,10 @@ def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
             assert "value" not in row or {"low", "high", "n"} <= row.keys(), name
     assert set(found["figures"]) >= {"qualification_exams", "qualification_pools"}
     drawn = {table["name"]: frame(table) for table in found["tables"]}
-    assert saved(draw("qualification_exams", drawn), "svg") == saved(
-        draw("qualification_exams", drawn), "svg"
+    assert saved(draw("qualification_exams", drawn).figure, "svg") == saved(
+        draw("qualification_exams", drawn).figure, "svg"
     )
-    assert "60 to 180" in caption("qualification_exams", drawn)
+    assert "60 to 180" in draw("qualification_exams", drawn).caption
 
 
 def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> None:
@@ -145,9 +145,9 @@ def test_other_ways_to_ask(run: Run) -> None:
     bias = {row["name"]: row["value"] for row in found["by_name"]["bias"]}
     assert bias["longer"] == 1.0 and bias["oracle"] < 0.2 and bias["one"] == 0.0
     drawn = {table["name"]: frame(table) for table in found["tables"]}
-    said = caption("qualification_pools", drawn)
+    said = draw("qualification_pools", drawn).caption
     assert "Accuracy: n" in said and "Spearman's rho: n" in said and "Bias rate: n" in said
-    panels = draw("qualification_pools", drawn).axes
+    panels = draw("qualification_pools", drawn).figure.axes
     assert [side.get_title("left") for side in panels] == [
         "Accuracy",
         "Spearman's rho",
@@ -202,9 +202,9 @@ def test_what_judges_cost_is_counted_by_their_replies(run: Run, tmp_path: Path) 
     assert pools["human"]["cost"] == pytest.approx(pools["oracle"]["cost"] + 7)
     assert "qualification_cost" in found["figures"]
     drawn = {table["name"]: frame(table) for table in found["tables"]}
-    assert "whose price is known" in caption("qualification_cost", drawn)
-    assert saved(draw("qualification_cost", drawn), "svg") == saved(
-        draw("qualification_cost", drawn), "svg"
+    assert "whose price is known" in draw("qualification_cost", drawn).caption
+    assert saved(draw("qualification_cost", drawn).figure, "svg") == saved(
+        draw("qualification_cost", drawn).figure, "svg"
     )
 
 

@@ -23,7 +23,7 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
-from judgelab.report.figures import caption, draw
+from judgelab.report.figures import draw
 from judgelab.report.tables import frame
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
@@ -193,8 +193,8 @@ def test_its_figures(annotated: tuple[Result, pd.DataFrame]) -> None:
     ]
     found = tables(result)
     for name in result.figures:
-        assert caption(name, found)
-    assert len(draw("ranking_calibration", found).axes) == 3
+        assert draw(name, found).caption
+    assert len(draw("ranking_calibration", found).figure.axes) == 3
 
 
 def test_a_metric_that_is_measured(tmp_path: Path) -> None:
@@ -301,8 +301,8 @@ def test_what_is_not_known_is_not_nought(tmp_path: Path) -> None:
     result = outcome(tmp_path, *table_study(path, "dataset.human=null", "study.r=0.4"))
     found = tables(result)
     assert "items_with_bias" not in found["trade_off"]
-    assert "not known" in caption("ranking_trade_off", found)
-    assert draw("ranking_trade_off", found).axes
+    drawn = draw("ranking_trade_off", found)
+    assert drawn.figure.axes and "not known" in drawn.caption
     table = pd.read_csv(path)
     table["item"] = table["item"] + table["system"]  # no two systems answer the same item
     table.to_csv(path, index=False)
@@ -323,7 +323,7 @@ def test_a_system_without_scores_is_listed(tmp_path: Path) -> None:
     last = tables(result)["systems"].iloc[-1]
     assert last["system"] == "s6" and math.isnan(last["rank"]) and math.isnan(last["value"])
     assert (last["n"], last["unscored"]) == (0, 60)
-    drawn = draw("ranking_systems", tables(result))
+    drawn = draw("ranking_systems", tables(result)).figure
     assert any(text.get_text() == "unscored" for text in drawn.axes[0].texts)
 
 
@@ -447,7 +447,8 @@ def test_the_plan_of_the_issue(lab: Context) -> None:
     assert math.isnan(sizes.loc[50, "least_r"])
     curve = found["plan_curve"]
     assert (curve.groupby("r")["confidence"].apply(lambda c: c.is_monotonic_increasing)).all()
-    assert draw("ranking_plan", found).axes and "1,504 items" in caption("ranking_plan", found)
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and "1,504 items" in drawn.caption
 
 
 def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
@@ -455,8 +456,8 @@ def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
     assert math.isinf(summary["required_items"]) and summary["cost"] is None
     assert summary["ceiling"] == pytest.approx(0.7602, abs=1e-4)
     assert "No number of items" in said and "0.760" in said
-    assert "no number of items is enough" in caption("ranking_plan", found)
-    assert draw("ranking_plan", found).axes
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and "no number of items is enough" in drawn.caption
 
 
 def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
@@ -464,7 +465,8 @@ def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
     summary, found, said = plan(lab, delta=1e-10, price=1e-6)
     assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
     assert "simulated" not in found["plan"]
-    assert draw("ranking_plan", found).axes and caption("ranking_plan", found)
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and drawn.caption
     assert "items" in said
 
 

@@ -1,4 +1,4 @@
-"""What the sweep of one kind of study shows beside all runs: metrics by attacks, or its judges."""
+"""The tables of a sweep: all its runs, points to draw, metrics by attacks, and its judges."""
 
 from __future__ import annotations
 
@@ -8,20 +8,117 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import flat_estimate, read_estimate
 from judgelab.report import format
-from judgelab.report.jobs import SweepJob, axes, marked, scorer, variant
-from judgelab.report.tables import Column, column, estimates, frame, records
+from judgelab.report.jobs import (
+    SweepJob,
+    axes,
+    estimators,
+    marked,
+    option,
+    scorer,
+    setting,
+    variant,
+)
+from judgelab.report.tables import Column, Write, column, estimates, frame, records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+METRICS = {
+    "clean/effect_size": "d\nclean",
+    "clean/auc": "AUC\nclean",
+    "clean/pair_auc": "pair AUC\nclean",
+    "attacked/effect_size": "d\nattacked",
+    "attacked/auc": "AUC\nattacked",
+    "change/auc": "AUC\nchange",
+    "change/smd": "d\nchange",
+    "clean/human_spearman": "rho\nhuman",
+    "discernment/average_ew": "D EW\naverage",
+    "discernment/minimum_ew": "D EW\nminimum",
+    "discernment/average": "D\naverage",
+    "discernment/minimum": "D\nminimum",
+}
+"""Summary key -> heading."""
+
+LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
+
+
+def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Column]:
+    """One row per job: what varies, items, the figures of its study, texts without a score."""
+    made = [column(key, [setting(job, key) for job in found], key) for key in axes(found)]
+    if any(differs := marked(found)):
+        made.append(column("estimator", [mark or None for mark in differs]))
+    if any("items" in job.summary for job in found):
+        made.append(column("items", [job.summary.get("items") for job in found]))
+    measured = [
+        estimates(key, [read_estimate(job.summary, key) for job in found], heading, write)
+        for key, heading in metrics(found).items()
+    ]
+    if measured:
+        pairs = zip(found, measured[0].cells, strict=True)
+        cells = tuple("failed" if job.error is not None else cell for job, cell in pairs)
+        measured[0] = replace(measured[0], cells=cells)
+    return [*made, *measured, column("unscored", [unscored(job) for job in found])]
+
+
+def table(found: Sequence[SweepJob]) -> DataFrame:
+    """The same as numbers: every part of every estimate in a column of its own."""
+    import pandas as pd
+
+    rows = []
+    for job, one, differs in zip(found, estimators(found), marked(found), strict=True):
+        row: dict[str, Any] = {"job": job.number}
+        row |= {key: setting(job, key) for key in axes(found)}
+        row["estimator_differs"] = differs or None
+        row["estimator"] = None if one is None else one.line
+        row["status"] = "done" if job.error is None else f"failed: {job.error}"
+        row["items"] = job.summary.get("items")
+        for key in metrics(found):
+            row |= flat_estimate(key, read_estimate(job.summary, key))
+        row["unscored_texts"] = unscored(job)
+        row["run"] = None if job.run is None else job.run.name
+        rows.append(row)
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+
+
+def metrics(found: Sequence[SweepJob]) -> dict[str, str]:
+    """Summary key -> heading of what the studies of this sweep have to show."""
+    known = [key for key in METRICS if any(job.summary.get(key) is not None for job in found)]
+    own = [str(job.result["primary"]) for job in found if job.result is not None]
+    return {key: METRICS.get(key, format.words(key)) for key in dict.fromkeys([*known, *own])}
+
+
+def unscored(job: SweepJob) -> int | None:
+    """Texts without a score, clean and attacked together; None where they were not counted."""
+    counts = [v for k, v in job.summary.items() if k.endswith("unscored_texts") and v is not None]
+    return sum(counts) if counts else None
+
+
+def points(found: Sequence[SweepJob]) -> DataFrame:
+    """Rows for judgelab.report.figures.sweeps: one clean point a group, one for each attack."""
+    varying = axes(found)
+    names = [key for key in varying if key.partition(".")[0] != "attack"]
+    facet = "dataset" if "dataset" in names and len(names) > 1 else None
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for job in (job for job in found if "clean/auc" in job.summary):
+        group = " · ".join(option(job, key) for key in names if key != facet)
+        place = (setting(job, facet) if facet else "", group or setting(job, "mechanism"))
+        attacks = {"clean": "none", "attacked": variant(job, setting(job, "attack"), varying)}
+        for panel, attack in attacks.items():
+            for statistic in ("effect_size", "auc"):
+                key = f"{panel}/{statistic}"
+                spot = (*place, attack, statistic)
+                if key in job.summary and spot not in rows:
+                    keys = dict(zip(("facet", "group", "attack", "statistic"), spot, strict=True))
+                    rows[spot] = keys | read_estimate(job.summary, key)
+    return frame({"rows": list(rows.values())})
+
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table of some jobs of a sweep.
+    """A table of those jobs of a sweep that belong to one kind of study.
 
     Attributes:
-        name: of the figure's table.
-        file: of the CSV, without its ending.
+        name: of the CSV, without its ending, and of the figure's table.
         figure: that draws it.
         note: how to read it.
         rows: all numbers.
@@ -30,7 +127,6 @@ class StudyTable:
     """
 
     name: str
-    file: str
     figure: str
     note: str
     rows: DataFrame
@@ -38,12 +134,9 @@ class StudyTable:
     narrow: Sequence[Column]
 
 
-def study_tables(found: Sequence[SweepJob]) -> Iterator[StudyTable]:
+def study_tables(found: Sequence[SweepJob]) -> list[StudyTable]:
     """Those that these jobs have something for."""
-    for make in (attack_table, judge_table):
-        made = make(found)
-        if made is not None:
-            yield made
+    return [made for made in (attack_table(found), judge_table(found)) if made is not None]
 
 
 SMD = "change/smd"
@@ -74,8 +167,7 @@ def attack_table(found: Sequence[SweepJob]) -> StudyTable | None:
     if not rows:
         return None
     return StudyTable(
-        name="attack_table",
-        file="metrics_by_attacks",
+        name="metrics_by_attacks",
         figure="metrics_by_attacks",
         note=ATTACKS_NOTE,
         rows=frame({"rows": rows, "columns": list(rows[0])}),
@@ -118,12 +210,7 @@ def _verdict(row: Mapping[str, Any] | None) -> str:
 
 AVERAGE = "discernment/average_ew"
 EACH = "d_ew/"
-DS = {
-    "average_ew": "D EW\naverage",
-    "average": "D\naverage",
-    "minimum_ew": "D EW\nminimum",
-    "minimum": "D\nminimum",
-}
+DS = ("average_ew", "average", "minimum_ew", "minimum")
 JUDGES_NOTE = (
     "D with expert weights (EW) and without, averaged over levels and at its minimum over "
     "perturbations, with 95 % intervals over items; chance: what 5 % of judges reach by "
@@ -138,22 +225,22 @@ def judge_table(found: Sequence[SweepJob]) -> StudyTable | None:
     made = [_judge(job, axes(found), own) for job, own in each if AVERAGE in job.summary]
     if len(made) < 2:
         return None
-    board = frame({"rows": made, "columns": list(made[0])})
     by = ["dataset", "average_ew"]
-    board = board.sort_values(by, ascending=[True, False], kind="stable").reset_index(drop=True)
+    board = frame({"rows": made, "columns": list(made[0])})
+    board = board.sort_values(by, ascending=[True, False], kind="stable", ignore_index=True)
     rows = records(board)
     keys = ["judge", "dataset"] if board["dataset"].nunique() > 1 else ["judge"]
-    named = [_words(rows, key) for key in keys]
-    unseen = _words(rows, "not_seen")
+    named = [_column(rows, key) for key in keys]
+    unseen = column("not_seen", [row["not_seen"] or "" for row in rows])
     wide = list(named)
-    for name, heading in DS.items():
+    for name in DS:
+        heading = METRICS[f"discernment/{name}"]
         wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
         wide.append(_column(rows, f"{name}_threshold", "chance"))
     wide += [_column(rows, key) for key in ("n", "unscored")]
     short = {"average_ew": "D EW", "average_ew_threshold": "chance", "average": "D"}
     return StudyTable(
         name="judges",
-        file="judges",
         figure="discernment_judges",
         note=JUDGES_NOTE,
         rows=board,
@@ -168,15 +255,13 @@ def judge_table(found: Sequence[SweepJob]) -> StudyTable | None:
 def _judge(job: SweepJob, varying: Sequence[str], own: str) -> dict[str, Any]:
     summary = job.summary
     names = [key for key in varying if key not in ("study", "dataset", "attack")]
-    row: dict[str, Any] = {
-        "judge": scorer(job, names, own),
-        "dataset": str(summary.get("dataset") or ""),
-    }
+    dataset = str(summary.get("dataset") or "")
+    row: dict[str, Any] = {"judge": scorer(job, names, own), "dataset": dataset}
     for name in DS:
         found = read_estimate(summary, f"discernment/{name}")
         row |= flat_estimate(name, {p: found[p] for p in ("value", "low", "high", "threshold")})
-    found = read_estimate(summary, AVERAGE)
-    row |= {part: found[part] for part in ("n", "unscored")}
+    counts = {"n": f"{AVERAGE}_n", "unscored": f"{AVERAGE}_unscored"}
+    row |= {key: summary.get(place) for key, place in counts.items()}
     row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
     return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
 
@@ -189,10 +274,6 @@ def _each(rows: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
         made = _column(rows, key, format.words(name).replace(" ", "\n"))
         cells = zip(made.cells, unseen, strict=True)
         yield replace(made, cells=tuple(f"{cell}\nnot seen" if no else cell for cell, no in cells))
-
-
-def _words(rows: Sequence[Mapping[str, Any]], key: str) -> Column:
-    return column(key, [row[key] or "" for row in rows])
 
 
 def _column(rows: Sequence[Mapping[str, Any]], key: str, heading: str | None = None) -> Column:
