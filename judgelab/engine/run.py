@@ -121,7 +121,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     models = Models(job.settings, run_dir.path)
     parts = parts.with_lms(models.use)
     group = None if job.sweep is None else job.sweep.parent.name
-    mirror = Careful(tracker, TrackedRun(run_dir.path.name, run_dir.path, job.config, group))
+    mirror = Careful(tracker, TrackedRun(run_dir.path, job.config, group))
     context = replace(_context(job, parts, models, scale), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:

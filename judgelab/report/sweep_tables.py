@@ -98,6 +98,7 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
     varying = axes(found)
     names = [key for key in varying if key.partition(".")[0] != "attack"]
     facet = "dataset" if "dataset" in names and len(names) > 1 else None
+    named = ("facet", "group", "attack", "statistic")
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for job in (job for job in found if "clean/auc" in job.summary):
         group = " · ".join(option(job, key) for key in names if key != facet)
@@ -108,7 +109,7 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
                 key = f"{panel}/{statistic}"
                 spot = (*place, attack, statistic)
                 if key in job.summary and spot not in rows:
-                    keys = dict(zip(("facet", "group", "attack", "statistic"), spot, strict=True))
+                    keys = dict(zip(named, spot, strict=True))
                     rows[spot] = keys | read_estimate(job.summary, key)
     return frame({"rows": list(rows.values())})
 
@@ -150,20 +151,17 @@ def attack_table(found: Sequence[SweepJob]) -> StudyTable | None:
     """Metrics by attacks; None where no job validated a metric under an attack."""
     varying = axes(found)
     names = [key for key in varying if key.partition(".")[0] != "attack" and key != "study"]
-    parts = ("value", "low", "high", "p", "n", "unscored")
     rows = []
     for job, own in zip(found, marked(found), strict=True):
         if SMD in job.summary:
+            row = {
+                "metric": scorer(job, names, own),
+                "attack": variant(job, str(job.summary["attack"]), varying),
+                "expects": job.summary.get("expects"),
+            }
             estimate = read_estimate(job.summary, SMD)
-            rows.append(
-                {
-                    "metric": scorer(job, names, own),
-                    "attack": variant(job, str(job.summary["attack"]), varying),
-                    "expects": job.summary.get("expects"),
-                    **{part: estimate[part] for part in parts},
-                    "verdict": job.summary.get("verdict"),
-                }
-            )
+            row |= {p: estimate[p] for p in ("value", "low", "high", "p", "n", "unscored")}
+            rows.append(row | {"verdict": job.summary.get("verdict")})
     if not rows:
         return None
     return StudyTable(

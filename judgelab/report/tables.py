@@ -62,12 +62,7 @@ def column(key: str, values: Sequence[Any], heading: str | None = None) -> Colum
     """A column of numbers, of p values (key "p") or of texts; heading: the key in words."""
     sort = tuple(None if value != value else value for value in values)  # NaN goes last, too
     numeric = all(_is_number(value) or value is None for value in values)
-    if key == "p":
-        cells = tuple(format.p_value(value) for value in values)
-    elif numeric:
-        cells = tuple(format.number(value) for value in values)
-    else:
-        cells = tuple(_cell(key, value) for value in values)
+    cells = tuple(_cell(key, value, numeric) for value in values)
     return Column(key, format.words(key) if heading is None else heading, numeric, cells, sort)
 
 
@@ -107,8 +102,10 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
     return list(kept), len(rows) - len(kept)
 
 
-def _cell(key: str, value: Any) -> str:
-    if _is_number(value) or isinstance(value, bool):
+def _cell(key: str, value: Any, numeric: bool) -> str:
+    if key == "p":
+        return format.p_value(value)
+    if numeric or isinstance(value, int | float):
         return format.number(value)
     shown = format.text(value)
     return format.words(shown) if key in ("statistic", "diagnostic") else shown

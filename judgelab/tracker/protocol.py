@@ -16,29 +16,22 @@ class TrackedRun:
     """What a tracker may see of a run: what is on disk, and free of secrets.
 
     Attributes:
-        name: of the run directory.
-        folder: the run directory; when the run is published, complete but for DONE.
+        folder: the run directory, by its name; when the run is published, complete but for DONE.
         config: the resolved config.
         sweep: name of the multirun it belongs to, or None.
     """
 
-    name: str
     folder: Path
     config: Mapping[str, Any]
     sweep: str | None
 
 
 class Mirror:
-    """One run as a tracker shows it; this one shows nothing. Each method may raise: the run
-    goes on."""
+    """One run as a tracker shows it, here not at all. Methods may raise: the run goes on."""
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
-        """A point of a curve, while the run goes on.
-
-        Args:
-            curve: the name of the result's table that will hold it.
-            row: ``step``, and what is known there.
-        """
+        """What is known at a ``step``, while the run goes on; ``curve`` names the table of the
+        result that will hold it."""
 
     def publish(self, result: Result) -> str | None:
         """Mirror what the finished run found; returns where to look, or None."""

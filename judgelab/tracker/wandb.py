@@ -117,7 +117,7 @@ class WandbMirror(Mirror):
             entity=tracker.entity,
             mode=self._mode,
             dir=str(root),
-            name=run.name,
+            name=run.folder.name,
             group=run.sweep,
             job_type=kind or study,
             config=dict(run.config),

@@ -72,7 +72,7 @@ def trade_off(tables: Tables) -> Drawn:
         entries.append(style.line(style.MUTED, "--", "with the judge's bias between systems"))
     wanted = f"Items for a confidence of {frame['confidence'].iloc[0]:g}"
     side.set(yscale="log", xlabel="Correlation with people, r", ylabel=wanted)
-    side.yaxis.set_major_formatter(style.whole)
+    side.yaxis.set_major_formatter(style.TICKS)
     side.grid()
     style.legend(figure, entries)
     said = "Items grow with 1/r² and 1/difference²: half the correlation needs four times as many."
@@ -123,7 +123,7 @@ def plan(tables: Tables) -> Drawn:
     else:
         said += " The ceiling is below it: no number of items is enough."
     side.set(xscale="log", xlabel="Items, N", ylabel="Confidence in the right order")
-    side.xaxis.set_major_formatter(style.whole)
+    side.xaxis.set_major_formatter(style.TICKS)
     side.set_ylim(0.5, 1.005)
     side.grid()
     style.legend(figure, entries)

@@ -35,7 +35,7 @@ def effects(tables: Tables) -> Drawn:
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
         rows = [row for s in statistics for row in records(frame[frame["statistic"] == s])]
         for y, row in zip(style.name_rows(side, _units(rows)), rows, strict=True):
-            style.interval(side, y, row, Mark(style.INK, hollow=_attacked(row), size=7))
+            style.interval(side, y, row, Mark(style.INK, hollow=row["panel"] == "attacked", size=7))
             shown = format.estimate(row["value"], row.get("low"), row.get("high"))
             style.aside(side, y, shown if shown != format.NOTHING else "unscored")
         style.reference_line(side, null)
@@ -119,10 +119,6 @@ def _units(rows: list[dict[str, Any]]) -> list[str]:
     return made
 
 
-def _attacked(row: dict[str, Any]) -> bool:
-    return bool(row["panel"] == "attacked")
-
-
 def _filled(frame: DataFrame) -> str:
     attacked = "attacked" in set(frame["panel"])
     return " Filled: clean texts; hollow: attacked." if attacked else ""
@@ -130,7 +126,7 @@ def _filled(frame: DataFrame) -> str:
 
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
     colour = style.INK if row["group"] == "reference" else hues[row["category"]]
-    return Mark(colour, SHAPES.get(row["group"], "o"), hollow=_attacked(row), size=5.5)
+    return Mark(colour, SHAPES.get(row["group"], "o"), hollow=row["panel"] == "attacked", size=5.5)
 
 
 def _hues(frame: DataFrame) -> dict[str, str]:

@@ -90,7 +90,7 @@ def cost(tables: Tables) -> Drawn:
         names = ", ".join(map(format.text, group["name"]))
         style.beside(side, x, y, names, 30, left=_mark(row) is POOL)
     side.set_xscale("symlog", linthresh=1.0)
-    side.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    side.xaxis.set_major_formatter("{x:g}")
     side.set_xlim(left=-0.05)
     side.set(xlabel="Cost of all verdicts (logarithmic above 1)", ylabel="Accuracy")
     side.grid(axis="y")

@@ -49,7 +49,7 @@ def size(tables: Tables) -> Drawn:
         side.plot([x], [y], "o", color=MACHINE.colour)
         style.beside(side, x, y, row["candidate"], 24)
     side.set(xscale="log", xlabel="Parameters, billions", ylabel="Mean score")
-    side.xaxis.set_major_formatter(style.whole)
+    side.xaxis.set_major_formatter(style.TICKS)
     side.grid(axis="y")
     side.margins(x=0.15)
     known = int(tables["leaderboard"]["parameters"].notna().sum())

@@ -35,6 +35,7 @@ CATEGORIES = {
 }
 
 WIDTH = 8.0  # inches
+TICKS = "{x:,.12g}"  # of a logarithmic axis, written out: 100,000
 
 _SHEET = Path(__file__).with_name("judgelab.mplstyle")
 _ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
@@ -104,13 +105,7 @@ def single(height: float, **grid: Any) -> tuple[Figure, Any]:
 
 
 def multiples(names: Sequence[str], first: float, each: float, **grid: Any) -> tuple[Figure, Any]:
-    """A figure with axes for each name, three beside each other, and all axes of the figure.
-
-    Args:
-        names: one for each pair of axes.
-        first, each: height in inches: of the rest, and of a row of axes.
-        grid: shared axes and the like.
-    """
+    """A figure with axes for each name, three beside each other, ``each`` inches high."""
     across = min(3, len(names))
     down = -(-len(names) // across)
     figure, axes = new_figure(first + each * down, across, down, **grid)
@@ -125,11 +120,8 @@ def interval(
     """A point with its interval; returns False, and draws nothing, where there is no value.
 
     Args:
-        axes: where to draw.
-        place: its height; of an upright one, where it stands.
-        row: value, low, high; NaN for not known.
-        mark: how it looks.
-        upright: whether values are heights.
+        place: its height; of an upright one, whose values are heights, where it stands.
+        row: value, low, high; NaN or None for not known.
     """
     value, low, high = (
         float("nan") if row.get(part) is None else float(row[part])
@@ -182,11 +174,6 @@ def name_rows(
 def reference_line(axes: Axes, x: float) -> None:
     """A dashed line at the value that means nothing was found."""
     axes.axvline(x, **DASHED, zorder=1)
-
-
-def whole(value: float, place: int | None = None) -> str:
-    """A tick of a logarithmic axis."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def key(mark: Mark, label: str) -> Any:

@@ -23,14 +23,9 @@ AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True
 
 
 def points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
-    """A row of points for each mechanism, one for each attack.
+    """A row of points for each mechanism, one for each attack, by one statistic.
 
-    Args:
-        tables: "points" with facet, group, attack ("none" is clean), statistic, value, low, high.
-        title: of the figure.
-        statistic: which rows to draw.
-        label: of the x axis.
-        null: value of an uninformative score.
+    ``label`` is of the x axis, ``null`` the value of an uninformative score.
     """
     frame = tables["points"]
     rows = frame[frame["statistic"] == statistic]

@@ -25,7 +25,7 @@ def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     summary = {"clean/auc": 0.7, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
     result = Result(summary, "clean/auc", [table], estimators=[by])
-    return TrackedRun("mi-xsum-none-abc", folder, {"seed": 0}, "sweep-1"), result
+    return TrackedRun(folder, {"seed": 0}, "sweep-1"), result
 
 
 def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
