@@ -15,7 +15,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +32,8 @@ Form = Literal["tokens", "text", "text without its first token"]
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
 UNSCORED = (math.nan, 0)
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
+Alone = dict[str, asyncio.Task[ScoredPrompt | None]]
+"""Contexts that are asked by themselves, each once a batch."""
 
 
 class PromptCache:
@@ -44,12 +46,15 @@ class PromptCache:
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
-        self._cache: CallCache | None = None
+
+    @cached_property
+    def _cache(self) -> CallCache:
+        return CallCache(self._path)
 
     def get(self, text: str) -> ScoredPrompt | None:
         """What is known of this prompt (raises DataError: what is kept cannot be read)."""
         key = self._key(text)
-        stored = self._open().chats([key]).get(key)
+        stored = self._cache.chats([key]).get(key)
         if stored is None:
             return None
         try:
@@ -64,18 +69,12 @@ class PromptCache:
     def put(self, text: str, scored: ScoredPrompt) -> None:
         """Keep it."""
         values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
-        self._open().add_chats({self._key(text): json.dumps(values)})
+        self._cache.add_chats({self._key(text): json.dumps(values)})
 
     def close(self) -> None:
-        """Close the file."""
-        if self._cache is not None:
+        """Close the file, if it is open."""
+        if "_cache" in self.__dict__:
             self._cache.close()
-            self._cache = None
-
-    def _open(self) -> CallCache:
-        if self._cache is None:
-            self._cache = CallCache(self._path)
-        return self._cache
 
     def _key(self, text: str) -> bytes:
         whole = json.dumps(["prompt", self._name, text])
@@ -128,17 +127,11 @@ class RawPrompts(Prompts):
     def jobs(
         self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Jobs:
-        """See ``Prompts``; each context is asked once a batch, however many targets follow it."""
-        alone: dict[str, asyncio.Task[ScoredPrompt | None]] = {}
+        """See ``Prompts``."""
+        alone: Alone = {}
         return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
 
-    async def _score(
-        self,
-        caller: Caller,
-        context: str,
-        target: str,
-        alone: dict[str, asyncio.Task[ScoredPrompt | None]],
-    ) -> LogProb:
+    async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
         if not target:
             return 0.0, 0
         joint = await self._known(caller, context + target)

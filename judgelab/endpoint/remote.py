@@ -1,15 +1,21 @@
-"""LMs behind a network: their answers arrive one by one, and each was paid for."""
+"""LMs behind a network: many calls at once, whose answers arrive one by one and cost something."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
 from judgelab.store.cached_lm import table_of
+
+T = TypeVar("T")
 
 
 class Remote(EvaluationLM, ABC):
@@ -56,3 +62,76 @@ class Remote(EvaluationLM, ABC):
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
         rows = dict(self.stream_logprob(contexts, targets, pairs))
         return table_of([rows[index] for index in range(len(pairs))])
+
+
+class CallPool:
+    """An event loop in a thread, so that it works below a notebook's loop too.
+
+    A call keeps its place until the caller has dealt with its result and asks for the next: a
+    process that is killed loses no more than ``window`` results.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="calls", daemon=True)
+        self._thread.start()
+
+    def stream(
+        self, jobs: Sequence[Callable[[], Awaitable[T]]], window: int
+    ) -> Iterator[tuple[int, T]]:
+        """(index, result) in the order of arrival.
+
+        The first job that raises stops the others from starting; those under way are awaited and
+        handed over before the exception is.
+        """
+        ready: SimpleQueue[tuple[int, T | None, BaseException | None] | None] = SimpleQueue()
+        places = asyncio.Semaphore(window)
+        stop = threading.Event()
+
+        async def one(index: int) -> None:
+            try:
+                ready.put((index, await jobs[index](), None))
+            except Exception as cause:
+                stop.set()
+                ready.put((index, None, cause))
+
+        async def feed() -> None:
+            tasks: set[asyncio.Task[None]] = set()
+            try:
+                for index in range(len(jobs)):
+                    await places.acquire()
+                    if stop.is_set():
+                        break
+                    task = asyncio.create_task(one(index))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+                while tasks:
+                    await asyncio.wait(tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                ready.put(None)
+
+        feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
+        fault: BaseException | None = None
+        try:
+            while (result := ready.get()) is not None:
+                index, value, cause = result
+                fault = fault or cause
+                if cause is None:
+                    yield index, value  # type: ignore[misc]
+                self.loop.call_soon_threadsafe(places.release)
+        finally:
+            feeding.cancel()
+        if fault is not None:
+            raise fault
+
+    def run(self, job: Coroutine[Any, Any, T]) -> T:
+        """One coroutine's result."""
+        return asyncio.run_coroutine_threadsafe(job, self.loop).result()
+
+    def close(self) -> None:
+        """Stop the loop and its thread."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+        self.loop.close()

@@ -13,7 +13,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.estimator import RECORDED, Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, logprob_keys, reply_from, table_of
+from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys, table_of
 
 EXCERPT = 60  # characters of a text that a message shows
 
@@ -82,7 +82,7 @@ class CacheReplay(EvaluationLM):
     ) -> LogProbTable:
         """As recorded."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        known = self._cache.logprobs(list(dict.fromkeys(keys)))
+        known = self._cache.logprobs(keys)
         for key, (c, t) in zip(keys, pairs, strict=True):
             if key not in known:
                 self._miss(f"log P({_excerpt(targets[t])} | {_excerpt(contexts[c])})")
@@ -91,11 +91,11 @@ class CacheReplay(EvaluationLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As recorded."""
         keys = [chat_key(self.identity, request) for request in requests]
-        known = self._cache.chats(list(dict.fromkeys(keys)))
+        known = known_replies(self._cache, keys)
         for key, request in zip(keys, requests, strict=True):
             if key not in known:
                 self._miss(" ".join(request.key) or _excerpt(request.messages[-1].content))
-        return [reply_from(known[k]) if k in known else Reply(None, "not recorded") for k in keys]
+        return [known.get(key) or Reply(None, "not recorded") for key in keys]
 
     def close(self) -> None:
         """Close the file."""

@@ -10,7 +10,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Rep
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, logprob_keys, reply_from, table_of
+from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys, table_of
 
 NOT_ASKED = "not asked: dry run"
 
@@ -65,7 +65,7 @@ class Counted(WrappedLM):
     ) -> LogProbTable:
         """Known pairs; NaN for all others."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        known = self.cache.logprobs(list(dict.fromkeys(keys))) if self.cache else {}
+        known = self.cache.logprobs(keys) if self.cache else {}
         for key, (c, t) in zip(keys, pairs, strict=True):
             self._note(key, key in known, [contexts[c], targets[t]])
         unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
@@ -76,14 +76,14 @@ class Counted(WrappedLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""
         keys = [chat_key(self.identity, request) for request in requests]
-        known = self.cache.chats(list(dict.fromkeys(keys))) if self.cache else {}
+        known = known_replies(self.cache, keys) if self.cache else {}
         for key, request in zip(keys, requests, strict=True):
             texts = [*(m.content for m in request.messages), *request.labels]
             self._note(key, key in known, texts, request)
         new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
         self.requests = self.requests or [request for request in new if not request.labels]
         self.questions = self.questions or [request for request in new if request.labels]
-        return [reply_from(known[k]) if k in known else Reply(None, NOT_ASKED) for k in keys]
+        return [known.get(key) or Reply(None, NOT_ASKED) for key in keys]
 
     def close(self) -> None:
         """Close the cache."""

@@ -22,18 +22,16 @@ from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
 from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.pool import CallPool
 from judgelab.endpoint.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
-from judgelab.endpoint.remote import Remote
-from judgelab.scoring.chat import Framing, Template
-from judgelab.scoring.load import load_tokenizer
+from judgelab.endpoint.remote import CallPool, Remote
+from judgelab.scoring.chat import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
 
 
 @dataclass(eq=False)
-class OpenAI(Remote):
+class OpenAI(FramedLM, Remote):
     """Chat, and log-probabilities of given texts where the server reports them for its prompt.
 
     Args:
@@ -186,13 +184,11 @@ class OpenAI(Remote):
 
     @cached_property
     def _source(self) -> ModelSource:
-        """Where the tokenizer lies, and which one it is."""
         return find_tokenizer(self.tokenizer or self.model)
 
     @cached_property
     def _framed(self) -> FramedPrompts:
-        encoder = self.framing.encoder(load_tokenizer(self._source.folder))
-        return FramedPrompts(self.model, self.logprobs, encoder)
+        return FramedPrompts(self.model, self.logprobs, self._encoder)
 
     @property
     def _prompts(self) -> Prompts:

@@ -15,10 +15,10 @@ from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
 from judgelab.scoring import load, source
-from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
-from judgelab.scoring.encode import Encoded, Encoder
+from judgelab.scoring.chat import FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import Encoded
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import other_base
@@ -44,7 +44,7 @@ class Counts:
     closed: int = 0  # requests with labels that were put to the model
 
 
-class Transformers(EvaluationLM):
+class Transformers(FramedLM):
     """log P(y | x) for all pairs, chat, and label probabilities, by one local model.
 
     Building it loads nothing; the model is found when its identity is asked for, and its weights
@@ -274,18 +274,6 @@ class Transformers(EvaluationLM):
         if self._adapter is None:
             return None
         return other_base(self._adapter.folder, self.model, self._source.name)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return load.load_tokenizer(self._source.folder)
-
-    @cached_property
-    def _template(self) -> ChatTemplate:
-        return ChatTemplate(self._tokenizer, self.framing.today)
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return self.framing.encoder(self._tokenizer)
 
 
 def _one_of(name: str, value: str, options: Sequence[str]) -> None:

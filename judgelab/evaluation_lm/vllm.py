@@ -11,9 +11,8 @@ from typing import Any
 from judgelab.core.capability import Capability
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import ChatTemplate, Framing, Template, refusal
-from judgelab.scoring.load import load_tokenizer
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.scoring.chat import FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 from judgelab.store.cached_lm import table_of
 
@@ -21,7 +20,7 @@ LONGEST = 1024  # tokens of a reply whose request sets no bound
 
 
 @dataclass(eq=False)
-class VLLM(EvaluationLM):
+class VLLM(FramedLM):
     """Chat and log-probabilities of given texts by vLLM's offline engine.
 
     Every pair is a prompt of its own: vLLM computes the log-probabilities of a prompt's tokens
@@ -135,7 +134,7 @@ class VLLM(EvaluationLM):
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """The sums over the tokens that our own encoder makes; NaN where it makes none."""
-        encoded = self.framing.encoder(self._tokenizer).encode(contexts, targets, pairs)
+        encoded = self._encoder.encode(contexts, targets, pairs)
         values = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
         self.joint += encoded.joint
         self.imitating += encoded.jobs.count(None)
@@ -187,14 +186,6 @@ class VLLM(EvaluationLM):
             return prompt
         reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
         return Reply(None, reason, settled=True)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return load_tokenizer(self._source.folder)
-
-    @cached_property
-    def _template(self) -> ChatTemplate:
-        return ChatTemplate(self._tokenizer, self.framing.today)
 
     def close(self) -> None:
         """Let go of the engine and its memory."""

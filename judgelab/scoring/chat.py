@@ -1,22 +1,26 @@
 """How texts are put to a model: chat template with a pinned date, system message, end token.
 
-One meaning for every LM that gives log-probabilities.
+One meaning for every LM that gives log-probabilities: ``FramedLM``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Message
+from judgelab.core.lm import EvaluationLM, Message
 from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.encode import Encoder, RawText, imitates
+from judgelab.scoring.load import load_tokenizer
+from judgelab.scoring.source import ModelSource
 
 Template = Literal["none", "chat"]
 IMITATING = "a text spells out control tokens of the chat template"
@@ -208,3 +212,26 @@ class Framing:
         return (
             "none" if self.system is None else hashlib.sha256(self.system.encode()).hexdigest()[:12]
         )
+
+
+class FramedLM(EvaluationLM):
+    """An LM that puts texts to a model by a framing, and knows the model's tokenizer."""
+
+    framing: Framing
+
+    @property
+    @abstractmethod
+    def _source(self) -> ModelSource:
+        """Where the tokenizer lies, and which one it is."""
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._source.folder)
+
+    @cached_property
+    def _template(self) -> ChatTemplate:
+        return ChatTemplate(self._tokenizer, self.framing.today)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return self.framing.encoder(self._tokenizer)

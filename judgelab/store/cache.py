@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -172,10 +173,10 @@ class CallCache:
             ) from cause
 
 
-def _rows(db: sqlite3.Connection, statement: str, keys: Sequence[bytes]) -> list[Any]:
+def _rows(db: sqlite3.Connection, statement: str, keys: Iterable[bytes]) -> list[Any]:
     found: list[Any] = []
-    for start in range(0, len(keys), BATCH):
-        batch = keys[start : start + BATCH]
+    left = iter(dict.fromkeys(keys))
+    while batch := list(islice(left, BATCH)):
         found += db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
     return found
 

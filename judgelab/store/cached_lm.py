@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
 
 Q = TypeVar("Q")  # what is asked: a pair, or a request
-A = TypeVar("A")  # what is answered: a log-probability, or a reply
+A = TypeVar("A", LogProb, Reply)  # what is answered
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Cached(WrappedLM):
         super().__init__(lm)
         self.cache = cache
         self.count = CallCount()
-        self._unscored: dict[bytes, LogProb | Reply] = {}
+        self._unscored: dict[bytes, Any] = {}
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
         self._streaming = lm.streaming
@@ -108,7 +108,7 @@ class Cached(WrappedLM):
             else:
                 yield dict(enumerate(_rows(self.lm.logprob(contexts, targets, missing))))
 
-        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask, self._keep_logprobs)
+        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask)
         return table_of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -127,29 +127,27 @@ class Cached(WrappedLM):
 
         if any(request.labels for request in requests):
             self.cache.note_lm(self.identity, "labels")
-        known = self._fill("chat", keys, requests, self.known_chats, ask, self._keep_chats)
+        known = self._fill("chat", keys, requests, self.known_chats, ask)
         return [known[key] for key in keys]
 
     def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
-        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), tuple)}
-        return told | self.cache.logprobs(list(dict.fromkeys(keys)))
+        return self._accepted_unscored(keys) | self.cache.logprobs(keys)
 
     def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
-        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
-        told = {k: v for k in keys if isinstance(v := self._unscored.get(k), Reply)}
-        kept = self.cache.chats(list(dict.fromkeys(keys)))
-        return told | {k: reply_from(v) for k, v in kept.items()}
+        """The same of chat requests."""
+        return self._accepted_unscored(keys) | known_replies(self.cache, keys)
+
+    def _accepted_unscored(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        return {key: self._unscored[key] for key in keys if key in self._unscored}
 
     def accept_logprobs(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
     ) -> None:
         """Take answers that a worker computed with the same LM. Unscored ones last this run."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        fresh = dict(zip(keys, _rows(table), strict=True))
         self.cache.note_lm(self.identity, "logprob")
-        self._keep_logprobs(fresh)
-        self._accepted(fresh)
+        self._accept(dict(zip(keys, _rows(table), strict=True)))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
@@ -157,15 +155,27 @@ class Cached(WrappedLM):
         self.cache.note_lm(self.identity, "chat")
         if any(request.labels for request in requests):
             self.cache.note_lm(self.identity, "labels")
-        self._keep_chats(fresh)
-        self._accepted(fresh)
+        self._accept(fresh)
 
-    def _accepted(self, fresh: Mapping[bytes, object], remember: bool = True) -> None:
-        """Counted; unscored ones last this run: asking for them again may be paid for again."""
-        for key, answer in fresh.items() if remember else ():
-            failed = isinstance(answer, Reply) and answer.text is None
-            if failed or (isinstance(answer, tuple) and math.isnan(answer[0])):
-                self._unscored[key] = cast(LogProb | Reply, answer)
+    def _accept(self, fresh: Mapping[bytes, A], remember: bool = True) -> None:
+        """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
+        rows: dict[bytes, LogProb] = {}
+        replies: dict[bytes, str] = {}
+        for key, answer in fresh.items():
+            if isinstance(answer, Reply):
+                unscored = answer.text is None
+                if not unscored or answer.settled:
+                    replies[key] = _stored(answer)
+            else:
+                unscored = math.isnan(answer[0])
+                if not unscored:
+                    rows[key] = answer
+            if unscored and remember:
+                self._unscored[key] = answer
+        if rows:
+            self.cache.add_logprobs(rows)
+        if replies:
+            self.cache.add_chats(replies)
         self.count.computed += len(fresh)
         self._watch.answered(len(fresh))
 
@@ -183,7 +193,6 @@ class Cached(WrappedLM):
         questions: Sequence[Q],
         look: Callable[[Sequence[bytes]], dict[bytes, A]],
         ask: Callable[[list[Q]], Iterator[dict[int, A]]],
-        keep: Callable[[Mapping[bytes, A]], None],
     ) -> dict[bytes, A]:
         """The answer to every key: known, asked for now, or awaited from another job."""
         wanted = dict(zip(keys, questions, strict=True))
@@ -202,8 +211,7 @@ class Cached(WrappedLM):
                 asking = [key for key in mine if key not in known]
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
-                    keep(fresh)
-                    self._accepted(fresh, remember=self._claims is not None)
+                    self._accept(fresh, remember=self._claims is not None)
                     known |= fresh
             finally:
                 if self._claims is not None:
@@ -211,16 +219,6 @@ class Cached(WrappedLM):
             if len(mine) < len(missing):
                 time.sleep(POLL)  # another job is asking the rest
         return known
-
-    def _keep_logprobs(self, rows: Mapping[bytes, LogProb]) -> None:
-        scored = {key: row for key, row in rows.items() if not math.isnan(row[0])}
-        if scored:
-            self.cache.add_logprobs(scored)
-
-    def _keep_chats(self, replies: Mapping[bytes, Reply]) -> None:
-        kept = {k: r for k, r in replies.items() if r.text is not None or r.settled}
-        if kept:
-            self.cache.add_chats({key: _stored(r) for key, r in kept.items()})
 
 
 def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
@@ -285,6 +283,11 @@ def reply_from(stored: str) -> Reply:
             f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
             "move it away, or give another with paths.cache=FILE."
         ) from cause
+
+
+def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
+    """The replies that the cache holds of these keys."""
+    return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}
 
 
 def _rows(table: LogProbTable) -> list[LogProb]:

@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
 from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter, Price, price_of
-from judgelab.endpoint.pool import CallPool
+from judgelab.endpoint.remote import CallPool
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.openai import OpenAI
