@@ -82,7 +82,11 @@ class Caller:
                 return result
             if not result.again or attempt > self.limits.retries or self._silent >= SILENT:
                 break
-            await asyncio.sleep(self._wait(attempt, result.retry_after))
+            most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1))
+            wait = random.uniform(0, most)  # any number will do: it changes no result
+            if result.retry_after is not None:
+                wait = result.retry_after + min(wait, 0.1 * result.retry_after)
+            await asyncio.sleep(wait)
             attempt += 1
         if result.status in ("unreached", "broken") and not self._reached:
             raise EndpointError(
@@ -161,11 +165,6 @@ class Caller:
             return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
         retry_after = _retry_after(cause.response.headers)
         return Answer(None, said, str(status), status in AGAIN, retry_after, fatal)
-
-    def _wait(self, attempt: int, retry_after: float | None) -> float:
-        most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1))
-        jitter = random.uniform(0, most)  # any number will do: it changes no result
-        return jitter if retry_after is None else retry_after + min(jitter, 0.1 * retry_after)
 
 
 def estimate(texts: Sequence[str]) -> int:

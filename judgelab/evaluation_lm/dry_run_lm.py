@@ -30,13 +30,9 @@ class StageTally:
 class Counted(WrappedLM):
     """``lm`` by name only: known answers come from the cache, all others are absent.
 
-    Args:
-        lm: whose identity and capabilities are shown; it is never asked.
-        cache: where answers may be known; None where there is no cache yet.
-
     Attributes:
+        cache: where answers may be known; None where there is no cache yet.
         stages: what was counted, by stage.
-        total: different calls over all stages.
         pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
             before there is one.
         requests, questions: the same of chat requests without and with labels.
@@ -53,7 +49,7 @@ class Counted(WrappedLM):
 
     @property
     def total(self) -> int:
-        """See the class."""
+        """Different calls over all stages."""
         return len(self._seen)
 
     def begin(self, stage: str) -> None:

@@ -147,7 +147,7 @@ class OpenAI(FramedLM, Remote):
     def stream_logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
-        """Sums over the targets' tokens; see ``RawPrompts`` and ``FramedPrompts``.
+        """See ``RawPrompts`` and ``FramedPrompts``.
 
         Raises:
             CapabilityError: the server has no log-probabilities of prompts, or wrong ones.

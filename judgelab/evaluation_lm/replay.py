@@ -104,11 +104,7 @@ class Replay(EvaluationLM):
         return self.of_domain(measurement, domain, panel)
 
     def of_domain(self, measurement: str, domain: ReleasedDomain, panel: Panel) -> xr.Dataset:
-        """The same, of a domain that was read already.
-
-        Raises:
-            DataError: the domain lacks this measurement.
-        """
+        """The same, of a domain that was read already."""
         if measurement == "logprob":
             return self._logprob(domain, panel)
         if measurement not in VARIABLE:
@@ -116,11 +112,7 @@ class Replay(EvaluationLM):
         return self._pairs(domain, panel, measurement)
 
     def judges(self, panel: Panel) -> AutoPre:
-        """Everything the judges of the Auto-PRE release said about the panel's dataset.
-
-        Raises:
-            DataError: the panel is not of that release.
-        """
+        """All verdicts on the panel's dataset (raises DataError: it is not of Auto-PRE)."""
         origin = panel.provenance
         if origin.get("dataset") != "auto_pre_released":
             raise DataError(

@@ -21,9 +21,7 @@ class Scale(Protocol):
     def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
         """How the steps of a run are spread; ConfigError where this LM cannot be.
 
-        Args:
-            node: the config of the LM, from which others build their own.
-            lm: the run's LM; answers end up in its cache.
+        Others build their own LM from ``node``, its config; answers end up in the cache of ``lm``.
         """
         ...
 

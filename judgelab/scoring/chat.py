@@ -53,10 +53,9 @@ class ChatTemplate:
         self._text = _pinned(tokenizer.get_chat_template(), today)
 
     def render(self, messages: Sequence[Message], reply_follows: bool) -> str:
-        """The conversation as one text; ConfigError where the template refuses these roles.
+        """The conversation as one text, up to where the model's reply begins if ``reply_follows``.
 
-        Args:
-            reply_follows: end with what precedes the model's reply.
+        Raises ConfigError where the template refuses these roles.
         """
         jinja: Any = require("jinja2", extra="local")
         try:

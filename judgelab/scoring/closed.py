@@ -137,8 +137,7 @@ def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice
     choices = []
     for prompt, trie in questions:
         nats = {pair: next(found) for pair in trie.asked}
-        best = _greedy(engine.model, prompt, trie, nats)
-        choices.append(Choice(best, trie.totals(nats)))
+        choices.append(Choice(_greedy(engine.model, prompt, trie, nats), trie.totals(nats)))
     return choices
 
 
@@ -191,17 +190,20 @@ def answer_closed(
 ) -> list[Reply]:
     """One of its labels for every request, with the log-probability of each.
 
-    Args:
-        template: writes the labels as replies.
-        prompts: the requests as the model is to see them.
+    ``prompts`` are the requests as the model is to see them; ``template`` writes labels as replies.
     """
-    stops = _stops(engine.model, tokenizer)
+    coded = tokenizer(list(FOLLOWERS), add_special_tokens=False)["input_ids"]
+    followers = {ids[0] for ids in coded if len(ids) == 1}
+    stops = tuple(sorted(followers | set(end_tokens(engine.model, tokenizer))))
     asked = _encoded(Encoder(tokenizer, LabelText(template), end_token=False), prompts, requests)
     longest = positions(engine.model)
     questions: dict[int, tuple[Ids, Trie]] = {}
     replies: dict[int, Reply] = {}
     for index, jobs in enumerate(asked):
-        prompt, labels = _parted(jobs)
+        # All labels follow what their contexts share: where tokens merge, they are the label's.
+        start = min(len(context) for context, _ in jobs)
+        prompt = jobs[0][0][:start]
+        labels = tuple((context + target)[start:] for context, target in jobs)
         if longest is not None and len(prompt) + max(map(len, labels)) >= longest:
             reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
             replies[index] = Reply(None, reason, settled=True)
@@ -227,19 +229,6 @@ def _encoded(
         row = [next(jobs) for _ in request.labels]
         found.append([job for job in row if job is not None])  # a rendered prompt is never empty
     return found
-
-
-def _parted(jobs: Sequence[Job]) -> tuple[Ids, tuple[Ids, ...]]:
-    """What all labels of a request follow, and what follows it; merged tokens are the labels'."""
-    start = min(len(context) for context, _ in jobs)
-    return jobs[0][0][:start], tuple((context + target)[start:] for context, target in jobs)
-
-
-def _stops(model: Any, tokenizer: Any) -> Ids:
-    """Tokens that end a reply, and those that often follow a label."""
-    coded = tokenizer(list(FOLLOWERS), add_special_tokens=False)["input_ids"]
-    single = {ids[0] for ids in coded if len(ids) == 1}
-    return tuple(sorted(single | set(end_tokens(model, tokenizer))))
 
 
 @lru_cache(maxsize=64)

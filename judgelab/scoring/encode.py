@@ -70,9 +70,7 @@ class Encoded:
 class Encoder:
     """Tokens of contexts and targets, by a fast Hugging Face tokenizer.
 
-    Args:
-        frame: raw texts, or a chat template around them.
-        end_token: whether the token that ends a text (a turn, in a chat) is part of the target.
+    With ``end_token``, what ends a text (a turn, in a chat) is part of the target.
     """
 
     def __init__(self, tokenizer: Any, frame: TextFrame, end_token: bool) -> None:

@@ -115,17 +115,13 @@ class Engine:
             if found.small:
                 self.drift = found
                 return
-            self._differs(way, found)
-
-    def _differs(self, way: str, found: Drift) -> None:
-        """Choose the next way; one that the user named is not exchanged."""
-        reason = f"{way} differs from one sequence at a time by {found}"
-        if self.named:
-            raise DriftError(
-                f"evaluation_lm.backend={reason}: use backend=auto or rows, or raise "
-                "evaluation_lm.tolerance (nats per token)."
-            )
-        self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)
+            reason = f"{way} differs from one sequence at a time by {found}"
+            if self.named:
+                raise DriftError(
+                    f"evaluation_lm.backend={reason}: use backend=auto or rows, or raise "
+                    "evaluation_lm.tolerance (nats per token)."
+                )
+            self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)
 
 
 def cache_refusal(model: Any) -> str | None:

@@ -20,10 +20,8 @@ def generate(
     Greedy at temperature 0; otherwise drawn from the full distribution with a seed made of the
     prompt, the temperature and the repeat index, and of nothing else. ``top_logprobs`` are those of
     the model itself, before the temperature; that of the token which ends the reply is not listed.
-    A reply that reaches its bound before its end, or has no word, is unscored.
-
-    Args:
-        max_tokens: upper bound where the request has none.
+    A reply that reaches its bound (``max_tokens`` where the request has none) before its end, or
+    has no word, is unscored.
     """
     library: Any = require("transformers", extra="local")
     ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
@@ -45,7 +43,9 @@ def generate(
     )
     alternatives = _Alternatives(tokenizer, request.top_logprobs)
     with torch.inference_mode(), torch.random.fork_rng():
-        torch.manual_seed(_seed(prompt, request))
+        drawn = f"{request.repeat} {request.temperature} {prompt}".encode()
+        seed = int.from_bytes(hashlib.blake2b(drawn, digest_size=8).digest(), "big") >> 1
+        torch.manual_seed(seed)
         out = model.generate(
             ids.to(model.device),
             attention_mask=torch.ones_like(ids).to(model.device),
@@ -80,8 +80,3 @@ def end_tokens(model: Any, tokenizer: Any) -> list[int]:
     own = model.generation_config.eos_token_id
     listed = own if isinstance(own, list) else [own]
     return sorted({i for i in [*listed, tokenizer.eos_token_id] if i is not None})
-
-
-def _seed(prompt: str, request: ChatRequest) -> int:
-    text = f"{request.repeat} {request.temperature} {prompt}"
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1

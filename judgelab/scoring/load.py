@@ -33,8 +33,8 @@ def resolve_dtype(dtype: str, folder: Path) -> str:
     torch = require("torch", extra="local")
     if not torch.cuda.is_available():
         return "float32"
-    config = _config(folder)
-    return str(getattr(config, "dtype", None) or torch.bfloat16).removeprefix("torch.")
+    stored = getattr(_config(folder), "dtype", None)
+    return str(stored or torch.bfloat16).removeprefix("torch.")
 
 
 def resolve_device(device_map: str | None) -> str:
@@ -231,8 +231,7 @@ def _portable(model: Any) -> None:
 def check_gradients(model: Any, owner: str) -> None:
     """Refuse to train a model whose quantised layers cut the gradient (torch only warns).
 
-    Args:
-        owner: the config path of the settings, for the message.
+    ``owner`` is the config path of the settings, for the message.
     """
     torch = require("torch", extra="local")
     bitsandbytes = sys.modules.get("bitsandbytes")

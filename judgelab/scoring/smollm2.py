@@ -140,7 +140,6 @@ def make(out: Path, wheel: Path | None = None) -> bool:
 
 
 def _made(out: Path) -> bool:
-    """Whether the whole folder is there."""
     file = out / ORIGIN
     return file.is_file() and SHA256 in file.read_text(encoding="utf-8")
 

@@ -30,7 +30,6 @@ def find(
     """The folder of a model and what it is called; downloads descriptions, but no weights.
 
     Args:
-        revision: branch, tag or commit on the Hub; None for a folder (or main).
         hint: how to get the model if it is absent.
         owner: the part of the config that names the model, for messages.
 

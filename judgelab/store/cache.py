@@ -34,9 +34,7 @@ BATCH = 500  # below SQLite's limit on variables in one statement
 class CallCache:
     """Key -> what the LM answered. Keys are made by the caller from all that changes an answer.
 
-    Args:
-        path: the file; it and its folder are created.
-        read_only: the file must exist, and stays as it is.
+    File and folder are created; with ``read_only`` the file must exist, and stays as it is.
 
     Raises:
         DataError: the file is damaged, absent or of another program, here or when something is
