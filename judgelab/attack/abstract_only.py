@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import Expectation, WritingAttack
+from judgelab.attack.protocol import WritingAttack
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
@@ -39,7 +39,6 @@ class AbstractOnly(WritingAttack):
     """
 
     name: ClassVar[str] = "abstract_only"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """A review drawn for this item and agent."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.step import Place
 
@@ -29,7 +29,6 @@ class CharacterDeletion(RuleAttack):
 
     k: Count = 10
     name: ClassVar[str] = "character_deletion"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import Expectation, WritingAttack
+from judgelab.attack.protocol import WritingAttack
 from judgelab.attack.sentence_deletion import Deletion, Gap, thin, thin_as_released
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -39,7 +39,6 @@ class DeletionCompletion(WritingAttack):
     headers: Sequence[str] = HEADERS
     definition: Deletion = "corrected"
     name: ClassVar[str] = "deletion_completion"
-    expects: ClassVar[Expectation] = "fall"
 
     def gapped(self, text: str, gap: Gap) -> str:
         """The text with ``gap()`` in the place of every other sentence."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.perturbation import Perturbation
+from judgelab.attack.protocol import Perturbation
 from judgelab.core.resources import words
 from judgelab.core.step import Place
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.perturbation import Perturbation
+from judgelab.attack.protocol import Perturbation
 from judgelab.core.resources import words
 from judgelab.core.step import Place
 

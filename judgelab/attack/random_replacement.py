@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation
+from judgelab.attack.protocol import PanelAttack
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.step import Cell, PanelStep, Written, present, with_texts
+from judgelab.core.step import Cell, Written, present, with_texts
 
 ALONE = "no other item that the agent answered"
 
 
 @dataclass(frozen=True)
-class RandomReplacement(PanelStep):
+class RandomReplacement(PanelAttack):
     """Gives every text of an agent to another of the items that the agent answered.
 
     The items that an agent answered are put in a ring, in an order drawn from the seed, and each
@@ -26,9 +26,7 @@ class RandomReplacement(PanelStep):
         DataError: the panel has one item.
     """
 
-    axis: ClassVar[str] = "attack"
     name: ClassVar[str] = "random_replacement"
-    expects: ClassVar[Expectation] = "fall"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange the texts of every agent among the items."""

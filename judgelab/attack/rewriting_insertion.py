@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.perturbation import Perturbation
+from judgelab.attack.protocol import Perturbation
 from judgelab.attack.rephrase import rephrase
 from judgelab.core.sentences import sentences
 from judgelab.core.step import Place

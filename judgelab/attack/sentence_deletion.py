@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.sentences import HEADERS, line_sentences, sections
 from judgelab.core.step import Place
 
@@ -99,7 +99,6 @@ class SentenceDeletion(RuleAttack):
     headers: Sequence[str] = HEADERS
     definition: Deletion = "corrected"
     name: ClassVar[str] = "sentence_deletion"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """Thin the text out."""

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.sentences import sentences
 from judgelab.core.step import Place
 
@@ -45,7 +45,6 @@ class SentenceReordering(RuleAttack):
 
     k: Annotated[int, Field(ge=2)] | None = None
     name: ClassVar[str] = "sentence_reordering"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """Reorder the text."""

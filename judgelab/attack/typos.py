@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.errors import MissingExtraError
 from judgelab.core.step import Place
@@ -137,7 +137,6 @@ class Typos(RuleAttack):
     k: Count = 10
     engine: Engine = "own"
     name: ClassVar[str] = "typos"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """Mistype the text.

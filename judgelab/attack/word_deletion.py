@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.step import Place
 
@@ -36,7 +36,6 @@ class WordDeletion(RuleAttack):
 
     k: Count = 5
     name: ClassVar[str] = "word_deletion"
-    expects: ClassVar[Expectation] = "fall"
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation
+from judgelab.attack.protocol import PanelAttack
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.step import PanelStep, Written, present, with_texts
+from judgelab.core.step import Written, present, with_texts
 
 
 @dataclass(frozen=True)
-class WrongEnding(PanelStep):
+class WrongEnding(PanelAttack):
     """Puts what the dataset calls the wrong answer of an item in the place of every text.
 
     Items without one, or with an empty one, get None: unscored, counted (``attack_unwritten``).
@@ -23,9 +23,7 @@ class WrongEnding(PanelStep):
     """
 
     key: str = "wrong"
-    axis: ClassVar[str] = "attack"
     name: ClassVar[str] = "wrong_ending"
-    expects: ClassVar[Expectation] = "fall"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange every text.

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
 from judgelab.attack.fictional_entities import FictionalEntities, entities
 from judgelab.attack.grammatical_errors import GrammaticalErrors, error_at
-from judgelab.attack.perturbation import Perturbation
-from judgelab.attack.protocol import Attack
+from judgelab.attack.protocol import Attack, Perturbation
 from judgelab.attack.rewriting_insertion import LEADS, RewritingInsertion
 from judgelab.attack.sentence_reordering import SentenceReordering, reorder
 from judgelab.attack.typos import Typos, typos
