@@ -35,7 +35,7 @@ def table_b1(domains: Sequence[ReleasedDomain]) -> Table:
             rows += _rows(SUPERSEDED, column, _fit({**printed, "opus": released["opus"]}), None)
         rows += _rows(AT_HAND, column, _fit(released), _fit(corrected))
     if "opus" not in {data.domain for data in domains}:
-        notes.append("No OPUS scores here, whose superseded run B.1's printed fits rest on.")
+        notes.append("No OPUS scores here: B.1's printed fits come from their superseded run.")
     unknown = [d.domain for d in domains if d.domain not in paper()["compression"]]
     if unknown:
         notes.append(f"No compression ratio in the paper for {', '.join(unknown)}: left out.")

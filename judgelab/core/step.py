@@ -166,7 +166,7 @@ class AskingStep(PanelStep):
 class WritingStep(AskingStep, Generic[Key]):
     """An LM writes (``by: lm``), as in the papers, or rules that run anywhere do (``by: rules``).
 
-    Who wrote is told in the provenance. Choose an LM that writes but does not judge with
+    The provenance says which LM wrote. Choose an LM that writes but does not judge with
     ``evaluation_lm@writer_lm``.
 
     Args:

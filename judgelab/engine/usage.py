@@ -18,7 +18,7 @@ from judgelab.endpoint.attempts import estimate
 from judgelab.store.cached_lm import chat_key, logprob_keys
 
 
-class Tallied(WrappedLM):
+class UsageCount(WrappedLM):
     """``lm``, with an account of its answers.
 
     Answers from the cache count as if they were asked for now, so that a cost is the same however

@@ -36,7 +36,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Finding:
+class PerturbationResult:
     """What the judge makes of one perturbation.
 
     Attributes:
@@ -111,24 +111,24 @@ class Testing:
     bootstrap: int
     seed: int
 
-    def findings(
+    def results(
         self, degraded: Degraded, ratings: Floats, metrics: Sequence[str], expert: ExpertWeights
-    ) -> list[Finding]:
+    ) -> list[PerturbationResult]:
         """Of ratings [variant, item, metric], the originals' first."""
         found = []
         for place, one in enumerate(degraded.suite.perturbations, start=1):
             own = expert.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
             changed = int(degraded.changed(place).sum())
-            found.append(self._finding(one, changed, (ratings[0], ratings[place]), own))
+            found.append(self._result(one, changed, (ratings[0], ratings[place]), own))
         return found
 
-    def _finding(
+    def _result(
         self,
         perturbation: SuiteEntry,
         changed: int,
         ratings: tuple[Floats, Floats],
         weights: list[float] | None,
-    ) -> Finding:
+    ) -> PerturbationResult:
         """Of ratings [item, metric] before and after; of none where nothing was changed."""
         how, seed = self.how, self.seed
         if not changed:
@@ -142,9 +142,11 @@ class Testing:
         scored = ~np.isnan(change)
         ranked = scored & (change != 0) if how.zero_method == "wilcox" else scored
         counts = scored.sum(axis=0), ranked.sum(axis=0)
-        return Finding(perturbation, changed, score, weights, *counts, draws, draws_ew, bar)
+        return PerturbationResult(
+            perturbation, changed, score, weights, *counts, draws, draws_ew, bar
+        )
 
-    def bars(self, ratings: Floats, found: Sequence[Finding]) -> SummaryThresholds:
+    def bars(self, ratings: Floats, found: Sequence[PerturbationResult]) -> SummaryThresholds:
         """Thresholds over all perturbations that changed any text."""
         places = [place for place, one in enumerate(found) if one.changed]
         if self.replicates is None or not places:
@@ -156,7 +158,9 @@ class Testing:
         return calibrate_summary(rated, own, levels, self.how, replicates=count, seed=self.seed)
 
 
-def averages(found: Sequence[Finding], bars: SummaryThresholds, items: int) -> list[Average]:
+def averages(
+    found: Sequence[PerturbationResult], bars: SummaryThresholds, items: int
+) -> list[Average]:
     """Level-balanced averages and minima, each with and without weights.
 
     Over the perturbations that changed any text; NaN where none did.
@@ -181,10 +185,10 @@ def averages(found: Sequence[Finding], bars: SummaryThresholds, items: int) -> l
     return made
 
 
-def verdict(found: Sequence[Finding], mechanism: str) -> str:
+def verdict(found: Sequence[PerturbationResult], mechanism: str) -> str:
     """The sentence a user needs: which perturbations this judge does not see."""
 
-    def named(wanted: Iterable[Finding]) -> str:
+    def named(wanted: Iterable[PerturbationResult]) -> str:
         return ", ".join(one.perturbation.name for one in wanted)
 
     blind = named(one for one in found if one.seen is False)

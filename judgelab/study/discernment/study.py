@@ -29,7 +29,7 @@ from judgelab.study.discernment import tables
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.perturbation_result import (
     Average,
-    Finding,
+    PerturbationResult,
     Testing,
     averages,
     verdict,
@@ -89,7 +89,7 @@ class Discernment(Study):
         how = How(self.zero_method, self.combine, self.method)
         replicates = self.replicates if self.calibrate else None
         testing = Testing(how, replicates, self.bootstrap, context.seed)
-        found = testing.findings(degraded, informative, metrics, weights)
+        found = testing.results(degraded, informative, metrics, weights)
         over = averages(found, testing.bars(informative, found), len(panel.items))
         styles = tables.style_table(degraded, ratings)
         drawn = ["response_styles"] if styles.rows else []  # no rating, no histogram
@@ -99,7 +99,7 @@ class Discernment(Study):
             summary=self._summary(context, degraded, ratings, found, over),
             primary="discernment/average_ew",
             tables=[
-                tables.findings_table(found, len(panel.items)),
+                tables.results_table(found, len(panel.items)),
                 tables.averages_table(over),
                 tables.metrics_table(found, metrics, informative),
                 tables.coverage_table(degraded, ratings),
@@ -136,7 +136,7 @@ class Discernment(Study):
         context: Context,
         degraded: Degraded,
         ratings: Floats,
-        found: Sequence[Finding],
+        found: Sequence[PerturbationResult],
         over: Sequence[Average],
     ) -> dict[str, Value]:
         unseen = [one.perturbation.name for one in found if one.seen is False]

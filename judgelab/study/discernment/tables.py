@@ -17,7 +17,7 @@ from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.tables import columns
 from judgelab.study.discernment.expert_weights import ExpertWeights
-from judgelab.study.discernment.perturbation_result import MOST, Average, Finding
+from judgelab.study.discernment.perturbation_result import MOST, Average, PerturbationResult
 from judgelab.study.discernment.perturbations import Degraded
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ BINS = 16  # of a histogram
 INTERVAL = ("value", "low", "high", "n")
 
 
-def findings_table(found: Sequence[Finding], items: int) -> Table:
+def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
     rows: list[Row] = [
         {
@@ -75,7 +75,9 @@ def averages_table(over: Sequence[Average]) -> Table:
     return Table("averages", "Discernment over all perturbations", rows, note)
 
 
-def metrics_table(found: Sequence[Finding], metrics: Sequence[str], ratings: Floats) -> Table:
+def metrics_table(
+    found: Sequence[PerturbationResult], metrics: Sequence[str], ratings: Floats
+) -> Table:
     """One row per perturbation and metric: p, means before and after, how many items fell."""
     rows: list[Row] = []
     for place, one in enumerate(found, start=1):
@@ -167,7 +169,7 @@ def notes(
     study: Discernment,
     weights: ExpertWeights,
     metrics: Sequence[str],
-    found: Sequence[Finding],
+    found: Sequence[PerturbationResult],
 ) -> tuple[str, ...]:
     """How texts were made, and whatever limits what the numbers mean."""
     made = _made_of(context, degraded, weights, metrics)
@@ -221,7 +223,7 @@ def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
         )
 
 
-def _tests(study: Discernment, found: Sequence[Finding], metrics: int) -> Iterator[str]:
+def _tests(study: Discernment, found: Sequence[PerturbationResult], metrics: int) -> Iterator[str]:
     """How many tests there are, and how far D can go."""
     made = [one for one in found if one.seen is not None]
     if len(made) > 1:

@@ -20,7 +20,7 @@ from judgelab.endpoint.meter import PER, Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
-from judgelab.engine.usage import Tallied
+from judgelab.engine.usage import UsageCount
 from judgelab.exam.protocol import Answers, Exam
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
@@ -121,7 +121,7 @@ def ask(
     measured, answers = {}, {name: list[Answers]() for name in exams}
     bills = []
     for judge, lm in judges.items():
-        bills.append(Tallied(lm))
+        bills.append(UsageCount(lm))
         context.tell(judge, 0)
         measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
         for name, exam in exams.items():

@@ -13,7 +13,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.endpoint.limits import Limits
 from judgelab.engine.estimating import estimator_of
-from judgelab.engine.usage import Tallied
+from judgelab.engine.usage import UsageCount
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
@@ -58,7 +58,7 @@ def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path
     cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     said = lm.presentation
     assert (said.template, said.end_token, said.precision) == ("chat", "not counted", "")
-    for wrapper in (cached, Counted(cached), Tallied(cached), Collector(cached)):
+    for wrapper in (cached, Counted(cached), UsageCount(cached), Collector(cached)):
         assert wrapper.presentation == said
     cached.close()
     assert Compression().presentation.end_token == "not counted"

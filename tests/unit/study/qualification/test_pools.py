@@ -14,7 +14,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.core.prompt import Prompt
 from judgelab.endpoint.limits import Limits
-from judgelab.engine.usage import Tallied
+from judgelab.engine.usage import UsageCount
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
@@ -117,7 +117,7 @@ def test_who_passed_and_has_no_weight_has_not_failed() -> None:
 
 
 def test_every_round_of_a_debate_is_counted_and_none_twice() -> None:
-    lm = Tallied(ScriptedChat(lambda request: "I say one" if "reader" in request.key else None))
+    lm = UsageCount(ScriptedChat(lambda request: "I say one" if "reader" in request.key else None))
     panel = panel_of([["a", "b"], ["c", None]])
     debate = ChatEval(Prompt("chat_eval.txt"), {"reader": "r", "mute": "m"}, rounds=2)
     debate.measure(panel, lm, seed=0)
@@ -133,10 +133,10 @@ def test_tokens_are_those_that_the_lm_reports() -> None:
         def chat(self, requests: Any) -> list[Reply]:
             return [Reply(None, "filtered", 7, 2, settled=True) for _ in requests]
 
-    lm = Tallied(Reporting(lambda _: None))
+    lm = UsageCount(Reporting(lambda _: None))
     lm.chat([ChatRequest((Message("user", "x" * 400),))] * 2)
     assert (lm.calls, lm.input_tokens, lm.output_tokens) == (1, 7, 2)
-    scored = Tallied(ScriptedLogProb(lambda c, t: NAN if t == "b" else -1.0))
+    scored = UsageCount(ScriptedLogProb(lambda c, t: NAN if t == "b" else -1.0))
     scored.logprob(["context "], ["a" * 40, "b"], [(0, 0), (0, 1), (0, 0)])
     assert (scored.calls, scored.input_tokens, scored.output_tokens) == (1, 13, 0)
 
