@@ -19,6 +19,8 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
+from judgelab.config import build, resolved  # noqa: E402
+from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.engine.run import execute  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
@@ -103,13 +105,10 @@ def test_all_papers_may_train_and_the_result_says_that_nothing_was_held_out(
     assert (folder / "DONE").is_file() and "nan" not in (folder / "report.html").read_text().lower()
 
 
-def test_a_share_that_is_none_is_refused() -> None:
-    from judgelab.core.errors import ConfigError
-    from judgelab.core.prompt import Prompt
-    from judgelab.finetune.settings import Settings
-    from judgelab.study.finetune import Finetune
-
-    settings = Settings("t", "m", Prompt("second_opinion.txt"))
-    for share in (-0.1, 1.0, math.nan):
-        with pytest.raises(ConfigError, match="at least 0 and below 1"):
-            Finetune(settings, held_out=share)
+@pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
+def test_a_share_that_is_none_is_refused(share: float) -> None:
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        config = resolved(compose("config", ["study=finetune", "dataset=iclr_reviews"]))
+    node = {**config["study"], "held_out": share}
+    with pytest.raises(ConfigError, match="study.held_out=.* must be (at least 0|below 1)"):
+        build(node, "study")

@@ -51,8 +51,8 @@ def effects(tables: Tables) -> Drawn:
 def agents(tables: Tables) -> Drawn:
     """A dot with interval for each agent, best first; clean filled, attacked hollow and below."""
     frame = tables["agents"]
-    categories = frame["category"].fillna(UNCATEGORISED) if "category" in frame else UNCATEGORISED
-    frame = frame.assign(category=categories)
+    frame = frame.reindex(columns=list(dict.fromkeys([*frame, "category"])))
+    frame = frame.assign(category=frame["category"].astype(object).fillna(UNCATEGORISED))
     names, panels = list(dict.fromkeys(frame["agent"])), list(dict.fromkeys(frame["panel"]))
     shown = names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
     figure, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(shown), 3))
