@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from judgelab.agents.protocol import Agents, written
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel, Texts
 from judgelab.core.prompt import Prompt
 
@@ -46,7 +46,7 @@ class Candidates(Agents):
                 "'+evaluation_lm@agents.models.NAME=OPTION'."
             )
         for name, lm in self.models.items():
-            if isinstance(lm, Mapping):
+            if not is_lm(lm):
                 raise ConfigError(
                     f"agents.models.{name} names no LM to build: add one with "
                     f"'+evaluation_lm@agents.models.{name}=OPTION', or take the candidate out with "

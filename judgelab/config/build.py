@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -76,6 +76,8 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     except OmegaConfBaseException as cause:
         raise ConfigError(f"{cause.full_key or 'config'}: {_first_line(cause)}.") from cause
     assert isinstance(plain, dict)
+    if isinstance(plain.get("debug"), bool):  # as it was once: configs of older runs have it
+        plain["debug"] = {"traceback": plain["debug"]}
     return {str(key): _renamed(value) for key, value in plain.items()}
 
 
@@ -88,6 +90,8 @@ def frame(config: Mapping[str, Any]) -> Frame:
     for axis in AXES:
         if not isinstance(config.get(axis), Mapping):
             raise ConfigError(f"{axis} is missing: give {axis}=OPTION ({PROGRAM} --help).")
+        if config[axis].get("_partial_"):
+            raise ConfigError(f"{axis}._partial_: an axis is built whole: leave _partial_ out.")
     rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, [*known, *AXES, WRITER])
@@ -109,7 +113,10 @@ def frame(config: Mapping[str, Any]) -> Frame:
     return Frame(**{**rest, **groups})
 
 
-def _group(name: str, given: Mapping[str, Any], cls: type[Any]) -> Any:
+def _group(name: str, given: Any, cls: type[Any]) -> Any:
+    if not isinstance(given, Mapping):
+        keys = ", ".join(f"{name}.{f.name}" for f in fields(cls))
+        raise ConfigError(f"{name}={given!r} must be a mapping: set {keys}.")
     _unknown_keys(name, given, [f.name for f in fields(cls)])
     _check_types(name, given, cls)
     return cls(**given)
@@ -137,17 +144,17 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     if node.get("_convert_", "all") == "none":
         raise ConfigError(f"{path}._convert_=none: containers are plain here: leave _convert_ out.")
     later, args = bool(node.get("_partial_")), list(node.get("_args_") or ())
-    _check_keys(path, given, _signature(cls, node["_target_"], path), complete=not (later or args))
-    plain = {k: v for k, v in given.items() if not _holds_node(v)}
+    signature = _signature(cls, node["_target_"], path)
+    _unknown_keys(path, given, list(signature.parameters))
+    bound = _bound(path, signature, args, given, complete=not later)
+    plain = {k: v for k, v in bound.items() if not _holds_node(v)}
     _check_types(path, plain, cls if hasattr(cls, "__dataclass_fields__") else cls.__init__)
     if node.get("_recursive_", True):
         given = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
         args = _built(args, f"{path}._args_")
     try:
         # a partial, as Hydra takes a dataclass among keyword arguments for another config
-        target = instantiate(
-            {"_target_": f"{cls.__module__}.{cls.__qualname__}", "_partial_": True}
-        )
+        target = instantiate({"_target_": _now(node["_target_"]), "_partial_": True})
         return partial(target, *args, **given) if later else target(*args, **given)
     except InstantiationException as blocked:
         raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
@@ -157,13 +164,20 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         raise ConfigError(f"{path}: {cause}") from cause
 
 
-def _check_keys(
-    path: str, given: Mapping[str, Any], signature: inspect.Signature, complete: bool
-) -> None:
-    _unknown_keys(path, given, list(signature.parameters))
-    for name, parameter in signature.parameters.items():
-        if complete and parameter.default is inspect.Parameter.empty and name not in given:
+def _bound(
+    path: str, signature: inspect.Signature, args: list[Any], given: dict[str, Any], complete: bool
+) -> dict[str, Any]:
+    """Values by the names of their parameters, those by place too."""
+    try:
+        bound = signature.bind_partial(*args, **given).arguments
+    except TypeError as cause:
+        raise ConfigError(f"{path}: {cause}.") from cause
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    single = {name: one for name, one in signature.parameters.items() if one.kind not in variadic}
+    for name, parameter in single.items():
+        if complete and parameter.default is inspect.Parameter.empty and name not in bound:
             raise ConfigError(f"{path}.{name} is missing: give {path}.{name}=VALUE.")
+    return {name: value for name, value in bound.items() if name in single}
 
 
 def _built(value: Any, path: str) -> Any:
@@ -236,15 +250,15 @@ def _check_types(path: str, values: Mapping[str, Any], owner: Any) -> None:
             _adapter(hints[key], config).validate_python(value)
         except ValidationError as cause:
             error = cause.errors()[0]
-            inner = "".join(f".{part}" for part in error["loc"] if isinstance(part, str | int))
+            inner = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error["loc"])
             where = f"{path}.{key}" if path else key
             bound = BOUNDS.get(error["type"])
             if bound is not None:
-                if isinstance(value, Mapping):
+                if isinstance(value, Mapping | list) and inner:
                     where, value = where + inner, error["input"]
-                at = f" (at {inner})" if isinstance(value, list) and inner else ""
                 said = bound.format(**error.get("ctx", {}))
-                raise ConfigError(f"{where}={value!r} {said}{at}.") from None
+                null = ", or null" if type(None) in get_args(hints[key]) else ""
+                raise ConfigError(f"{where}={value!r} {said}{null}.") from None
             name = _type_name(get_type_hints(owner)[key])
             raise ConfigError(
                 f"{where}={value!r} has the wrong type: {error['msg']} "

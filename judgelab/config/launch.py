@@ -27,14 +27,14 @@ def guarded(main: Callable[[], Any]) -> None:
     """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
-        sys.argv = [SHORT.get(word.lower(), word) for word in sys.argv]
+        sys.argv = [SHORT.get(word.lstrip("+").lower(), word) for word in sys.argv]
         check_sweep(sys.argv[1:])
         main()
     except KeyboardInterrupt:
         print("Interrupted: the same command continues where this run stopped.", file=sys.stderr)
         sys.exit(130)
     except Exception as cause:
-        if any(word in TRACED for word in sys.argv):
+        if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
             raise
         print(f"error: {sentence(cause)}", file=sys.stderr)
         sys.exit(1)

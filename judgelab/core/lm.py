@@ -183,6 +183,11 @@ class EvaluationLM(Protocol):
         """Give back processes, memory and connections."""
 
 
+def is_lm(value: object) -> bool:
+    """Whether a value derives from ``EvaluationLM``; none of its properties is evaluated."""
+    return EvaluationLM in type(value).__mro__
+
+
 class WrappedLM(EvaluationLM):
     """An LM around another one, which it names and speaks for; verbs are the wrapper's own."""
 

@@ -13,7 +13,7 @@ from judgelab.attack.protocol import Attack
 from judgelab.config import WRITER, build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import EvaluationLM, is_lm
 from judgelab.core.resources import conf
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
@@ -91,6 +91,11 @@ def _match(parts: Parts) -> None:
     if Capability.RECORDED not in lm.capabilities:
         judges = {f"study.judges.{name}": one for name, one in (parts.study.judges or {}).items()}
         for key, judge in (judges or {"evaluation_lm": lm}).items():
+            if not is_lm(judge):
+                raise ConfigError(
+                    f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or "
+                    f"take the judge out with '~{key}'."
+                )
             _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
     writer = lm if parts.writer_lm is None else parts.writer_lm
     _check("agents", (parts.agents.requires,), writer, WRITER)
@@ -130,6 +135,8 @@ def _available() -> dict[str, frozenset[Capability]]:
     found = {}
     for path in sorted(LMS.glob("*.yaml")):
         node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if "???" in node.values():
+            continue
         try:
             found[path.stem] = build(node, path.stem).capabilities
         except JudgelabError:

@@ -17,6 +17,7 @@ from judgelab.core.resources import PACKAGE, conf
 VOLATILE = frozenset(
     {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
 )
+COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
@@ -54,7 +55,7 @@ def code_digest() -> str:
     files = {
         f"judgelab/{path.relative_to(PACKAGE)}": path
         for path in PACKAGE.rglob("*.*")
-        if path.is_file() and path.suffix not in (".md", ".pyc") and not left_out & {*path.parents}
+        if path.is_file() and path.suffix in COUNTED and not left_out & {*path.parents}
     }
     for name in ("prompt", "taxonomy", *DATA):
         files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}

@@ -158,8 +158,9 @@ def test_mistakes_end_in_one_sentence(
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
 
 
-def test_debug_shows_the_traceback(judgelab: Command) -> None:
-    done = judgelab("agents=recorded", "tracker=none", "debug=true")
+@pytest.mark.parametrize("word", ["debug=true", "++debug=True"])
+def test_debug_shows_the_traceback(judgelab: Command, word: str) -> None:
+    done = judgelab("agents=recorded", "tracker=none", word)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
 

@@ -82,6 +82,7 @@ class Discernment(Study):
         degraded, weights = self._degraded(context)
         panel, name = degraded.panel, context.mechanism.name
         measured = context.measure(panel)
+        refuse_pairs(measured, name)
         scores = context.score(measured)
         write_records(context, panel, measured, scores)
         metrics, ratings = ratings_of(measured, scores, name)
@@ -167,12 +168,7 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     """
     mechanism, lm = context.mechanism, context.evaluation_lm
     if mechanism.subject != "text":
-        raise ConfigError(
-            "study=discernment has a judge score each text by itself, but mechanism="
-            f"{mechanism.name} holds texts against one another: choose rating (an LM that chats), "
-            "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
-            "pointwise5, acu_rating, gptscore, length."
-        )
+        raise against_peers(mechanism.name)
     if mechanism.tasks and base.task not in mechanism.tasks:
         raise ConfigError(
             f"mechanism={mechanism.name} is for {', '.join(sorted(mechanism.tasks))}, and the task "
@@ -183,7 +179,27 @@ def refuse_unfit(context: Context, base: Panel) -> None:
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
     elif Capability.RECORDED in lm.capabilities:
         return
-    mechanism.measure(base, Counted(lm), seed=context.seed)
+    refuse_pairs(mechanism.measure(base, Counted(lm), seed=context.seed), mechanism.name)
+
+
+def refuse_pairs(measured: xr.Dataset, mechanism: str) -> None:
+    """Refuse measurements of pairs, which a mechanism may make without declaring its subject.
+
+    Raises:
+        ConfigError: something was measured for a text and its peer.
+    """
+    if any("peer" in values.dims for values in measured.data_vars.values()):
+        raise against_peers(mechanism)
+
+
+def against_peers(mechanism: str) -> ConfigError:
+    """Why a mechanism that compares texts does not fit: the peers are perturbed originals."""
+    return ConfigError(
+        "study=discernment has a judge score each text by itself, but mechanism="
+        f"{mechanism} holds texts against one another: choose rating (an LM that chats), "
+        "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+        "pointwise5, acu_rating, gptscore, length."
+    )
 
 
 def ratings_of(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[str], Floats]:

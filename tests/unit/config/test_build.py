@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import pytest
@@ -77,6 +78,21 @@ def test_what_a_hydra_user_expects() -> None:
         build({"_target_": f"{HERE}.Held", "values": {"_target_": "os.remove", "path": "f"}}, "x")
 
 
+PART = partial(Inner, size=4)
+
+
+@pytest.mark.parametrize("args", [[0.5, 0], [1, 2, None, 9]])
+def test_values_by_place_are_checked_too(args: list[object]) -> None:
+    with pytest.raises(ConfigError, match="x.size=0.5 has the wrong type|too many positional"):
+        build({"_target_": f"{HERE}.Inner", "_args_": args}, "x")
+    with pytest.raises(ConfigError, match="multiple values for argument 'size'"):
+        build({"_target_": f"{HERE}.Inner", "_args_": [1], "size": 2}, "x")
+
+
+def test_a_target_is_what_its_name_leads_to() -> None:
+    assert build({"_target_": f"{HERE}.PART"}, "x") == Inner(4)
+
+
 def test_what_the_class_raises_names_the_inner_node() -> None:
     with pytest.raises(ConfigError, match=r"^x\.values\.a: rate must not be negative"):
         build({"_target_": f"{HERE}.Held", "values": {"a": node(rate=-1.0)}}, "x")
@@ -98,7 +114,7 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
         ({"inner": {"_target_": f"{HERE}.Inner", "draws": ""}}, "(expected int)"),
         (
             {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
-            "x.inner.shares=[0.5, 2.0] must be at most 1 (at .1)",
+            "x.inner.shares[1]=2.0 must be at most 1, or null.",
         ),
         ({"inner": {"_target_": f"{HERE}.Inner", "shares": []}}, "shares=[] needs at least 1"),
         ({"inner": {"_target_": f"{HERE}.Inner", "sizes": 2}}, "x.inner.sizes is not a known key"),
@@ -137,6 +153,8 @@ def test_mandatory_and_dangling_values() -> None:
         ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
         ({"paths": 3}, "paths needs a root and a cache"),
         ({"on_error": "panic"}, "continue or stop"),
+        ({"debug": 3}, "debug=3 must be a mapping: set debug.traceback, debug.profile"),
+        ({"mechanism": {"_partial_": True}}, "mechanism._partial_: an axis is built whole"),
         ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
     ],
 )
@@ -144,3 +162,8 @@ def test_frame_mistakes(change: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         frame(FRAME | change)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_debug_as_older_runs_have_it(on: bool) -> None:
+    assert frame(resolved(OmegaConf.create({**FRAME, "debug": on}))).debug.traceback is on

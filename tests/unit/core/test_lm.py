@@ -15,7 +15,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.resources import conf
 from judgelab.engine.context import Context
-from judgelab.engine.parts import build_parts
+from judgelab.engine.parts import _available, build_parts
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.transformers import Transformers
@@ -97,3 +97,15 @@ def test_a_study_without_the_base_is_refused_by_name() -> None:
     config["study"] = {"_target_": f"{__name__}.Bare"}
     with pytest.raises(ConfigError, match=r"Bare must derive from judgelab\.engine\.study\.Study"):
         build_parts(config)
+
+
+def test_a_judge_that_is_no_lm_is_refused_by_its_key() -> None:
+    words = ["study=qualification", "+evaluation_lm@study.judges.a=smollm2", "+study.judges.b=null"]
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        config = resolved(compose("config", words))
+    with pytest.raises(ConfigError, match="study.judges.b names no LM to build"):
+        build_parts(config)
+
+
+def test_advice_names_no_lm_that_wants_a_setting() -> None:
+    assert not {"openai", "vllm", "vllm_server"} & _available().keys()

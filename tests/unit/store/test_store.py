@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from judgelab.core.errors import JudgelabError
-from judgelab.store.fingerprint import fingerprint
+from judgelab.store import fingerprint as fingerprint_module
+from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 
 CONFIG = {"seed": 0, "mechanism": {"_target_": "x", "per": "token"}, "paths": {"root": "a"}}
@@ -81,3 +82,17 @@ def test_damaged_results_say_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("{")
     with pytest.raises(JudgelabError, match="force=true"):
         RunDir(tmp_path).read_json("result.json")
+
+
+def test_only_our_own_kinds_of_files_are_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprint_module, "PACKAGE", tmp_path)
+    (tmp_path / "a.py").write_text("1")
+    before = code_digest()
+    (tmp_path / "__pycache__").mkdir()
+    for name in ("__pycache__/a.cpython-311.pyc.140231", ".a.py.swp", "report.html"):
+        (tmp_path / name).write_text("2")
+    assert code_digest() == before
+    (tmp_path / "words.yaml").write_text("3")
+    assert code_digest() != before
