@@ -49,7 +49,7 @@ class Discernment(Study):
         weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
         zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
-        method: null distribution: auto (exact up to 50 items), normal, exact (up to 200 items).
+        method: null distribution: auto (exact up to 100 ranked pairs), normal, exact (up to 200).
         calibrate: also compute what label-shuffled judges reach.
         replicates: of the calibration; of averages and minima at most 1000.
         bootstrap: resamples of the items.
@@ -102,7 +102,7 @@ class Discernment(Study):
             tables=[
                 tables.results_table(found, len(panel.items)),
                 tables.averages_table(over),
-                tables.metrics_table(found, metrics, informative),
+                tables.metrics_table(found, metrics, informative, self.zero_method),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
                 styles,

@@ -13,7 +13,7 @@ from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.discernment.score import UNIT, ceilings
-from judgelab.stats.discernment.wilcoxon import tidy
+from judgelab.stats.discernment.wilcoxon import ZeroMethod, scipy_p, tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.tables import columns
 from judgelab.study.discernment.expert_weights import ExpertWeights
@@ -76,7 +76,10 @@ def averages_table(over: Sequence[Average]) -> Table:
 
 
 def metrics_table(
-    found: Sequence[PerturbationResult], metrics: Sequence[str], ratings: Floats
+    found: Sequence[PerturbationResult],
+    metrics: Sequence[str],
+    ratings: Floats,
+    zero_method: ZeroMethod,
 ) -> Table:
     """One row per perturbation and metric: p, means before and after, how many items fell."""
     rows: list[Row] = []
@@ -98,11 +101,13 @@ def metrics_table(
                 "ranked": int(one.ranked[m]),
                 "unscored": int((~known).sum()),
                 "p": float(one.score.p[m]),
+                "p_scipy": scipy_p(before - after, zero_method),
             }
             rows.append(row)
     note = (
         "p: one-sided Wilcoxon signed-rank test over items, original above perturbed. n: items "
-        "rated before and after; ranked: those of them that the test ranks."
+        "rated before and after; ranked: those of them that the test ranks. p_scipy: as "
+        "scipy.stats.wilcoxon gives it, by the normal approximation where ratings tie."
     )
     return Table("metrics", "Each metric by itself", rows, note)
 

@@ -22,7 +22,13 @@ from judgelab.stats.discernment.score import (
     metric_weights,
     resampled,
 )
-from judgelab.stats.discernment.wilcoxon import Method, ZeroMethod, signed_rank_log_p, signed_ranks
+from judgelab.stats.discernment.wilcoxon import (
+    Method,
+    ZeroMethod,
+    scipy_p,
+    signed_rank_log_p,
+    signed_ranks,
+)
 
 LN20 = math.log(20)
 ZEROS: tuple[ZeroMethod, ...] = ("wilcox", "pratt", "zsplit")
@@ -41,9 +47,11 @@ def likert(rng: np.random.Generator, *shape: int, rho: float = 0.0) -> np.ndarra
     [(6, True), (60, True), (100, True), (4, False), (40, False), (99, False)],
 )
 def test_p_values_are_scipys(zero_method: ZeroMethod, items: int, discrete: bool) -> None:
+    """Where it counts, and elsewhere by its normal approximation."""
     rng = np.random.default_rng(items)
     rows = rng.integers(-2, 4, (4, items)) if discrete else rng.normal(0.2, 1, (4, items))
-    ours = np.exp(signed_rank_log_p(rows.astype(float), zero_method))
+    method: Method = "normal" if items > 50 else "auto"
+    ours = np.exp(signed_rank_log_p(rows.astype(float), zero_method, method))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = [
@@ -51,17 +59,46 @@ def test_p_values_are_scipys(zero_method: ZeroMethod, items: int, discrete: bool
             for row in rows
         ]
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    np.testing.assert_array_equal([scipy_p(row, zero_method) for row in rows * 1.0], theirs)
+
+
+@pytest.mark.parametrize("zero_method", ["wilcox", "pratt"])
+def test_d_does_not_jump_with_items_that_nobody_ranks(zero_method: ZeroMethod) -> None:
+    """Three falls, the rest unchanged: one pattern of eight, however many items."""
+    for items in (49, 50, 51, 100, 101, 500):
+        falls = np.concatenate([np.ones(3), np.zeros(items - 3)])
+        assert math.exp(signed_rank_log_p(falls, zero_method)) == pytest.approx(1 / 8), items
+    assert scipy_p(falls, "wilcox") == pytest.approx(0.042, abs=1e-3)
+
+
+def test_d_does_not_jump_where_counting_ends() -> None:
+    """Counted and approximated, D agrees within .02 near 1, and within 3 % in far tails."""
+    rng = np.random.default_rng(16)
+    for mean in (-0.3, 0.0, 0.2, 0.5, 2.0):
+        for rows in (rng.normal(mean, 1, (8, 120)), rng.normal(mean, 1, (8, 120)).round().clip(-4)):
+            exact, auto = (-signed_rank_log_p(rows, method=m) / LN20 for m in ("exact", "auto"))
+            np.testing.assert_allclose(auto, exact, atol=0.02, rtol=0.03)
+    for fall in (np.ones(101), np.arange(1.0, 102)):
+        counted = -signed_rank_log_p(fall, method="exact") / LN20
+        assert -signed_rank_log_p(fall) / LN20 == pytest.approx(counted, abs=0.05)
+    middle = np.tile([1.0, -1.0], 75)
+    assert math.exp(signed_rank_log_p(middle)) == pytest.approx(
+        math.exp(signed_rank_log_p(middle, method="exact")), abs=1e-3
+    )
+    assert signed_rank_log_p(-np.ones(300)) == 0.0
 
 
 def test_exact_p_is_never_negative_and_logarithms_outlive_floats() -> None:
     distinct = np.arange(1.0, 101.0)
-    assert math.exp(signed_rank_log_p(distinct)) == pytest.approx(1.948e-18, rel=1e-3)
-    assert math.exp(signed_rank_log_p(np.ones(100))) == pytest.approx(7.62e-24, rel=1e-3)
-    assert signed_rank_log_p(distinct, method="exact") == pytest.approx(-100 * math.log(2))
+    normal = signed_rank_log_p(distinct, method="normal")
+    assert math.exp(normal) == pytest.approx(1.948e-18, rel=1e-3)
+    normal = signed_rank_log_p(np.ones(100), method="normal")
+    assert math.exp(normal) == pytest.approx(7.62e-24, rel=1e-3)
+    assert signed_rank_log_p(distinct) == pytest.approx(-100 * math.log(2))
     assert -1e5 < signed_rank_log_p(np.ones(5000)) < -2000, "p itself would be 0"
     many = signed_rank_log_p(np.arange(1.0, 201.0), method="exact")
     assert many == pytest.approx(-200 * math.log(2))
-    with pytest.raises(ValueError, match="up to 200 items"):
+    with pytest.raises(ValueError, match="up to 200 ranked pairs"):
         signed_rank_log_p(np.ones(201), method="exact")
 
 
@@ -86,7 +123,8 @@ def test_exact_p_are_counts_of_sign_patterns(zero_method: ZeroMethod) -> None:
 @pytest.mark.parametrize(
     ("items", "method", "alike", "own"),
     [
-        (100, "auto", 17.77, 13.61),
+        (100, "normal", 17.77, 13.61),
+        (100, "auto", 23.14, 23.14),
         (100, "exact", 23.14, 23.14),
         (12, "auto", 2.777, 2.777),
         (12, "normal", 2.748, 2.271),
@@ -109,7 +147,7 @@ def test_with_ties_the_exact_distribution_counts_sign_patterns() -> None:
     few_of_many = np.concatenate([np.ones(3), np.zeros(97)])
     p: dict[str, float] = {}
     for zero_method in ("wilcox", "zsplit"):
-        p[zero_method] = float(np.exp(signed_rank_log_p(few_of_many, zero_method)))
+        p[zero_method] = float(np.exp(signed_rank_log_p(few_of_many, zero_method, "normal")))
     assert p == {"wilcox": pytest.approx(0.042, abs=1e-3), "zsplit": pytest.approx(0.28, abs=0.01)}
     assert np.exp(signed_rank_log_p(few_of_many, method="exact")) == pytest.approx(0.125)
 
@@ -210,10 +248,11 @@ def test_the_calibrated_threshold_holds_its_level() -> None:
 
 
 def test_what_almost_never_changes_cannot_pass_its_threshold() -> None:
-    first, second = np.full((100, 1), 5.0), np.full((100, 1), 5.0)
+    first, second, how = np.full((100, 1), 5.0), np.full((100, 1), 5.0), How(method="normal")
     second[:3] = 4
-    assert discernment(first, second).d_ew > 1, "nominally significant"
-    assert discernment(first, second).d_ew <= calibrate(first, second).d_ew
+    assert discernment(first, second, how=how).d_ew > 1, "nominally significant"
+    assert discernment(first, second, how=how).d_ew <= calibrate(first, second, how=how).d_ew
+    assert discernment(first, second).d_ew < 1, "one pattern of eight"
 
 
 def test_averages_and_minima_have_thresholds_of_their_own() -> None:
