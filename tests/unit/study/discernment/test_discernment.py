@@ -77,6 +77,9 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert result.summary["discernment/minimum_ew"] == 0
     fluent = rows(result, "metrics", "perturbation")["reordering_major"]
     assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
+    assert fluent["p"] == 1 and np.isnan(fluent["p_scipy"]), "scipy ranks nothing"
+    typed = rows(result, "metrics", "perturbation")["typos_major"]
+    assert typed["p"] < typed["p_scipy"] < 1e-9, "exact, and scipy's normal approximation"
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
         drawn = draw(name, tables)
@@ -92,8 +95,8 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
     assert any("no mean of p values" in note for note in result.notes)
     assert any(
-        "D with expert weights is at most 11.0 on 60 items (8.5 where no two fall by the same "
-        "amount), and D without them 0.46 more: compare" in note
+        "D with expert weights is at most 13.9 on 60 items, and D without them 0.46 more: compare"
+        in note
         for note in result.notes
     )
     weight = rows(result, "metrics", "metric")["fluency"]["weight"]
@@ -163,6 +166,9 @@ def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Pat
     assert any(note.startswith("2 tests at 5 %") for note in said.notes), "reordering changed none"
     assert any("D is at most 1.9 on 8 items: compare" in note for note in said.notes)
     many = Discernment(only=only[:1], **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
+    assert any("D is at most 13.9 on 60 items: compare" in note for note in many.notes)
+    study = Discernment(only=only[:1], method="normal", **QUICK)
+    many = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
     assert any(
         "D is at most 11.0 on 60 items (8.5 where no two fall by the same amount)" in note
         for note in many.notes
