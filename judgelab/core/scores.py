@@ -73,6 +73,16 @@ def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:
     return values.sum(dim, skipna=True) / count.where(count > 0)
 
 
+def both_directions(directed: xr.DataArray) -> xr.DataArray:
+    """[item, agent] from [item, agent, peer]: the mean of an agent's row and of its column.
+
+    Each direction has a mean of its own, so whatever a direction adds to every value (the place
+    in which a text is shown) enters once, however many values of it are missing; with values
+    missing at random the mean is that of complete data. NaN where a direction holds no value.
+    """
+    return (mean_over(directed, "peer") + mean_over(transposed(directed), "peer")) / 2
+
+
 def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
     """[item, agent, peer] the lower of two agents' qualities: a pair is as good as its worse half.
 

@@ -15,6 +15,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured
+from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Reads, Subject
 
@@ -105,11 +106,14 @@ def measure_conditional(
     n, m = len(panel.items), len(panel.agents)
     conditional = np.full((n, m, m), np.nan)
     marginal, tokens, uncut = (np.full((n, m), np.nan) for _ in range(3))
+    cells, totals = list[tuple[int, ...]](), list[float]()
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
         answers = _answers(lm, setting, item, panel.texts[k], wanted, alone=alone, whole=whole)
         for (kind, i, j), (total, count) in answers.items():
+            cells.append((k, i, j))
+            totals.append(total)
             if kind == "pair":
                 conditional[k, i, j] = total
             else:
@@ -124,7 +128,7 @@ def measure_conditional(
     )
     if whole:
         data["marginal_whole"] = (("item", "agent"), uncut)
-    return data.assign_attrs(prompt=setting.prompt.identity)
+    return with_calls(data, cells, totals).assign_attrs(prompt=setting.prompt.identity)
 
 
 def _answers(

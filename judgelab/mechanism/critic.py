@@ -13,6 +13,7 @@ from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import measured
+from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.mi import pointwise_mi
 
@@ -56,13 +57,15 @@ def measure_chat(
         cells += requests
         replies += lm.chat(list(requests.values())) if requests else []
     grades = np.full((n, m, m, 1 + draws), np.nan)
-    for cell, reply in zip(cells, replies, strict=True):
-        grades[cell] = read_label(reply, GRADES)
+    read = [read_label(reply, GRADES) for reply in replies]
+    for cell, value in zip(cells, read, strict=True):
+        grades[cell] = value
     data = measured(
         panel,
         p=(("item", "agent", "peer"), grades[..., 0]),
         q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
     )
+    data = with_calls(data, cells, read, (reply.text is not None for reply in replies))
     return _with_both_shares(data, cells, replies).assign_attrs(closed.attrs(lm))
 
 

@@ -18,6 +18,7 @@ from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
+from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
 from judgelab.mechanism.protocol import Definition, Subject
 
@@ -45,10 +46,12 @@ class PairMechanism(ClosedMechanism):
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
         cells, replies = self.ask(panel, lm)
         verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
-        for cell, reply in zip(cells, replies, strict=True):
-            verdict[cell] = self.read(reply)
+        read = [self.read(reply) for reply in replies]
+        for cell, value in zip(cells, read, strict=True):
+            verdict[cell] = value
         dims = ("item", "agent", "peer")
         data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
+        data = with_calls(data, cells, read, (reply.text is not None for reply in replies))
         return with_shares(data, dims, cells, replies, self.labels)
 
 
@@ -57,7 +60,8 @@ class Judge(PairMechanism, TwoPromptMechanism):
     """A chat LM says of each two texts which is better, or that neither is.
 
     Definitions of an agent's score (win rate):
-        corrected: mean over peers of both orders, 1/2 (W_ij + 1 - W_ji).
+        corrected: half the mean of what it won shown first, half of what it won shown second
+        (``win_rates``); with every verdict read, the mean over peers of 1/2 (W_ij + 1 - W_ji).
         paper, released: mean of row i alone, which counts only comparisons where i was shown as
         A and so moves with position bias.
     Pair score, min of the two agents' qualities:
@@ -113,12 +117,18 @@ class Judge(PairMechanism, TwoPromptMechanism):
 
 
 def win_rates(first: xr.DataArray) -> Scores:
-    """Mean over peers of both orders; a pair is as good as its weaker text.
+    """An agent's wins shown first and shown second, each by its own mean, weigh one half each.
+
+    Whatever the place adds (a bias towards the text shown first) is then added and taken away
+    once, also where verdicts are missing: every verdict that was read counts, even that of a
+    single order. With verdicts missing at random, the expected score is that of complete data; an
+    agent without any verdict in one of the places is unscored. A pair is as good as its weaker
+    text.
 
     Args:
         first: [item, agent, peer] verdicts, 1 where agent, shown first, beat peer.
     """
-    agent = mean_over((first + (1 - transposed(first))) / 2, "peer")
+    agent = (mean_over(first, "peer") + mean_over(1 - transposed(first), "peer")) / 2
     return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))
 
 

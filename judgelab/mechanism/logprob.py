@@ -12,6 +12,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
+from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Subject
 
 if TYPE_CHECKING:
@@ -87,7 +88,29 @@ def measure_logprob(
         ids = np.array([item.id for item in panel.items])
         data["negative"] = ((*pair, "draw"), negative)
         data["partner"] = (("item", "draw"), ids[partner])
-    return data
+    pairs = np.concatenate([conditional[..., None], negative], axis=3)
+    return with_calls(data, *_asked(panel, partner, marginal, pairs))
+
+
+def _asked(
+    panel: Panel,
+    partner: NDArray[np.int64] | None,
+    marginal: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """[calls, 3] item, agent and peer of every call (agent twice for a text alone), and [calls].
+
+    ``pairs`` is [item, agent, peer, source], the first source being the item itself.
+    """
+    there = np.array([[text is not None for text in row] for row in panel.texts], dtype=np.bool_)
+    sources = np.arange(len(there))[:, None]
+    if partner is not None:
+        sources = np.concatenate([sources, partner], axis=1)
+    both = there[:, :, None, None] & np.swapaxes(there[sources], 1, 2)[:, None]
+    both &= ~np.eye(there.shape[1], dtype=np.bool_)[:, :, None]
+    alone = np.argwhere(there)[:, [0, 1, 1]]
+    cells = np.concatenate([alone, np.argwhere(both)[:, :3]])
+    return cells, np.concatenate([marginal[there], pairs[both]])
 
 
 def _item(

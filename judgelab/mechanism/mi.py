@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from judgelab.core.scores import Scores, mean_over, symmetric
+from judgelab.core.scores import Scores, both_directions, symmetric
 from judgelab.mechanism.logprob import LogprobMechanism
 from judgelab.mechanism.protocol import Definition
 
@@ -34,5 +34,5 @@ class Mi(LogprobMechanism):
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition."""
-        pair = symmetric(pointwise_mi(measured, self.per))
-        return Scores(agent=mean_over(pair, "peer"), pair=pair)
+        gain = pointwise_mi(measured, self.per)
+        return Scores(agent=both_directions(gain), pair=symmetric(gain))

@@ -15,7 +15,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.scores import Scores, mean_over, symmetric
+from judgelab.core.scores import Scores, both_directions, mean_over, symmetric
 from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
@@ -98,21 +98,28 @@ class TvdMi(TwoPromptMechanism):
         return data
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """P - Q per ordered pair, symmetrised; recorded data holds that difference only."""
+        """P - Q per ordered pair, symmetrised; recorded data holds that difference only.
+
+        An agent's score has a mean of its own for P and Q in either direction, so that a call
+        without a grade costs itself alone; a pair's score takes all its four grades.
+        """
         if "p_minus_q" in measured:
             difference = measured["p_minus_q"]
+            agent = both_directions(difference)
             diagnostics: dict[str, float] = {}
         else:
-            p, q = self._tests(measured)
-            difference = p - mean_over(q, "draw")
+            p, q = self.tests(measured)
+            other = mean_over(q, "draw")
+            difference = p - other
+            agent = both_directions(p) - both_directions(other)
             diagnostics = {
                 "accepted_same_source": float(mean_over(p, "peer").mean()),
-                "accepted_independent": float(mean_over(mean_over(q, "draw"), "peer").mean()),
+                "accepted_independent": float(mean_over(other, "peer").mean()),
             }
-        pair = symmetric(difference)
-        return Scores(agent=mean_over(pair, "peer"), pair=pair, diagnostics=diagnostics)
+        return Scores(agent=agent, pair=symmetric(difference), diagnostics=diagnostics)
 
-    def _tests(self, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    def tests(self, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+        """What the test g says of same-source and of independent pairs: p, and q [..., draw]."""
         if "p" in data:
             p, q = data["p"], data["q"]
         else:

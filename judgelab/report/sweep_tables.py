@@ -39,7 +39,10 @@ METRICS = {
 }
 """Summary key -> heading."""
 
-LEGEND = "d: effect size; 95 % intervals over items; unscored counts texts without a score."
+LEGEND = (
+    "d: effect size; 95 % intervals over items; unscored counts texts without a score, missing "
+    "calls those that failed or could not be read."
+)
 
 
 def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Column]:
@@ -57,7 +60,10 @@ def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Col
         pairs = zip(found, measured[0].cells, strict=True)
         cells = tuple("failed" if job.error is not None else cell for job, cell in pairs)
         measured[0] = replace(measured[0], cells=cells)
-    return [*made, *measured, column("unscored", [unscored(job) for job in found])]
+    made += [*measured, column("unscored", [unscored(job) for job in found])]
+    if any(missing := [missing_calls(job) for job in found]):
+        made.append(column("missing_calls", missing, "missing\ncalls"))
+    return made
 
 
 def table(found: Sequence[SweepJob]) -> DataFrame:
@@ -75,6 +81,7 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         for key in metrics(found):
             row |= flat_estimate(key, read_estimate(job.summary, key))
         row["unscored_texts"] = unscored(job)
+        row["missing_calls"] = missing_calls(job)
         row["run"] = None if job.run is None else job.run.name
         rows.append(row)
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
@@ -90,6 +97,13 @@ def metrics(found: Sequence[SweepJob]) -> dict[str, str]:
 def unscored(job: SweepJob) -> int | None:
     """Texts without a score, clean and attacked together; None where they were not counted."""
     counts = [v for k, v in job.summary.items() if k.endswith("unscored_texts") and v is not None]
+    return sum(counts) if counts else None
+
+
+def missing_calls(job: SweepJob) -> int | None:
+    """Calls that failed or could not be read, on every panel; None where they were not counted."""
+    kinds = ("/unread_calls", "/failed_calls")
+    counts = [value for key, value in job.summary.items() if key.endswith(kinds)]
     return sum(counts) if counts else None
 
 

@@ -26,6 +26,7 @@ from judgelab.stats.discrimination.effect_size import (
 )
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.calls import calls_of
 from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries
@@ -65,7 +66,7 @@ class Discrimination(Study):
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
         made = [
-            tables.figures_table(figures) if figures else None,
+            tables.figures_table(figures, states) if figures else None,
             tables.change_table(change) if change else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
@@ -142,6 +143,8 @@ class Discrimination(Study):
             for name, estimate in figures.get(state, {}).items():
                 summary |= entries(f"{state}/{name}", estimate)
             summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
+            calls = calls_of(part)
+            summary |= {f"{state}/{k}": v for k, v in (calls.entries if calls else {}).items()}
             summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
         for name, estimate in change.items():
             summary |= entries(f"change/{name}", estimate)

@@ -15,6 +15,7 @@ from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.calls import by_agent, calls_of, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import estimate_table
@@ -30,10 +31,16 @@ WORDING = {
 }
 
 
-def figures_table(figures: Mapping[str, Estimates]) -> Table:
-    """One row per panel and statistic."""
+def figures_table(figures: Mapping[str, Estimates], states: Panels) -> Table:
+    """One row per panel and statistic, with the calls that gave nothing where there are any."""
+    missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
+    shown = any(missing.values())
     cells: Cells = [
-        ({"panel": state, "statistic": name, "meaning": WORDING[name]}, estimate)
+        (
+            {"panel": state, "statistic": name, "meaning": WORDING[name]}
+            | ({"missing_calls": missing[state]} if shown else {}),
+            estimate,
+        )
         for state, group in figures.items()
         for name, estimate in group.items()
     ]
@@ -53,6 +60,7 @@ def change_table(change: Estimates) -> Table:
 def agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Mean score of each agent, best first on the clean panel."""
     cells: Cells = []
+    missing = by_agent(states)
     for state, part in states.items():
         group = groups(part.panel, definition)
         labels = np.where(group.good, "good faith", np.where(group.bad, "problematic", "other"))
@@ -62,6 +70,7 @@ def agents_table(states: Panels, definition: Definition, draws: int, seed: int) 
                 "agent": agent.name,
                 "category": category(agent, definition),
                 "group": "reference" if agent.reference else str(labels[column]),
+                **({"missing_calls": int(missing[state][column])} if missing else {}),
             }
             values = part.values[:, column]
             cells.append((head, bootstrap_mean(values, draws, seed)))
@@ -69,6 +78,8 @@ def agents_table(states: Panels, definition: Definition, draws: int, seed: int) 
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )
     note = "Higher is better; intervals over items."
+    if missing:
+        note += " Missing calls: those about a text of the agent that gave nothing."
     return estimate_table("agents", "Mean score of each agent", cells, note)
 
 
@@ -109,7 +120,7 @@ def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
 
 
 def coverage_table(states: Panels) -> Table:
-    """How many texts were there, and how many got a score."""
+    """How many texts and pairs were there and got a score, and what became of every call."""
     rows: list[Row] = []
     for state, part in states.items():
         texts = [text for row in part.panel.texts for text in row]
@@ -124,12 +135,15 @@ def coverage_table(states: Panels) -> Table:
             "unscored_texts": int(np.isnan(agent).sum()),
         }
         if part.scores.pair is not None:
-            pair = part.scores.pair.values
+            # of a choice its verdicts: a pair's score is made of those of other pairs
+            pair = part.measured.get("verdict", part.scores.pair).values
             off = ~np.eye(pair.shape[1], dtype=bool)
             row["scored_pairs"] = int((~np.isnan(pair[:, off])).sum())
             row["unscored_pairs"] = int(np.isnan(pair[:, off]).sum())
-        rows.append(row)
-    return Table("coverage", "What was scored", rows, "Unscored is left out, never counted as 0.")
+        calls = calls_of(part)
+        rows.append(row | ({} if calls is None else calls.entries))
+    note = "Unscored is left out, never counted as 0. Scored pairs count either order by itself."
+    return Table("coverage", "What was scored", rows, note)
 
 
 def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
@@ -138,6 +152,7 @@ def notes(context: Context, states: Panels, known: bool, definition: Definition)
     last = states.get("attacked", clean)
     return (
         *_made_of(context, clean),
+        *missing_calls(states),
         *_limits(clean, known),
         *_left_out(clean.panel.provenance),
         *_attack(last.panel.provenance.get("attack_settings")),

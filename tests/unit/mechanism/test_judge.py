@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Reply
 from judgelab.core.parse_reply import read_label
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.judge import VERDICTS, Judge, position
+from judgelab.mechanism.judge import VERDICTS, Judge, position, win_rates
 from tests.scripted import ScriptedChat, panel_of
 
 TEXTS = [["good text", "fair text", "poor text", "human text"]] * 3
@@ -128,3 +129,66 @@ def test_braces_in_a_text_are_text(tmp_path) -> None:  # type: ignore[no-untyped
     lm = ScriptedChat(lambda r: "[[A]]")
     Judge(PROMPT, context=False).measure(panel_of([["{task} {x}", "b"]]), lm, seed=0)
     assert "{task} {x}" in lm.seen[0].messages[0].content
+
+
+QUALITY = np.array([0.9, 0.6, 0.4, 0.1])
+"""P(agent wins) against agent j is 1/2 + (QUALITY_i - QUALITY_j) / 2."""
+
+
+def verdicts(rng: np.random.Generator, items: int, unread: float, bias: float):  # type: ignore[no-untyped-def]
+    """[item, agent, peer] of a judge that prefers the first text, some unread at random."""
+    wins = 0.5 + (QUALITY[:, None] - QUALITY[None, :]) / 2 * (1 - 2 * bias) + bias
+    found = (rng.random((items, 4, 4)) < wins).astype(float)
+    found[rng.random(found.shape) < unread] = np.nan
+    found[:, np.arange(4), np.arange(4)] = np.nan
+    names = [f"a{k}" for k in range(4)]
+    coords = {"item": [str(k) for k in range(items)], "agent": names, "peer": names}
+    return xr.DataArray(found, dims=("item", "agent", "peer"), coords=coords)
+
+
+def test_one_order_is_used_and_the_bias_stays_out() -> None:
+    """Position bias of .2 and 30 % unread at random: every score has the mean of complete data."""
+    first = verdicts(np.random.default_rng(1), 4000, unread=0.3, bias=0.2)
+    agent = win_rates(first).agent.values
+    known = ~np.isnan(agent)
+    error = np.nanstd(agent, axis=0) / np.sqrt(known.sum(axis=0))
+    truth = 0.5 + 0.6 * (QUALITY - QUALITY.mean()) / 2 * 4 / 3
+    assert (np.abs(np.nanmean(agent, axis=0) - truth) < 4 * error).all()
+    both = ~np.isnan(first.values + np.swapaxes(first.values, 1, 2))
+    alone = ~np.isnan(first.values) & ~both
+    assert alone.sum() / (~np.isnan(first.values)).sum() == pytest.approx(0.3, abs=0.01)
+    for place in np.argwhere(alone)[:50]:  # each verdict of a single order moves its agent's score
+        other = first.copy(deep=True)
+        other.values[tuple(place)] = 1 - other.values[tuple(place)]
+        moved = win_rates(other).agent.values[place[0], place[1]]
+        assert moved != agent[place[0], place[1]] or np.isnan(moved)
+
+
+def test_unread_replies_cost_themselves_alone() -> None:
+    """8 % unread: no pair of which one order was read is thrown away."""
+    first = verdicts(np.random.default_rng(2), 200, unread=0.08, bias=0.1)
+    agent = win_rates(first).agent.values
+    rows, columns = (np.isnan(first.values).sum(axis=k) < 4 for k in (2, 1))
+    np.testing.assert_array_equal(~np.isnan(agent), rows & columns)
+
+
+def test_nothing_is_scored_from_nothing() -> None:
+    first = verdicts(np.random.default_rng(3), 2, unread=0, bias=0)
+    first.values[0, 0] = np.nan  # shown first, agent 0 was never read
+    first.values[1] = np.nan
+    agent = win_rates(first).agent.values
+    assert np.isnan(agent[0, 0])
+    assert not np.isnan(agent[0, 1:]).any()
+    assert np.isnan(agent[1]).all()
+
+
+def test_calls_without_a_verdict_are_counted_by_kind_and_by_agent() -> None:
+    def rule(request: ChatRequest) -> str | None:
+        if shown(request)[0] == 3:
+            return None  # the call fails
+        return "no verdict" if shown(request) == (2, 1) else "[[B]]"
+
+    _, data = judged(rule)
+    counts = {key: data.attrs[key] for key in ("calls", "failed_calls", "unread_calls")}
+    assert counts == {"calls": 36, "failed_calls": 9, "unread_calls": 3}
+    assert data["missing_calls"].values.tolist() == [[3, 2, 2, 1]] * 3

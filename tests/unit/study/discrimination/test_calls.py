@@ -1,0 +1,73 @@
+"""Calls that gave nothing stand beside every figure that they touch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgelab.core.lm import ChatRequest
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.mi import Mi
+from judgelab.study.discrimination import Discrimination
+from tests.scripted import ScriptedChat, ScriptedLogProb
+from tests.unit.study.discernment.discernment_context import rows
+from tests.unit.study.discrimination.discrimination_context import better, context
+
+STUDY = Discrimination(bootstrap=100, permutations=100)
+JUDGE = Judge(Prompt("judge_no_context.txt"), context=False)
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Of 144 calls, every 12th cannot be read and every 36th fails."""
+    rng = np.random.default_rng(0)
+    fate = iter(rng.permutation([None] * 4 + ["no verdict"] * 8 + ["read"] * 132))
+
+    def rule(request: ChatRequest) -> str | None:
+        drawn = next(fate)
+        return better(request) if drawn == "read" else drawn
+
+    return STUDY.run(context(tmp_path_factory.mktemp("run"), JUDGE, ScriptedChat(rule)))
+
+
+def test_the_summary_and_the_coverage_count_calls_not_cells_of_means(result: Result) -> None:
+    found = {key: result.summary[f"clean/{key}"] for key in ("calls", "unread_calls")}
+    assert found == {"calls": 144, "unread_calls": 8}
+    assert result.summary["clean/failed_calls"] == 4
+    cover = rows(result, "coverage", "panel")["clean"]
+    assert (cover["scored_pairs"], cover["unscored_pairs"]) == (132, 12)
+    assert cover["unread_calls"] == 8
+    assert 0 < cover["one_order_pairs"] <= 12
+    assert cover["one_order_pairs"] + 2 * cover["dropped_pairs"] == 12
+
+
+def test_no_agent_loses_a_score_to_a_reply_that_could_not_be_read(result: Result) -> None:
+    assert result.summary["clean/unscored_texts"] == 0
+    assert result.summary["clean/auc"] == pytest.approx(1.0, abs=0.05)
+
+
+def test_tables_and_notes_show_them(result: Result) -> None:
+    figures = rows(result, "discrimination", "statistic")
+    assert {row["missing_calls"] for row in figures.values()} == {12}
+    agents = rows(result, "agents", "agent")
+    assert sum(row["missing_calls"] for row in agents.values()) == 24  # two texts a call
+    said = [note for note in result.notes if "gave nothing" in note]
+    assert said[0].startswith("12 of 144 calls on the clean panel gave nothing (8 could not be")
+
+
+def test_log_probabilities_that_failed_are_counted(tmp_path: Path) -> None:
+    lm = ScriptedLogProb(lambda c, t: np.nan if "7 of 3" in t else -len(t) + 0.1 * len(c))
+    made = STUDY.run(context(tmp_path, Mi(), lm))
+    assert made.summary["clean/calls"] == 12 * (4 * 3 + 4)
+    assert made.summary["clean/failed_calls"] == 4  # the text alone, and before three peers
+    assert made.summary["clean/dropped_pairs"] == 3
+
+
+def test_a_mechanism_that_asks_nothing_has_no_calls(tmp_path: Path) -> None:
+    made = STUDY.run(context(tmp_path, Length()))
+    assert not [key for key in made.summary if "calls" in key]
