@@ -19,7 +19,8 @@ from judgelab.dataset.hub import PublicTexts
 from judgelab.dataset.provenance import Provenance, check_keys, find_rows
 from judgelab.dataset.rows import Row, read_rows, text_at
 
-FIELDS = ("source", "references", "right", "id")
+FIELDS = ("source", "references", "right", "id", "document")
+REST = "less than a passage, at the end of a document"
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
 
@@ -31,6 +32,8 @@ class Selection(BaseModel):
         reference: which of several references: the first; the one with the most sentences, the
             first among equals; or the one that the column ``right`` numbers (from 1).
         characters: only references that are longer than so many characters.
+        join: rows are segments of texts: consecutive ones of a document are joined until their
+            reference is longer than ``characters``; what is left at its end is left out.
         section: only the part of source and reference under this heading in capitals.
         unique: only the first of rows with the same source and reference.
         draw: so many items at random, all where there are fewer; null for all.
@@ -43,6 +46,7 @@ class Selection(BaseModel):
         "first", description="first, most_sentences or right"
     )
     characters: int | None = Field(None, ge=1, description="at least 1, or null")
+    join: bool = Field(False, description="true or false")
     section: str | None = Field(None, pattern=r"\S", description="a heading, or null")
     unique: bool = Field(False, description="true or false")
     draw: int | None = Field(None, ge=1, description="at least 1, or null")
@@ -57,8 +61,8 @@ class References(PublicTexts):
         fields: columns (or paths into nested ones): ``source``, a column or a pattern with
             {columns}; ``references``, a column, one that holds a list, or a list of columns;
             ``right``, the column that numbers the right one of them, nulls counted (the other,
-            where there is just one, becomes the item's meta ``wrong``); ``id``; null where there
-            is none.
+            where there is just one, becomes the item's meta ``wrong``); ``id``; ``document``, the
+            column that tells which rows belong together (null: all do); null where there is none.
         select: see ``Selection``.
     """
 
@@ -74,6 +78,11 @@ class References(PublicTexts):
         if (self._selection.reference == "right") != bool(self.fields.get("right")):
             raise ConfigError(
                 "dataset.select.reference=right and dataset.fields.right go together: give both."
+            )
+        if self._selection.join and (self._selection.characters is None or self.fields["right"]):
+            raise ConfigError(
+                "dataset.select.join joins rows until they are longer than "
+                "dataset.select.characters: give that, and leave dataset.fields.right null."
             )
 
     @cached_property
@@ -113,10 +122,16 @@ class References(PublicTexts):
         why: Counter[str] = Counter()
         kept: list[Item] = []
         seen: set[tuple[str, str | None]] = set()
-        for number, row in enumerate(rows):
-            item = self._item(number, row, found.where)
+        read = [self._item(number, row, found.where) for number, row in enumerate(rows)]
+        least = self._selection.characters
+        if self._selection.join and least is not None:
+            column = self.fields.get("document")
+            read = _joined(read, [row.get(column) if column else None for row in rows], least)
+        for item in read:
             if isinstance(item, str):
                 why[item] += 1
+            elif least is not None and len(item.reference or "") <= least:
+                why[f"not longer than {least} characters"] += 1
             elif self._selection.unique and (item.source, item.reference) in seen:
                 why["repeated"] += 1
             else:
@@ -151,8 +166,6 @@ class References(PublicTexts):
         chosen = self._choose(texts) if right is None else texts[right]
         if not chosen:
             return "no reference"
-        if self._selection.characters is not None and len(chosen) <= self._selection.characters:
-            return f"not longer than {self._selection.characters} characters"
         others = [] if right is None else texts[:right] + texts[right + 1 :]
         wrong = [text for text in others if text]
         return Item(key, source, chosen, meta={"wrong": wrong[0]} if len(wrong) == 1 else {})
@@ -170,6 +183,28 @@ class References(PublicTexts):
         pattern = rf"\b{re.escape(self._selection.section)}\b:?(.*?)(?=\b{_HEADING}\b|\Z)"
         match = re.search(pattern, text, re.DOTALL)
         return match[1].strip() if match else ""
+
+
+def _joined(
+    read: Sequence[Item | str], documents: Sequence[object], longer_than: int
+) -> list[Item | str]:
+    """Passages of consecutive rows, and why rows are in none; a row without an item ends one."""
+    made: list[Item | str] = []
+    part: list[Item] = []
+    for place, (item, document) in enumerate(zip(read, documents, strict=True)):
+        if place and document != documents[place - 1] or isinstance(item, str):
+            made += [REST] * len(part)
+            part = []
+        if isinstance(item, str):
+            made.append(item)
+            continue
+        part.append(item)
+        reference = " ".join(one.reference or "" for one in part)
+        if len(reference) > longer_than:
+            source = " ".join(one.source for one in part)
+            made.append(Item(part[0].id, source, reference, meta={"segments": str(len(part))}))
+            part = []
+    return made + [REST] * len(part)
 
 
 def _filled(row: Row, pattern: str) -> str:

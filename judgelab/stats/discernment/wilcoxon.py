@@ -29,8 +29,8 @@ the same distribution above, so that D does not jump where one gives way to the 
 
 EXACT_UP_TO = 100
 COUNTED = 200
-"""Ranked pairs that ``auto`` counts and that ``exact`` serves: 100 take .2 ms, a study makes 100,000
-such tests, and the time grows with the cube of the pairs."""
+"""Ranked pairs that ``auto`` counts and that ``exact`` serves: 100 take .2 ms, a study makes
+100,000 such tests, and the time grows with the cube of the pairs."""
 
 ROUNDS = 60
 DIGITS = 12  # differences that agree so far, relative to the largest, are ties

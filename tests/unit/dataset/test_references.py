@@ -75,6 +75,36 @@ def test_rows_are_left_out_for_a_reason_and_drawn_by_a_seed(tmp_path: Path) -> N
     assert panel.items[0].source.endswith("\n\nQuestion: q?")
 
 
+def segments(*lengths: int | None, document: list[str] | None = None) -> list[dict[str, Any]]:
+    """One row a segment, of so many characters; None: without a translation."""
+    given = []
+    for k, length in enumerate(lengths):
+        text = None if length is None else f"{k}" + "x" * (length - 1)
+        given.append({"doc": (document or ["a"] * 99)[k], "de-en": {"de": f"s{k}", "en": text}})
+    return given
+
+
+def test_consecutive_segments_are_joined_until_they_are_long_enough(tmp_path: Path) -> None:
+    path = rows(tmp_path, *segments(200, 99, 1, 301, 90, 90, None, 200, 200, 100))
+    panel = dataset("wmt22_de_en", source="path", path=path).load()
+    assert [len(item.reference or "") for item in panel.items] == [302, 301, 401]
+    assert [item.source for item in panel.items] == ["s0 s1 s2", "s3", "s7 s8"]
+    assert [item.meta["segments"] for item in panel.items] == ["3", "1", "2"]
+    assert panel.provenance["rows_left_out"] == {
+        "less than a passage, at the end of a document": 3,
+        "no reference": 1,
+    }
+
+
+def test_no_passage_goes_over_the_end_of_a_document(tmp_path: Path) -> None:
+    path = rows(tmp_path, *segments(200, 200, 200, document=["a", "b", "b"]))
+    fields = {"document": "doc"}
+    panel = dataset("wmt22_de_en", source="path", path=path, fields=fields).load()
+    assert [item.source for item in panel.items] == ["s1 s2"]
+    with pytest.raises(ConfigError, match=r"dataset\.select\.characters: give that"):
+        dataset("wmt22_de_en", select={"characters": None})
+
+
 def test_a_section_ends_at_the_next_heading(tmp_path: Path) -> None:
     row = {"text": "BACKGROUND\nwhy. DNA is long.\nRESULTS\nwhat.", "abstract": "BACKGROUND: why."}
     other = {"text": "no headings", "abstract": "none"}
