@@ -192,7 +192,7 @@ def _joined(
     made: list[Item | str] = []
     part: list[Item] = []
     for place, (item, document) in enumerate(zip(read, documents, strict=True)):
-        if place and document != documents[place - 1] or isinstance(item, str):
+        if isinstance(item, str) or (place and document != documents[place - 1]):
             made += [REST] * len(part)
             part = []
         if isinstance(item, str):

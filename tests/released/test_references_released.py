@@ -41,7 +41,7 @@ def test_summeval_references_with_most_sentences(shared_data: Path) -> None:
     assert sum(same) >= 97, "sentences are counted by another splitter"
 
 
-@pytest.mark.parametrize(("pair", "count"), [("de", 516), ("zh", 224)])
+@pytest.mark.parametrize(("pair", "count"), [("de", 515), ("zh", 224)])
 def test_wmt22_references_above_300_characters(shared_data: Path, pair: str, count: int) -> None:
     """German to English has 16 such segments, where the paper draws 100: passages are joined.
 
@@ -55,6 +55,6 @@ def test_wmt22_references_above_300_characters(shared_data: Path, pair: str, cou
     texts = [item.reference or "" for item in load(name, file, columns, draw=None)]
     assert len(texts) == count
     if pair == "de":
-        assert mean(map(len, texts)) == pytest.approx(368.6, abs=0.1)
+        assert mean(map(len, texts)) == pytest.approx(368.8, abs=0.1)
         assert mean(len(text.split()) for text in texts) == pytest.approx(64.6, abs=0.1)
         assert mean(len(sentences(text)) for text in texts) == pytest.approx(3.52, abs=0.01)
