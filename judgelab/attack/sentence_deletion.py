@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from judgelab.attack.protocol import RuleAttack
-from judgelab.core.sentences import HEADERS, line_sentences, sections
+from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
 from judgelab.core.step import Place
 
 Gap = Callable[[], str]
@@ -22,6 +22,9 @@ _END = re.compile(r"(?<=[.?!\n])")
 def thin(text: str, headers: Sequence[str] = HEADERS, gap: Gap | None = None) -> str:
     """The text less the 2nd, 4th, ... sentence of every section; its layout stays.
 
+    Headings inside a section are no sentences: ``**Weakness**`` stays where it is and is not
+    counted, and of ``**Clarity:** The text is clear.`` only the sentence goes.
+
     Args:
         headers: what begins a section, beside markdown headings; a text without any is one
             section.
@@ -34,7 +37,8 @@ def _thin(body: str, gap: Gap | None) -> str:
     kept: list[str] = []
     position = 0
     for line in body.split("\n"):
-        pieces = line_sentences(line)
+        lead, rest = label(line)
+        pieces = [] if heading(line) else line_sentences(rest)
         places = range(position + 1, position + len(pieces) + 1)
         position += len(pieces)
         if all(place % 2 for place in places):
@@ -46,8 +50,9 @@ def _thin(body: str, gap: Gap | None) -> str:
                 left.append(piece)
             elif gap is not None:
                 left.append(gap())
-        if left:
-            kept.append(line[: len(line) - len(line.lstrip())] + " ".join(left))
+        if left or lead:
+            indent = lead or line[: len(line) - len(line.lstrip())]
+            kept.append((indent + " ".join(left)).rstrip())
             continue
         while kept and not kept[-1].strip():  # the first sentence stays, so this stops there
             kept.pop()

@@ -1,10 +1,12 @@
-"""Sections of a review under their headers, and sentences of a line or of a whole text."""
+"""Sections of a review under their headers, headings inside them, sentences of a line or text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from judgelab.core.resources import words
 
 HEADERS = (
     "Summary Of The Paper",
@@ -19,6 +21,24 @@ reviews themselves do."""
 _WORD = re.compile(r"\w")
 _STOP = re.compile(r"[.?!][\"'”’)\]*_`]*(?=\s)")
 _MARKDOWN = r"[ \t]*#{1,6}[ \t]+\S[^\n]*"
+_TABLES = words("core/words/headings.yaml")
+_TOPICS = frozenset(_TABLES["topics"].split())
+_BESIDE = frozenset(_TABLES["beside"].split())
+_LIST = r"(?:[-+•>]+\s+|[*]\s+|\(?(?:\d{1,2}|[A-Za-z])[.)]\s+)*"
+_FRAME = r"[*_#=\-\[\]()\s]*"
+_LINE = re.compile(rf"\s*{_LIST}(?P<open>{_FRAME})(?P<name>[^\n]*?)(?P<close>[*_#=\-\[\]()\s:.]*)$")
+_LABEL = re.compile(
+    rf"\s*{_LIST}(?:(?:\*\*|__|\[)(?P<bold>[^*_\[\]\n]{{1,60}}?)(?:\*\*|__|\])\s*(?P<after>[:.]?)"
+    rf"|(?P<plain>[^\W\d_][\w/&,'’ -]{{1,40}}?)\s*:)(?=\s)"
+)
+_SENTENCE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|i|we|my|it|this|that|these|as|follows|following|"
+    r"then|not|should|could|would|can|may|will)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that leads up to a list, not of a heading."""
+_LONGEST = 6
+"""Words in a heading inside a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +72,60 @@ def sections(text: str, headers: Sequence[str] = HEADERS) -> list[Section]:
         said = match["name"]
         header, name, start = match[0], names[said.casefold()] if said else None, match.end()
     return [*found, Section(header, name, text[start:])]
+
+
+def heading(line: str, *, colon: bool = True) -> str:
+    """What a heading that has its line to itself says; '' for a line that is no heading.
+
+    Such a line is bold or framed (``**Weakness**``, ``[Clarity]``), ends with a colon
+    (``Other points:``), or consists of words for topics (``Minor comments``); it is short and no
+    sentence ("**The attack is misleading.**").
+
+    Args:
+        colon: whether a short line with a colon at its end is one, whatever it is about.
+    """
+    match = _LINE.match(line)
+    if match is None:
+        return ""
+    name, close = re.sub(r"[*_]+", " ", match["name"]).strip(), match["close"]
+    if _topical(name):
+        return name
+    if not 0 < len(name.split()) <= _LONGEST or _SENTENCE.search(name) or re.search(r"[.?!]", name):
+        return ""
+    framed = match["open"].strip(" (-*_") or match["open"].count("*") > 1 or "__" in match["open"]
+    ends = bool(close.strip(" .:")) and "." not in close
+    return name if (framed and ends) or (colon and ":" in close) else ""
+
+
+def label(line: str) -> tuple[str, str]:
+    """What a line of a review begins with before its sentence, and the rest of the line.
+
+    ``**Clarity:** The text is clear.`` is labelled ``**Clarity:** ``; a line without a label
+    begins with ''.
+    """
+    match = _LABEL.match(line)
+    if match is None:
+        return "", line
+    said = match["plain"] if match["bold"] is None else match["bold"]
+    bare = said.strip(" :.")
+    marked = match["bold"] is not None and re.search(r"[^\W\d_]{2}", bare) is not None
+    marked = marked and (match["after"] == ":" or said.rstrip().endswith(":"))
+    if not _topical(bare) and not (marked and len(bare.split()) <= _LONGEST):
+        return "", line
+    end = match.end() + len(line[match.end() :]) - len(line[match.end() :].lstrip())
+    return line[:end], line[end:]
+
+
+def _topical(name: str) -> bool:
+    """Whether a name consists of words for topics of a review, and of little beside them."""
+    if re.search(r":\s*\w|\d", name):
+        return False
+    found = re.findall(r"[^\W_]+(?:-[^\W\d_]+)?", name.casefold().replace("(s)", "s"))
+    return (
+        0 < len(found) <= _LONGEST
+        and all(word in _TOPICS or word in _BESIDE for word in found)
+        and any(word in _TOPICS for word in found)
+    )
 
 
 def line_sentences(line: str) -> list[str]:

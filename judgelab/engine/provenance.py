@@ -38,6 +38,8 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
         if str(key).endswith(("unanswered", "unwritten")) and value:
             yield f"Texts that could not be written are unscored ({key}): {value}."
+        if str(key).endswith("_kept"):
+            yield f"What the {str(key).removesuffix('_kept')} kept: {value}."
     yield from trained(context.evaluation_lm, panel)
     if len(panel.items) < FEW_ITEMS:
         yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+import numpy as np
 import sentencex
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sentences import HEADERS, sections
-from judgelab.core.step import PanelStep, Written, present, with_texts
+from judgelab.core.sentences import HEADERS, heading, label, sections
+from judgelab.core.step import Cell, PanelStep, Written, present, with_texts
 from judgelab.preprocessor.judgments import BLANK, check_subject
 
 
@@ -33,6 +34,10 @@ PATTERNS = {
 }
 IMPERATIVES = frozenset(_TABLES["imperatives"].split())
 NO_JUDGMENT = "no sentence with a judgment"
+NO_REVIEW = "no review: under a third of its sentences judge"
+LEAST = 1 / 3
+"""Of the sentences of a text that must give a judgment. Of the 900 reviews that the GEM paper's
+authors released 3 in 1,000 lie below, of summaries, stories and translations a half."""
 
 NO_CUE = "no cue of a judgment, or a lone word"
 REVIEW = "about the review itself"
@@ -43,7 +48,6 @@ _RETELLING = re.compile(
     r"[\W\d_]*(?:paper\s+)?summary(?:\s+of\s+(?:the\s+)?(?:paper|work|submission|contributions?))?\W*$",
     re.IGNORECASE,
 )
-_TOPIC = re.compile(r"[\W\d_]*([^\W\d_]+)[ \t]*[*_)\]]*(?:[:.\-–—][*_]*(?:\s|$)|\s*$)")
 _POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" for one sentence
 _TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
 _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
@@ -64,8 +68,11 @@ class RuleJudgments(PanelStep):
     one line each in the form of preprocessor=judgments. Left out are retellings of the work (the
     section that sums the paper up), sentences without a cue, whatever heading they stand below,
     and talk about the review itself; ``preprocessor_sentences_dropped`` in the provenance counts
-    them by reason. It takes off some style, but can neither shorten nor leave out particulars: it
-    is no substitute for the LM, it runs without one. A text without any judgment becomes None.
+    them by reason, and ``preprocessor_kept`` holds the share of sentences that gave a judgment.
+    Headings judge nothing. It takes off some style, but can neither shorten nor leave out
+    particulars: it is no substitute for the LM, it runs without one. A text without any judgment
+    becomes None, and so does one that is no review: of its sentences (retellings and talk about
+    the review itself aside) under a third judge.
 
     Args:
         subject: how every line begins.
@@ -84,24 +91,72 @@ class RuleJudgments(PanelStep):
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text."""
         dropped: Counter[str] = Counter()
-        made = {}
+        made, shares = {}, dict[Cell, float]()
         for cell, text in present(panel).items():
-            lines, reasons = judged(text, self.subject)
-            dropped.update(reasons)
-            made[cell] = Written("\n".join(lines) or None, NO_JUDGMENT if text.strip() else BLANK)
+            found = judged(text, self.subject)
+            dropped.update(found.dropped)
+            made[cell] = _written(text, found)
+            if not np.isnan(found.share):
+                shares[cell] = found.share
         facts = self.facts(made.values()) | self.writer("rules", lm)
         facts["preprocessor_sentences_dropped"] = dict(sorted(dropped.items()))
+        facts["preprocessor_kept"] = kept_in_words(panel, shares)
         return with_texts(panel, made, **facts)
 
 
-def judged(text: str, subject: str) -> tuple[list[str], Counter[str]]:
-    """The judgments of a text, one a line, in order and each once.
+class Judged(NamedTuple):
+    """What became of the sentences of a text.
 
-    Returns:
-        the lines; and how many sentences gave none, by reason.
+    Attributes:
+        lines: the judgments, in order and each once.
+        dropped: how many sentences gave none, by reason.
+        kept: how many gave some.
     """
+
+    lines: list[str]
+    dropped: Counter[str]
+    kept: int
+
+    @property
+    def share(self) -> float:
+        """Of the sentences about the work, those that gave a judgment; NaN without such."""
+        about = self.kept + self.dropped[NO_CUE]
+        return self.kept / about if about else np.nan
+
+
+def _written(text: str, found: Judged) -> Written:
+    if not found.lines:
+        return Written(None, NO_JUDGMENT if text.strip() else BLANK)
+    return Written("\n".join(found.lines)) if found.share >= LEAST else Written(None, NO_REVIEW)
+
+
+def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
+    """Which share of the sentences of a text gave a judgment: median, least, each agent's."""
+    if not shares:
+        return "no sentence of any text"
+    values = list(shares.values())
+    said = (
+        f"of the sentences of a text that are about the work, {np.median(values):.0%} (median of "
+        f"{len(values)} texts) gave a judgment, {min(values):.0%} at least"
+    )
+    medians = {
+        agent.name: np.median([share for (_, j), share in shares.items() if j == column])
+        for column, agent in enumerate(panel.agents)
+        if any(j == column for _, j in shares)
+    }
+    if len(medians) > 1:
+        least, most = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
+        said += f"; by agent from {medians[least]:.0%} ({least}) to {medians[most]:.0%} ({most})"
+    if np.median(values) < 0.5:
+        said += ". Most of these texts are no reviews: use preprocessor=identity"
+    return said
+
+
+def judged(text: str, subject: str) -> Judged:
+    """The judgments of a text, one a line, and what became of its other sentences."""
     lines: list[str] = []
     dropped: Counter[str] = Counter()
+    kept = 0
     for topic, sentence in _sentences(text):
         if not any(map(str.isalpha, sentence)):
             continue
@@ -112,9 +167,10 @@ def judged(text: str, subject: str) -> tuple[list[str], Counter[str]]:
             f"{subject} {verb} {_said(verb, bare)}." for bare, verb in _clauses(sentence, topic)
         ]
         lines += said
+        kept += bool(said)
         if not said:
             dropped[REVIEW if PATTERNS["about_review"].search(_flat(sentence)) else NO_CUE] += 1
-    return list(dict.fromkeys(lines)), dropped
+    return Judged(list(dict.fromkeys(lines)), dropped, kept)
 
 
 def verb_of(clause: str, topic: str = "") -> str:
@@ -148,15 +204,22 @@ def _sentences(text: str) -> Iterator[tuple[str | None, str]]:
             for line in part.body.splitlines():
                 yield from ((None, one) for one in sentencex.segment("en", line.strip()))
             continue
-        heading = _TOPIC.match(part.header)
-        topic = _BY_TOPIC.get(heading[1].lower(), "") if heading else ""
+        topic = _topic_of(part.header, "")
         for line in part.body.splitlines():
-            heading = _TOPIC.match(line)
-            if heading is not None and heading[1].lower() in _BY_TOPIC:
-                topic, line = _BY_TOPIC[heading[1].lower()], line[heading.end() :]
+            said = heading(line, colon=False)
+            lead, line = ("", "") if said else label(line)
+            topic = _topic_of(said or lead, topic)
             for point in _POINT.split(line):
                 for sentence in sentencex.segment("en", point.strip()):
                     yield topic, sentence
+
+
+def _topic_of(said: str, above: str) -> str:
+    """The verb that the first word of a heading stands for; that of the heading above without."""
+    for word in re.findall(r"[^\W\d_]+", said.casefold()):
+        if word in _BY_TOPIC:
+            return _BY_TOPIC[word]
+    return above
 
 
 def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:

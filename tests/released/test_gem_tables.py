@@ -163,7 +163,7 @@ def test_the_papers_own_wording_of_the_deletion(rows: Rows) -> None:
             rows["3", metric, f"Sentence Deletion{how}"]["corrected"]
             for how in ("", " (the paper's wording)")
         )
-        assert as_worded != as_coded and as_worded == pytest.approx(as_coded, abs=0.03)
+        assert as_worded != as_coded and as_worded == pytest.approx(as_coded, abs=0.05)
 
 
 def test_gem_raw_of_table3_is_copied_from_table4(rows: Rows) -> None:

@@ -128,7 +128,34 @@ def test_odd_sentences_of_every_section_stay() -> None:
 def test_headers_are_configurable_and_texts_without_any_are_one_section() -> None:
     text = "Pros\nA one. A two.\nCons\nB one. B two."
     assert only("sentence_deletion", text, headers=["Pros", "Cons"]) == "Pros\nA one.\nCons\nB one."
-    assert only("sentence_deletion", text, headers=[]) == "Pros\nA two.\nB one."
+    assert only("sentence_deletion", "Far\nA one. A two.\nB.", headers=[]) == "Far\nA two."
+
+
+HEADED = """**Strengths**
+- It works. It is fast.
+**Weakness & Questions**
+[Clarity]: The text is long. It repeats.
+1. **Novelty:** Low.
+2. **Tests:** Few. Too few.
+=== Minor ===
+Typos: page 3.
+Why?
+**The idea is old.** So what?"""
+
+
+@pytest.mark.parametrize("name", ["sentence_deletion", "deletion_completion"])
+def test_headings_inside_a_section_stay(name: str) -> None:
+    made = str(only(name, HEADED))
+    for heading in ("**Strengths**", "**Weakness & Questions**", "=== Minor ==="):
+        assert f"{heading}\n" in made
+    for label in ("[Clarity]:", "1. **Novelty:**", "2. **Tests:**", "Typos:"):
+        assert label in made
+    if name == "sentence_deletion":
+        assert made == (
+            "**Strengths**\n- It works.\n**Weakness & Questions**\n[Clarity]: The text is long.\n"
+            "1. **Novelty:** Low.\n2. **Tests:** Too few.\n=== Minor ===\nTypos:\n"
+            "Why?\nSo what?"
+        )
     assert only("sentence_deletion", "One.\nTwo.\n\nThree.\n\nFour.\n\n") == "One.\n\nThree.\n\n"
 
 

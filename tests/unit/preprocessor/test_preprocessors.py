@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.step import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
-from judgelab.preprocessor.rules import NO_CUE, RETELLING, REVIEW, judged, verb_of
+from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, REVIEW, judged, verb_of
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "preprocessor"
@@ -142,7 +142,7 @@ Weaknesses:
 
 # Summary Of The Review
 I think that the idea is novel."""
-    lines, dropped = judged(review, "The reviewer")
+    lines, dropped, kept = judged(review, "The reviewer")
     assert lines == [
         "The reviewer appreciates that the drawings are good.",
         "The reviewer appreciates that the legend is clear.",
@@ -155,6 +155,7 @@ I think that the idea is novel."""
     ]
     # "Two machines.", "Nobody knows why." and "The price of it all."; the first section
     assert dropped == {NO_CUE: 3, RETELLING: 1}
+    assert kept == 7
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ I think that the idea is novel."""
     ],
 )
 def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
-    assert judged(sentence, "The reviewer") == ([], {REVIEW: 1})
+    assert judged(sentence, "The reviewer") == ([], {REVIEW: 1}, 0)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +186,47 @@ def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
     ],
 )
 def test_a_judgment_that_points_elsewhere_stays(sentence: str) -> None:
-    lines, dropped = judged(sentence, "The reviewer")
+    lines, dropped, _ = judged(sentence, "The reviewer")
     assert len(lines) == 1 and not dropped
+
+
+HEADED = """Strength And Weaknesses:
+
+**Strong points**
+
+- The proofs are elegant.
+- Nobody has drawn such a machine before.
+
+**Weakness & Questions**
+
+[Clarity]: The third part is hard to read.
+=== Novelty ===
+* **Tests:** They are too few.
+* **The wheels are wrong.**
+Weaknesses.
+Minor issues:
+The legend is missing."""
+
+
+def test_no_heading_is_a_judgment() -> None:
+    assert judged(HEADED, "The reviewer").lines == [
+        "The reviewer appreciates that the proofs are elegant.",
+        "The reviewer criticizes that the third part is hard to read.",
+        "The reviewer criticizes that they are too few.",
+        "The reviewer criticizes that the wheels are wrong.",
+        "The reviewer criticizes that the legend is missing.",
+    ]
+
+
+def test_a_text_that_is_no_review_is_unscored_and_shares_are_told() -> None:
+    story = "The bus left. It rained all day. Ann was wet. She had a good book."
+    done = preprocessor("rules").apply(panel_of([[HEADED, story]]), NOBODY, seed=0)
+    assert done.texts[0][1] is None and done.texts[0][0]
+    assert done.provenance["preprocessor_unwritten"] == {NO_REVIEW: 1}
+    said = done.provenance["preprocessor_kept"]
+    assert "from 25% (" in said and "to 83% (" in said and "25% at least" in said
+    alone = preprocessor("rules").apply(panel_of([[story]]), NOBODY, seed=0)
+    assert "no reviews: use preprocessor=identity" in alone.provenance["preprocessor_kept"]
 
 
 def test_dropped_sentences_are_counted_over_all_texts() -> None:
