@@ -64,18 +64,21 @@ Some = TypeVar("Some", bound=Printed)
 Setting = TypeVar("Setting")
 
 
-def tables_parser(name: str, description: str, data: str) -> argparse.ArgumentParser:
+def tables_parser(
+    name: str, description: str, data: str, *, required: bool = True
+) -> argparse.ArgumentParser:
     """The options of ``python -m experiments.NAME.tables``: --data, --out.
 
     Args:
         name: the experiment.
         description: one sentence.
         data: what --data names.
+        required: whether nothing can be computed without --data.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m experiments.{name}.tables", description=description
     )
-    parser.add_argument("--data", required=True, help=data)
+    parser.add_argument("--data", required=required, help=data)
     parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
     return parser
 

@@ -2,9 +2,12 @@
 
     python -m experiments.tables --data DIR --out FILE.json
 
-DIR holds the data of one paper, or a folder for each (peer_prediction, gem, rose, auto_pre);
-what is absent is said to be. FILE.json gets the rows of the TVD-MI paper's tables, and the
-others lie beside it, named after their experiment.
+DIR holds the authors' repositories as git clones them, or our exports of them (peer_prediction,
+gem, auto_pre), or both, and RoSE's and SummEval's annotations (rose, summeval); or it is one
+clone or one export itself. Where a paper has a clone and an export there, the clone is read and
+the export is not: nothing is mixed, and what was read is said. GEM and ranking_confidence have
+tables that follow from the print (experiments/*/printed), which come without data too. FILE.json
+gets the rows of the TVD-MI paper's tables; the others lie beside it, named after their experiment.
 """
 
 from __future__ import annotations
@@ -17,39 +20,45 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from judgelab.releases.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where an experiment's data lie.
+    """An experiment and its data.
 
     Attributes:
         name: its package.
-        address: where its authors released the data.
-        folder: by which a folder of several papers shows that they are there.
-        whole: whether it wants the folder of several papers, and not its own.
-        mark: a file by which a folder is known that holds its data alone.
+        release: the authors' repository; None: the data are others' annotations.
+        printed: whether some of its tables need no data.
     """
 
     name: str
-    address: str
-    folder: str
-    whole: bool = False
-    mark: str | None = None
+    release: Repository | None
+    printed: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """What a folder would have to hold."""
+        if self.release is None:
+            return "rose (huggingface.co/datasets/Salesforce/rose)"
+        return (
+            f"{self.release.name} (a clone of {self.release.address}) or {self.release.export[0]}"
+        )
+
+    def folders(self, data: Path) -> list[Path]:
+        """Where its data lie below a folder; the first is read."""
+        if self.release is None:
+            return [data] if (data / "rose").is_dir() else []
+        return self.release.below(data)
 
 
 FIRST = "peer_prediction"
 EXPERIMENTS = (
-    Experiment(FIRST, "github.com/zrobertson466920/llm-peer-prediction", FIRST),
-    Experiment(
-        "gem",
-        "github.com/yx-lu/Benchmarking-LLMs--Judgments-with-No-Gold-Standard",
-        "gem",
-        mark="gem_iclr2023*.parquet",
-    ),
-    Experiment("ranking_confidence", "huggingface.co/datasets/Salesforce/rose", "rose", whole=True),
-    Experiment(
-        "auto_pre", "github.com/cjj826/Auto-PRE", "auto_pre", mark="verdict_pairwise.parquet"
-    ),
+    Experiment(FIRST, PEER_PREDICTION),
+    Experiment("gem", GEM, printed=True),
+    Experiment("ranking_confidence", None, printed=True),
+    Experiment("auto_pre", AUTO_PRE),
 )
 
 
@@ -57,38 +66,50 @@ def commands(data: Path, out: Path) -> Iterator[list[str]]:
     """The modules to run, with their arguments."""
     for name, folder in _found(data).items():
         file = out if name == FIRST else out.with_name(f"{name}_{out.name}")
-        yield [f"experiments.{name}.tables", "--data", str(folder), "--out", str(file)]
+        given = [] if folder is None else ["--data", str(folder)]
+        yield [f"experiments.{name}.tables", *given, "--out", str(file)]
         if name == FIRST:
             tags = out.with_name("tags.json")
-            yield [f"experiments.{name}.tags", "--data", str(folder), "--out", str(tags)]
+            yield [f"experiments.{name}.tags", *given, "--out", str(tags)]
 
 
-def _found(data: Path) -> dict[str, Path]:
-    """Experiment -> folder of its data."""
+def _found(data: Path) -> dict[str, Path | None]:
+    """Experiment -> folder of its data; None: its printed tables alone."""
     known = [one for one in EXPERIMENTS if find_spec(f"experiments.{one.name}")]
-    below = [one for one in known if (data / one.folder).is_dir()]
-    if below:
-        for one in known:
-            if one not in below:
-                print(
-                    f"{data} has no folder {one.folder}: the tables of {one.name} are left out "
-                    f"(its data are from {one.address}).",
-                    file=sys.stderr,
-                )
-        return {one.name: data if one.whole else data / one.folder for one in below}
-    marked = [one.name for one in known if one.mark and any(data.glob(one.mark))]
-    return {marked[0] if marked else FIRST: data}  # whose reader says what is amiss
+    for one in known:
+        if one.release is not None and (layout := one.release.layout(data)):
+            _say(f"{one.name}: reads {data} ({layout}).")
+            return {one.name: data}
+    folders = {one: one.folders(data) for one in known}
+    if not any(folders.values()):
+        return {FIRST: data}  # whose reader says what is amiss
+    chosen: dict[str, Path | None] = {}
+    for one, places in folders.items():
+        if places:
+            other = f"; {places[1]} is not read" if len(places) > 1 else ""
+            _say(f"{one.name}: reads {places[0]}{other}.")
+            chosen[one.name] = places[0]
+        elif one.printed:
+            _say(f"{one.name}: {data} has no {one.wanted}; its tables that need none follow.")
+            chosen[one.name] = None
+        else:
+            _say(f"{one.name}: {data} has no {one.wanted}; its tables are left out.")
+    return chosen
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run each; 1 where one of them could not."""
     parser = argparse.ArgumentParser(prog="python -m experiments.tables")
-    parser.add_argument("--data", required=True, type=Path, help="released data")
+    parser.add_argument("--data", required=True, type=Path, help="clones, exports, or one of them")
     parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
     chosen = parser.parse_args(arguments)
     codes = [
         subprocess.run([sys.executable, "-m", *command], check=False).returncode
-        for command in commands(chosen.data, chosen.out)
+        for command in commands(chosen.data.expanduser(), chosen.out)
     ]
     return int(any(codes))
 

@@ -20,3 +20,15 @@ def shared_data() -> Path:
             "github.com/zrobertson466920/llm-peer-prediction (others: experiments/tables.py)"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def clones() -> Path:
+    """The folder of the authors' repositories as git clones them; skips where it is absent."""
+    folder = Path(os.environ.get("JUDGELAB_CLONES", ROOT.parent / "clones"))
+    if not folder.is_dir():
+        pytest.skip(
+            "no clones: set JUDGELAB_CLONES to a folder with llm-peer-prediction, Auto-PRE and "
+            "Benchmarking-LLMs--Judgments-with-No-Gold-Standard (judgelab/releases/repositories.py)"
+        )
+    return folder

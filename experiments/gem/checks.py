@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
@@ -128,8 +129,6 @@ def symmetric_intervals(printed: Printed) -> Table:
     """Are the printed intervals d +- something? Largest |middle - d| of each table."""
     rows = []
     for table in DIFFERENCES:
-        if f"table{table}" not in printed.raw:
-            continue
         off = [abs((c.low + c.high) / 2 - c.d) for _, _, c in _every(printed, table)]
         rows.append(
             Row(
@@ -149,15 +148,15 @@ def significance(printed: Printed, factor: float) -> Table:
     """Tables 3 and 8 of GEM and GEM-S with half widths times ``factor``.
 
     ``factor`` turns 1.645 standard errors over rows into an interval over papers; it is measured on
-    ROUGE-L and BLEU (the larger of the two), so for other metrics it is a guess.
+    ROUGE-L and BLEU (the larger of the two), so for other metrics it is a guess. d itself cannot
+    be computed anew, so ``corrected`` has an interval alone.
     """
     rows, lost = [], []
     for table, metrics in FAMILY.items():
         for metric in metrics:
             for name, cell in printed.cells(table)[metric].items():
-                wide = Estimate(
-                    cell.d, cell.d - factor * cell.half, cell.d + factor * cell.half, ROWS
-                )
+                ends = cell.d - factor * cell.half, cell.d + factor * cell.half
+                wide = Estimate(math.nan, *ends, ROWS)
                 label = f"Table {table}, {metric}"
                 rows.append(Row("3/8", label, name, cell.d, None, wide, cell.half, digits=3))
                 if verdict("fall", _estimate(cell)) != verdict("fall", wide):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from experiments.command import point
 from experiments.gem.overlap import Overlap
-from experiments.gem.printed import REVIEWS, Cell, Printed
+from experiments.gem.printed import Cell, Printed
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
@@ -47,11 +47,11 @@ def score(folder: Path) -> dict[str, Scored]:
     Raises:
         DataError: the folder lacks the reviews, or they are damaged.
     """
-    panel = GemReleased(str(folder / REVIEWS)).load()
+    panel = GemReleased(str(folder)).load()
     pairs = []
     for k, (first, candidate, third) in enumerate(panel.texts):
         if first is None or candidate is None or third is None:
-            raise DataError(f"{folder / REVIEWS}: paper {panel.items[k].id!r} lacks a review.")
+            raise DataError(f"{folder}: paper {panel.items[k].id!r} lacks a review.")
         states = candidate, thin_as_released(candidate, HEADERS), thin(candidate, HEADERS)
         pairs += [(k, states, first), (k, states, third)]
     paper = np.array([k for k, _, _ in pairs], dtype=np.int64)

@@ -13,11 +13,6 @@ from judgelab.stats.ranking.leaderboard import agreement
 
 DRAWS = 2000
 
-CONSISTENCY = {"A.2": ("7", "6", (0.93, 0.92, 0.90)), "A.3": ("10", "7", (0.89, 0.85, 0.83))}
-"""Section -> (one leaderboard, the other, the printed coefficients in the order of METRICS).
-
-A.2 changes the evaluation LM (8B and 70B), A.3 the preprocessing LM."""
-
 
 def table5(printed: Printed) -> Table:
     """GRE-bench (Table 6) against other benchmarks (the spreadsheet)."""
@@ -56,7 +51,7 @@ def _said(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def consistency(printed: Printed, section: str) -> Table:
     """One leaderboard against another, on the models that the coefficient is about."""
-    first, second, numbers = CONSISTENCY[section]
+    first, second, numbers = printed.raw["consistency"][section]
     rows = []
     for (metric, column), number in zip(METRICS.items(), numbers, strict=True):
         ours, theirs = printed.board(first, column), printed.board(second, column)

@@ -1,12 +1,14 @@
 """The tables of the GEM paper, as far as its print and its released reviews allow.
 
-    python -m experiments.gem.tables --data DIR --out FILE.json
+    python -m experiments.gem.tables [--data DIR] --out FILE.json
 
-DIR holds paper_tables.json (the printed tables and the authors' spreadsheet of benchmarks) and
-gem_iclr2023_300x3_reviews.parquet (three human reviews of each of 300 papers), or a folder gem
-with both. No model is asked. Prints paper | what the paper does | corrected | n | unscored and
-writes the same as a JSON list of rows, with the keys of experiments.peer_prediction. DEFINITIONS
-says what each column is. A cell that does not match is a finding and no failure of the command.
+DIR is a clone of the authors' repository (three human reviews of each of 300 papers, and the
+spreadsheet of benchmarks), or the reviews as one parquet file gem_iclr2023*.parquet, or the folder
+of it. Without DIR the tables come that follow from the print and the spreadsheet's figures
+(experiments/gem/printed): all but Tables 3 and 3/8. No model is asked. Prints paper | what the
+paper does | corrected | n | unscored and writes the same as a JSON list of rows, with the keys of
+experiments.peer_prediction. DEFINITIONS says what each column is. A cell that does not match is a
+finding and no failure of the command; its cause is printed last.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from pathlib import Path
 
 from experiments.command import run_tables, tables_parser
 from experiments.gem import checks, deletion, leaderboards
-from experiments.gem.printed import read_printed
+from experiments.gem.printed import read_printed, tables
 from experiments.peer_prediction.rows import Table, summary
+from judgelab.releases.repositories import GEM
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).
@@ -43,22 +46,23 @@ Table 3    d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) of ROUGE-L (rouge-score, 
 raw/recall d of GEM-raw over d of BARTScore-recall. log P(y) cancels in the difference, so the
            ratio is one constant; brackets are what rounding leaves open.
 +-         how far the printed intervals are from symmetric about d.
-3/8        GEM and GEM-S under degradation, half widths scaled to 1.96 and to clustering by paper.
+3/8        GEM and GEM-S under degradation, half widths scaled to 1.96 and to clustering by paper;
+           d itself cannot be computed anew.
 4          how many manipulations raise a metric significantly, by the printed intervals.
 """
 
 
-def compute(path: str | Path) -> list[Table]:
-    """Every table from one folder.
+def compute(path: str | Path | None = None) -> list[Table]:
+    """Every table from one folder; without it those that need no reviews.
 
     Raises:
-        DataError: the folder lacks a file, or one is damaged.
+        DataError: the folder holds no reviews, or a file is damaged.
     """
-    folder = Path(path).expanduser()
-    if (folder / "gem").is_dir():
-        folder = folder / "gem"
+    folder = None if path is None else Path(path).expanduser()
+    if folder is not None and GEM.layout(folder) is None:
+        folder = next(iter(GEM.below(folder)), folder)
     printed = read_printed(folder)
-    scored = deletion.score(folder)
+    scored = None if folder is None else deletion.score(folder)
     return [
         checks.sizes_behind_p(printed),
         leaderboards.table5(printed),
@@ -66,11 +70,11 @@ def compute(path: str | Path) -> list[Table]:
         leaderboards.consistency(printed, "A.3"),
         leaderboards.sizes(printed),
         leaderboards.table7(printed),
-        deletion.table3(printed, scored),
+        *([] if scored is None else [deletion.table3(printed, scored)]),
         checks.copied_cells(printed),
         checks.constant_ratio(printed),
         checks.symmetric_intervals(printed),
-        checks.significance(printed, deletion.widening(scored)),
+        *([] if scored is None else [checks.significance(printed, deletion.widening(scored))]),
         checks.resistance(printed),
     ]
 
@@ -80,9 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = tables_parser(
         "gem",
         "Recompute what can be of the tables of the GEM paper.",
-        "folder of the printed tables and reviews",
+        "clone of the authors' repository, or their reviews as parquet; without it no Table 3",
+        required=False,
     ).parse_args(arguments)
-    return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
+    causes = tables()["causes"]
+    return run_tables(
+        chosen.out, DEFINITIONS, lambda: compute(chosen.data), lambda made: summary(made, causes)
+    )
 
 
 if __name__ == "__main__":

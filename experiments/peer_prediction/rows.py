@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -81,6 +81,7 @@ class Row:
             "paper_ci": self.paper_ci,
             "released_ci": None if self.released is None else _finite(self.released.half_width),
             "released_n": released.get("n"),
+            "released_unscored": released.get("unscored"),
             "released_p": released.get("p"),
             "corrected_low": corrected.get("low"),
             "corrected_high": corrected.get("high"),
@@ -96,6 +97,7 @@ class Row:
             "column": self.column,
             "paper": number(self.paper, digits) + _half(self.paper_ci, digits),
             "released": number(self.released and self.released.value, digits) + _half(half, digits),
+            "n released": "" if self.released is None else str(self.released.n),
             "corrected": interval(self.corrected, digits),
             **counts(self.corrected or self.released, self.match),
         }
@@ -106,9 +108,9 @@ Table = PrintedTable[Row]
 
 @cache
 def paper() -> Mapping[str, Any]:
-    """The printed figures (paper.yaml)."""
-    text = (Path(__file__).parent / "paper.yaml").read_text(encoding="utf-8")
-    loaded: Mapping[str, Any] = yaml.safe_load(text)
+    """The printed figures (printed/tables.yaml)."""
+    file = Path(__file__).parent / "printed" / "tables.yaml"
+    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return loaded
 
 
@@ -143,10 +145,35 @@ def decimals(table: str, column: str) -> int:
     return int(paper()["decimals"].get(table, 3))  # 3 in tables of our own
 
 
-def summary(tables: Iterable[Table]) -> str:
-    """How many released cells round to the printed digit."""
-    matches = [row.match for table in tables for row in table.rows if row.match is not None]
-    return f"{sum(matches)} of {len(matches)} comparable cells round to the printed digit."
+def summary(tables: Iterable[Table], causes: Sequence[Mapping[str, str]] = ()) -> str:
+    """How many released cells round to the printed digit, by table, and why the others do not.
+
+    Args:
+        tables: the tables.
+        causes: table, cause, and the row or column that it is about; the first that fits counts.
+    """
+    rows = [row for table in tables for row in table.rows if row.match is not None]
+    by_table: dict[str, list[Row]] = {}
+    for row in rows:
+        by_table.setdefault(row.table, []).append(row)
+    share = ", ".join(f"{k}: {_met(found)}/{len(found)}" for k, found in by_table.items())
+    missed: dict[str, int] = {}
+    for row in rows:
+        if not row.match:
+            known = (f"Table {one['table']}: {one['cause']}" for one in causes if _fits(row, one))
+            cause = next(known, f"Table {row.table}, {row.row}, {row.column}: no cause is known")
+            missed[cause] = missed.get(cause, 0) + 1
+    lines = [f"{_met(rows)} of {len(rows)} comparable cells round to the printed digit ({share})."]
+    return "\n".join([*lines, *(f"{n} not: {cause}." for cause, n in missed.items())])
+
+
+def _met(rows: Sequence[Row]) -> int:
+    return sum(row.match is True for row in rows)
+
+
+def _fits(row: Row, cause: Mapping[str, str]) -> bool:
+    here = {"table": row.table, "row": row.row, "column": row.column}
+    return all(cause.get(key, value) == value for key, value in here.items())
 
 
 def _half(value: float | None, digits: int) -> str:

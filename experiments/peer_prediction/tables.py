@@ -103,7 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "Recompute the tables of the TVD-MI paper from its released data.",
         "clone of the authors' repository, or export",
     ).parse_args(arguments)
-    return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
+    causes = paper()["causes"]
+    return run_tables(
+        chosen.out, DEFINITIONS, lambda: compute(chosen.data), lambda made: summary(made, causes)
+    )
 
 
 def _position(data: ReleasedDomain) -> tuple[int, str, int, str]:

@@ -21,12 +21,18 @@ CORRELATIONS = (0.10, 0.14, 0.20, 0.22, 0.25, 0.30, 0.34, 0.42, 0.45, 0.50, 0.60
 DELTAS = (0.10, 0.05, 0.02)
 
 
-def claims_table(scores: Array) -> Table:
-    """Printed, Algorithm 1 simulated and in closed form, and two other readings."""
-    sd, rows = float(scores.std()), []
+def claims_table(scores: Array | None, sd: float) -> Table:
+    """Printed, Algorithm 1 simulated and in closed form, and two other readings.
+
+    Args:
+        scores: the human scores that Algorithm 1 draws from; None: a normal distribution.
+        sd: theirs.
+    """
+    rows = []
     for claim in paper()["claims"]:
         r, n, delta, printed = (claim[key] for key in ("r", "n", "delta", "printed"))
-        drawn = confidence(r, n, delta, scores, draws=Draws(pairs=2000, evaluations=50))
+        draws = Draws(pairs=2000, evaluations=50)
+        drawn = confidence(r, n, delta, scores, sd=None if scores is not None else sd, draws=draws)
         paired = confidence(
             r, n, delta, sd=sd, method="closed_form", paired=True, item_correlation=r**2
         )
@@ -82,9 +88,8 @@ def implied_table() -> Table:
     )
 
 
-def items_table(scores: Array) -> Table:
+def items_table(sd: float) -> Table:
     """Items for 95 % under Algorithm 1 (Figure 3)."""
-    sd = float(scores.std())
     rows = tuple(
         {"r": r, **{f"delta_{d:.2f}": required_n(r, d, sd=sd) for d in DELTAS}}
         for r in CORRELATIONS

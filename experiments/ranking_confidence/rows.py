@@ -51,9 +51,9 @@ class Table:
 
 @cache
 def paper() -> Mapping[str, Any]:
-    """The printed figures (paper.yaml)."""
-    text = (Path(__file__).parent / "paper.yaml").read_text(encoding="utf-8")
-    loaded: Mapping[str, Any] = yaml.safe_load(text)
+    """The printed figures (printed/tables.yaml)."""
+    file = Path(__file__).parent / "printed" / "tables.yaml"
+    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return loaded
 
 

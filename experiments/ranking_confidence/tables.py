@@ -1,10 +1,11 @@
 """The ranking-confidence paper's claims and tables, from public annotations.
 
-    python -m experiments.ranking_confidence.tables --data DIR --out FILE.json
+    python -m experiments.ranking_confidence.tables [--data DIR] --out FILE.json
 
 DIR holds rose/ (scores of 12 systems) and, if there, summeval/ (expert grades and scores of LM
 judges); any other table in it with columns item, system, human and numbers takes part in the
-calibration. Prints the tables and writes their rows as a JSON list.
+calibration. Without DIR the tables come that follow from the print and from the sd of RoSE's
+scores (printed/tables.yaml). Prints the tables and writes their rows as a JSON list.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from experiments.ranking_confidence.calibration import (
 from experiments.ranking_confidence.claims import claims_table, implied_table, items_table
 from experiments.ranking_confidence.data import cells, experts, rose_scores
 from experiments.ranking_confidence.rankings import printed_rankings, rose_table
-from experiments.ranking_confidence.rows import Table, verdicts
+from experiments.ranking_confidence.rows import Table, paper, verdicts
 from judgelab.core.errors import DataError
 
 DEFINITIONS = """\
@@ -42,12 +43,15 @@ held out      the two systems of a pair are left out when r, s and the bias are 
 """
 
 
-def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
-    """Every table.
+def compute(folder: str | Path | None = None, draws: int = 2000) -> list[Table]:
+    """Every table; without a folder those that need no annotations but their sd.
 
     Raises:
         DataError: the folder holds no RoSE scores, or a damaged file.
     """
+    if folder is None:
+        sd = float(paper()["rose_sd"])
+        return [claims_table(None, sd), implied_table(), items_table(sd), printed_rankings(sd)]
     root = Path(folder).expanduser()
     try:
         rose = rose_scores(root)
@@ -55,13 +59,13 @@ def compute(folder: str | Path, draws: int = 2000) -> list[Table]:
         found = [judged(cell, draws) for cell in cells(root)]
     except (OSError, KeyError, ValueError) as cause:
         raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
-    grades = experts(root)
+    grades, sd = experts(root), float(human.std())
     return [
-        claims_table(human),
+        claims_table(human, sd),
         implied_table(),
-        items_table(human),
+        items_table(sd),
         rose_table(rose),
-        printed_rankings(float(human.std())),
+        printed_rankings(sd),
         judges_table(found),
         headline_table(found),
         bins_table(found),
@@ -75,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = tables_parser(
         "ranking_confidence",
         "The ranking-confidence paper's claims and tables from public annotations.",
-        "folder with rose/ and summeval/",
+        "folder with rose/ and summeval/; without it what follows from the print",
+        required=False,
     )
     parser.add_argument("--draws", type=int, default=2000, help="bootstrap resamples")
     chosen = parser.parse_args(arguments)

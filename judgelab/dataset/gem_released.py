@@ -15,6 +15,7 @@ from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.peer_texts import PeerItem, peer_panel
 from judgelab.dataset.score_table import names, need, read_table, text_or_none
+from judgelab.releases.repositories import GEM, instead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ class GemReleased(LimitedDataset):
     Args:
         path: a clone of github.com/yx-lu/Benchmarking-LLMs--Judgments-with-No-Gold-Standard, or
             a parquet file with one row a review (paper_id, title, keywords, review_no, review,
-            review_summary_gpt4o).
+            review_summary_gpt4o), or a folder with one such file gem_iclr2023*.parquet.
         part: ``evaluation`` (300 papers) or ``finetune`` (1000 others; clone only).
         text: ``review``, or ``review_summary``: the authors' preprocessing by GPT-4o, to be used
             with preprocessor=identity.
@@ -54,7 +55,7 @@ class GemReleased(LimitedDataset):
     text: Literal["review", "review_summary"] = "review"
 
     def _panel(self, limit: int | None) -> Panel:
-        found = Path(self.path).expanduser()
+        found = _parquet(Path(self.path).expanduser())
         if found.is_file():
             items, files = self._export(found), [found]
         else:
@@ -69,7 +70,7 @@ class GemReleased(LimitedDataset):
         if self.part != "evaluation":
             raise DataError(
                 f"{str(file)!r} holds the evaluation papers only: for dataset.part={self.part} "
-                "give a clone of the authors' repository."
+                f"give a clone of {GEM.address}."
             )
         column = {"review": "review", "review_summary": "review_summary_gpt4o"}[self.text]
         table = _table(file, ("review_no", column))
@@ -91,8 +92,8 @@ class GemReleased(LimitedDataset):
         folder = next((root / f for f in FOLDERS if (root / f / names[0]).is_file()), None)
         if folder is None:
             raise DataError(
-                f"{str(root)!r} holds no {names[0]}: give a clone of the authors' repository, or "
-                "the parquet file with one row a review."
+                f"{str(root)!r} holds no {names[0]}: give a clone of {GEM.address}, or the parquet "
+                f"file with one row a review.{instead(root, GEM)}"
             )
         files = [folder / name for name in names]
         tables = [_table(f, (self.text,)).iloc[PARTS[self.part]] for f in files]
@@ -116,6 +117,12 @@ class GemReleased(LimitedDataset):
         files.append(file)
         table = _table(file, ("abstract",))
         return {str(row["paper_id"]): row for row in table.to_dict("records")}
+
+
+def _parquet(found: Path) -> Path:
+    """The export in the folder, where it is no clone and holds one; else as given."""
+    files = sorted(found.glob(GEM.export[1][0])) if GEM.layout(found) == "export" else []
+    return files[0] if len(files) == 1 else found
 
 
 def _table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:

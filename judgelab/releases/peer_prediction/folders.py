@@ -27,13 +27,18 @@ FOLDERS = {
 
 _ATTACKED = re.compile(r"^(?P<run>.+_\d{8}_\d{6})_(?P<attack>.+)_transformed_results$")
 _FILLER = re.compile(r"results|config|translation|\d+")
-_ALIASES = {
+ALIASES = {
     "mt14": "wmt14",
     "dailycnn": "cnn_dailymail",
+    "cnndm": "cnn_dailymail",
     "opus_books": "opus",
     "iclr": "peer_review",
+    "iclr2023": "peer_review",
+    "iclr_reviews": "peer_review",
     "iclr_peer_review": "peer_review",
 }
+"""Name of a folder or of a dataset -> the domain's key."""
+
 _RUNS = {"summarization_gpt_4o_mini_20250708_012535": "reddit_tifu"}
 """The run that the authors attacked; used only where a clone lacks every other hint."""
 
@@ -183,7 +188,7 @@ def _result_folders(root: Path) -> list[Path]:
 def _domain_name(folder: str) -> str:
     parts = [part for part in folder.lower().split("_") if not _FILLER.fullmatch(part)]
     name = "_".join(parts) or folder
-    return _ALIASES.get(name, name)
+    return ALIASES.get(name, name)
 
 
 def _attacked_domain(folder: Folder, clean: Iterable[Folder]) -> str:

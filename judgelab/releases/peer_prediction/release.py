@@ -16,6 +16,8 @@ from types import ModuleType
 from judgelab.core.errors import DataError
 from judgelab.releases.peer_prediction import json_clone, npz_tables
 from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.releases.peer_prediction.folders import ALIASES
+from judgelab.releases.repositories import PEER_PREDICTION, instead
 
 
 def list_domains(path: str | Path) -> list[tuple[str, str | None]]:
@@ -31,11 +33,15 @@ def list_domains(path: str | Path) -> list[tuple[str, str | None]]:
 def read_domain(path: str | Path, domain: str, attack: str | None = None) -> ReleasedDomain:
     """The recorded scores of one domain, and access to its texts.
 
+    ``domain`` may be another name of it, such as iclr2023 for peer_review.
+
     Raises:
         DataError: the folder has neither layout, lacks the domain, or a file is damaged.
     """
     root = Path(path).expanduser()
     found = list_domains(root)
+    if (domain, attack) not in found:
+        domain = ALIASES.get(domain.lower(), domain)
     if (domain, attack) not in found:
         there = ", ".join(name if by is None else f"{name} ({by})" for name, by in found)
         wanted = domain if attack is None else f"{domain} under attack {attack}"
@@ -52,6 +58,6 @@ def _layout(root: Path) -> ModuleType:
             return layout
     reason = "does not exist" if not root.exists() else "is not such a folder"
     raise DataError(
-        f"{root} {reason}: give a clone of github.com/zrobertson466920/llm-peer-prediction (it has "
-        "eval_results/) or a folder with meta.json and matrices/."
+        f"{root} {reason}: give a clone of {PEER_PREDICTION.address} (it has eval_results/) or a "
+        f"folder with meta.json and matrices/.{instead(root, PEER_PREDICTION)}"
     )

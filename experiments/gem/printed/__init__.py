@@ -1,0 +1,120 @@
+"""What the GEM paper prints (tables.yaml), and the authors' spreadsheet of benchmarks."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from experiments.gem.spreadsheet import read_rows
+from judgelab.core.errors import DataError
+
+HERE = Path(__file__).parent
+SHEET = "GRE-bench.xlsx"
+"""The spreadsheet's name in a clone; its figures without one: gre_bench.csv."""
+
+METRICS = {"GEM": "GEM", "GEM-S (abstract)": "GEM-S(abs.)", "GEM-S (ASSW)": "GEM-S(ASSW)"}
+"""Metric as Table 5 names it -> as Tables 6, 7 and 10 do."""
+
+SAME_MODEL = {"openai/gpt-3.5-turbo-0125": "openai/gpt-3.5-turbo"}
+"""The spreadsheet's name -> the tables', where they differ."""
+
+EXTRA_COLUMNS = ("model_name", "parameter_size", "GEM", "GEM-S")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A standardised mean difference with its printed interval."""
+
+    d: float
+    low: float
+    high: float
+
+    @property
+    def half(self) -> float:
+        """Half the length of the printed interval."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The printed tables, by what is asked of them.
+
+    Attributes:
+        raw: tables.yaml.
+        rows: of the spreadsheet: column -> cell, None where it is empty.
+    """
+
+    raw: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
+
+    def board(self, table: str, column: str) -> dict[str, float]:
+        """Model -> number of Table 6, 7 or 10; models without their version."""
+        place = self.raw["board_columns"].index(column)
+        rows: Mapping[str, Sequence[float]] = self.raw[f"table{table}"]
+        return {name.split(" (v")[0]: float(row[place]) for name, row in rows.items()}
+
+    def sheet(self, column: str) -> dict[str, float]:
+        """Model -> number of the spreadsheet, under the tables' names; NaN where it is empty."""
+        return {
+            SAME_MODEL.get(row["model_name"], row["model_name"]): (
+                math.nan if row[column] is None else float(row[column])
+            )
+            for row in self.rows
+        }
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """The spreadsheet's columns of other benchmarks."""
+        return [name for name in self.rows[0] if name not in EXTRA_COLUMNS]
+
+    def cells(self, table: str) -> dict[str, dict[str, Cell]]:
+        """Metric -> change of the texts -> cell, of a table of differences."""
+        return {
+            metric: {name: Cell(*cell) for name, cell in row.items()}
+            for metric, row in self.raw[f"table{table}"].items()
+        }
+
+    @property
+    def table1(self) -> Mapping[str, tuple[float, float]]:
+        """Metric -> (correlation with the instructors' grades, p)."""
+        table: Mapping[str, tuple[float, float]] = self.raw["table1"]
+        return table
+
+    @property
+    def table5(self) -> Mapping[str, Mapping[str, float]]:
+        """Metric -> benchmark -> the correlation that is printed."""
+        table: Mapping[str, Mapping[str, float]] = self.raw["table5"]
+        return table
+
+
+@cache
+def tables() -> Mapping[str, Any]:
+    """tables.yaml."""
+    loaded: Mapping[str, Any] = yaml.safe_load((HERE / "tables.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def read_printed(folder: Path | None = None) -> Printed:
+    """The printed tables, with the spreadsheet of a clone where ``folder`` is one that has it.
+
+    Raises:
+        DataError: that spreadsheet is damaged, or another than the released one.
+    """
+    file = None if folder is None else folder / SHEET
+    if file is None or not file.is_file():
+        with (HERE / "gre_bench.csv").open(encoding="utf-8", newline="") as handle:
+            shipped = [{k: v or None for k, v in row.items()} for row in csv.DictReader(handle)]
+        return Printed(tables(), shipped)
+    rows = read_rows(file)
+    needed = {*EXTRA_COLUMNS, *next(iter(tables()["table5"].values()))}
+    missing = sorted(needed - set(rows[0] if rows else ()))
+    if missing:
+        raise DataError(f"{file} has no column {missing[0]!r}: fetch it again.")
+    return Printed(tables(), rows)

@@ -1,0 +1,135 @@
+"""What ``make tables`` finds in a folder, and the tables that need nothing but the print."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from experiments import tables
+from experiments.gem.spreadsheet import read_rows
+from experiments.gem.tables import main as gem
+from experiments.ranking_confidence.tables import main as ranking
+from judgelab.core.errors import DataError
+from judgelab.dataset.gem_released import GemReleased
+from judgelab.releases.peer_prediction.release import list_domains
+from judgelab.releases.repositories import AUTO_PRE, GEM, PEER_PREDICTION
+
+MARK = {
+    PEER_PREDICTION.name: "eval_results",
+    GEM.name: "task_iclr23",
+    AUTO_PRE.name: "data-Xsum",
+    "peer_prediction": "matrices",
+    "gem": "x",
+    "auto_pre": "x",
+    "rose": "x",
+}
+
+
+def folder(at: Path, *names: str) -> Path:
+    for name in names:
+        (at / name / MARK[name]).mkdir(parents=True)
+    return at
+
+
+def read(at: Path) -> dict[str, str | None]:
+    """Experiment -> the folder that it is told to read."""
+    told = {}
+    for module, *options in tables.commands(at, at / "out.json"):
+        if module.endswith(".tables"):
+            data = options[options.index("--data") + 1] if "--data" in options else None
+            told[module.split(".")[1]] = data
+    return told
+
+
+def test_clones_exports_and_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clones = folder(tmp_path / "c", PEER_PREDICTION.name, GEM.name, AUTO_PRE.name)
+    assert read(clones) == {
+        "peer_prediction": str(clones / PEER_PREDICTION.name),
+        "gem": str(clones / GEM.name),
+        "ranking_confidence": None,
+        "auto_pre": str(clones / AUTO_PRE.name),
+    }
+    said = capsys.readouterr().err
+    assert f"{clones} has no rose" in said and f"gem: reads {clones / GEM.name}." in said
+
+    exports = folder(tmp_path / "e", "peer_prediction", "gem", "rose")
+    assert read(exports) == {
+        "peer_prediction": str(exports / "peer_prediction"),
+        "gem": str(exports / "gem"),
+        "ranking_confidence": str(exports),
+    }
+    assert f"no {AUTO_PRE.name} (a clone of {AUTO_PRE.address})" in capsys.readouterr().err
+
+    both = folder(tmp_path / "b", "peer_prediction", PEER_PREDICTION.name)
+    assert read(both)["peer_prediction"] == str(both / PEER_PREDICTION.name)
+    assert f"{both / 'peer_prediction'} is not read" in capsys.readouterr().err
+
+
+def test_one_release_alone(tmp_path: Path) -> None:
+    whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name, AUTO_PRE.name)
+    for name, experiment in (
+        (PEER_PREDICTION.name, "peer_prediction"),
+        (GEM.name, "gem"),
+        (AUTO_PRE.name, "auto_pre"),
+    ):
+        assert read(whole / name) == {experiment: str(whole / name)}
+    assert read(tmp_path / GEM.name / "nothing") == {
+        "peer_prediction": str(tmp_path / GEM.name / "nothing")
+    }
+
+
+def test_messages_name_the_right_repository(tmp_path: Path) -> None:
+    whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name)
+    with pytest.raises(DataError, match=r"a clone of .*yx-lu.*dataset=gem_released"):
+        list_domains(whole / GEM.name)
+    with pytest.raises(DataError, match=f"holds {PEER_PREDICTION.name}: give"):
+        list_domains(whole)
+    with pytest.raises(DataError, match=r"a clone of .*zrobertson.*dataset=released"):
+        GemReleased(str(whole / PEER_PREDICTION.name)).load()
+    with pytest.raises(DataError, match=f"holds {GEM.name}: give"):
+        GemReleased(str(whole)).load()
+
+
+def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gem(["--out", str(tmp_path / "gem.json")]) == 0
+    rows = json.loads((tmp_path / "gem.json").read_text())
+    five = [row for row in rows if row["table"] == "5"]
+    assert sum(row["match"] for row in five) == len(five) == 21
+    assert not {"3", "3/8"} & {row["table"] for row in rows}, "these need the reviews"
+    assert ranking(["--out", str(tmp_path / "ranking.json")]) == 0
+    rows = json.loads((tmp_path / "ranking.json").read_text())
+    claims = [row for row in rows if row["table"] == "claims"]
+    assert [row["N_it_holds_at"] for row in claims] == [191, 220, 166, 538]
+    capsys.readouterr()
+
+
+def sheet(at: Path, body: str) -> Path:
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    with zipfile.ZipFile(at, "w") as archive:
+        texts = "<si><t>model</t></si><si><r><t>MM</t></r><r><t>LU</t></r></si><si><t>a</t></si>"
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{space}">{texts}</sst>')
+        archive.writestr(
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{space}"><sheetData>{body}</sheetData></worksheet>',
+        )
+    return at
+
+
+def test_a_spreadsheet_without_its_library(tmp_path: Path) -> None:
+    file = sheet(
+        tmp_path / "a.xlsx",
+        '<row><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
+        '<row><c r="A2" t="s"><v>2</v></c><c r="B2"><v>82.5</v></c></row>'
+        '<row><c r="A3" t="inlineStr"><is><t>b</t></is></c><c r="B3"/></row><row/>',
+    )
+    assert read_rows(file) == [{"model": "a", "MMLU": 82.5}, {"model": "b", "MMLU": None}]
+    broken = sheet(tmp_path / "b.xlsx", '<row><c r="A1" t="s"><v>9</v></c></row>')
+    with pytest.raises(DataError, match="cannot be read"):
+        read_rows(broken)
+    (tmp_path / "c.xlsx").write_bytes(io.BytesIO(b"no zip").read())
+    with pytest.raises(DataError, match="fetch it again"):
+        read_rows(tmp_path / "c.xlsx")
