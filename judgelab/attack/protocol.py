@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.step import PanelStep, RuleStep, Step, TextWritingStep
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel, keeping, without
+from judgelab.core.step import PanelStep, RuleStep, Step, TextWritingStep, Written
 
 Tag = Literal["constant", "agent", "source"]
 """What a marker is derived from. ``source`` is the released definition: every text of an item
@@ -27,7 +31,8 @@ Expectation = Literal["fall", "no_rise"]
 
 @runtime_checkable
 class Attack(Step, Protocol):
-    """A change of every text of a panel, the human reference included (as released).
+    """A change of the texts of a panel: of every one, the human reference included (as released),
+    or of some agents' alone.
 
     Items, agents and absent texts stay as they are.
 
@@ -39,19 +44,107 @@ class Attack(Step, Protocol):
     def expects(self) -> Expectation: ...
 
 
-class PanelAttack(PanelStep):
-    """An attack of ours; a degradation, unless it says otherwise."""
+ATTACKED = "attacked_agents"
+"""Of a panel's provenance: the agents whose texts were attacked, where it was not everybody."""
 
+SIDES = {"problematic": PROBLEMATIC, "good": GOOD_FAITH}
+"""Names of sides in ``attack.on`` -> categories (of the paper) of their agents."""
+
+
+@dataclass(frozen=True)
+class PanelAttack(PanelStep):
+    """An attack of ours; a degradation, unless it says otherwise.
+
+    Args:
+        on: whose texts: ``all``, of the ``problematic`` or the ``good`` agents (never the human
+            reference), or of the agents or categories of these names. A text that is attacked is
+            attacked alike, whoever else is.
+    """
+
+    on: str | list[str] = field(default="all", kw_only=True)
     axis: ClassVar[str] = "attack"
     expects: ClassVar[Expectation] = "fall"
+
+    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The panel with the texts rewritten of those whom the attack is on.
+
+        Raises:
+            ConfigError: ``on`` names nobody on the panel.
+        """
+        if self.on == "all":
+            return self.rewrite(panel, lm, seed=seed)
+        attacked = attacked_agents(panel, self.on)
+        changed = keeping(self.rewrite(without(panel, ~attacked), lm, seed=seed), panel, ~attacked)
+        names = [a.name for a, hit in zip(panel.agents, attacked, strict=True) if hit]
+        return replace(changed, provenance={**changed.provenance, ATTACKED: names})
+
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """The panel with every present text attacked."""
+        raise NotImplementedError(f"attack={self.name} has no rewrite.")
+
+    def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
+        """As of any step; ``on`` is told where it is not everybody."""
+        facts = super().facts(made)
+        if self.on == "all":
+            facts[f"{self.axis}_settings"].pop("on")
+        return facts
 
 
 class RuleAttack(PanelAttack, RuleStep):
     """An attack that follows a rule."""
 
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Every text by the rule."""
+        return RuleStep.apply(self, panel, lm, seed=seed)
+
 
 class WritingAttack(PanelAttack, TextWritingStep):
     """An attack whose texts an LM or a rule writes."""
+
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+        """Every text by the LM or the rule."""
+        return TextWritingStep.apply(self, panel, lm, seed=seed)
+
+
+def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
+    """[agents] whom an attack is on, by ``attack.on``.
+
+    Raises:
+        ConfigError: a name that no agent and no category of the panel has.
+    """
+    categories = [agent.meta.get("category_paper", agent.category) for agent in panel.agents]
+    hit = np.zeros(len(panel.agents), dtype=np.bool_)
+    for name in [on] if isinstance(on, str) else on:
+        if name in SIDES:
+            found = [
+                category in SIDES[name] and not agent.reference
+                for category, agent in zip(categories, panel.agents, strict=True)
+            ]
+        else:
+            found = [
+                name in ("all", category, agent.name)
+                for category, agent in zip(categories, panel.agents, strict=True)
+            ]
+        if not any(found):
+            raise _nobody(name, panel, {str(c) for c in categories if c is not None})
+        hit |= np.array(found, dtype=np.bool_)
+    if not hit.any():
+        raise ConfigError("attack.on names nobody: give all, problematic, good, or names.")
+    return hit
+
+
+def _nobody(name: str, panel: Panel, categories: set[str]) -> ConfigError:
+    if name in SIDES:
+        wanted = " or ".join(sorted(SIDES[name]))
+        there = f"only {', '.join(sorted(categories))}" if categories else "no categories at all"
+        return ConfigError(
+            f"attack.on={name} attacks agents of category {wanted}, but this panel has {there}: "
+            "give dataset.agents={NAME: CATEGORY}, or name the agents, attack.on=[NAME,...]."
+        )
+    known = {*(agent.name for agent in panel.agents), *categories, *SIDES, "all"}
+    return ConfigError(
+        f"attack.on: no agent and no category is called {name!r}.{did_you_mean(name, known)}"
+    )
 
 
 def marker(tag: Tag, item: Item, agent: Agent, length: int) -> str:

@@ -28,7 +28,7 @@ class RandomReplacement(PanelAttack):
 
     name: ClassVar[str] = "random_replacement"
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange the texts of every agent among the items."""
         if len(panel.items) < 2:
             raise DataError(

@@ -25,7 +25,7 @@ class WrongEnding(PanelAttack):
     key: str = "wrong"
     name: ClassVar[str] = "wrong_ending"
 
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange every text.
 
         Raises:

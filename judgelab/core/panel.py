@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 
@@ -139,6 +140,24 @@ class Panel:
         for agent in self.agents:
             sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
         return sha.hexdigest()[:16]
+
+
+def without(panel: Panel, agents: NDArray[np.bool_]) -> Panel:
+    """The panel with no text of the masked agents, so that no LM is paid to rewrite them."""
+    rows = (
+        tuple(None if gone else text for text, gone in zip(row, agents, strict=True))
+        for row in panel.texts
+    )
+    return replace(panel, texts=tuple(rows))
+
+
+def keeping(changed: Panel, before: Panel, agents: NDArray[np.bool_]) -> Panel:
+    """The changed panel with the masked agents' texts as they were before."""
+    rows = (
+        tuple(old if kept else new for old, new, kept in zip(was, now, agents, strict=True))
+        for was, now in zip(before.texts, changed.texts, strict=True)
+    )
+    return replace(changed, texts=tuple(rows))
 
 
 def rng_for(seed: int, *parts: str) -> np.random.Generator:

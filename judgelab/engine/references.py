@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Panel, keeping, without
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
@@ -29,13 +32,7 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
 
 def without_reference_texts(panel: Panel) -> Panel:
     """The panel with candidates' texts only, so that no LM is paid to rewrite the others."""
-    texts = tuple(
-        tuple(
-            None if agent.reference else text for agent, text in zip(panel.agents, row, strict=True)
-        )
-        for row in panel.texts
-    )
-    return replace(panel, texts=texts)
+    return without(panel, _references(panel))
 
 
 def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
@@ -43,11 +40,8 @@ def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
 
     GEM paper, Algorithm 1: x is replaced by x', y stays.
     """
-    texts = tuple(
-        tuple(
-            before if agent.reference else after
-            for agent, before, after in zip(panel.agents, old, new, strict=True)
-        )
-        for old, new in zip(clean.texts, panel.texts, strict=True)
-    )
-    return replace(panel, texts=texts)
+    return keeping(panel, clean, _references(panel))
+
+
+def _references(panel: Panel) -> NDArray[np.bool_]:
+    return np.array([agent.reference for agent in panel.agents], dtype=np.bool_)

@@ -87,6 +87,7 @@ def heading(result: Mapping[str, Any]) -> str:
         said += f" on {summary['dataset']}"
     if summary.get("attack") not in (None, "", "none"):
         said += f", attacked by {summary['attack']}"
+        said += " (some agents alone)" if summary.get("attack_on") else ""
     return said
 
 

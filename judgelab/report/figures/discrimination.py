@@ -24,6 +24,11 @@ SHARES = {
     "ties": "Ties",
     "orders_agree": "Same verdict\nin both orders",
 }
+CHANGES = (
+    ("Mean score", {"attackers_score": "attackers", "others_score": "others"}),
+    ("AUC", {"auc": "agents", "pair_auc": "pairs"}),
+)
+"""Axes -> statistic -> how its row is called."""
 UNCATEGORISED = "no category"
 
 
@@ -78,6 +83,30 @@ def agents(tables: Tables) -> Drawn:
     if left_out := len(names) - len(shown):
         said += f" {left_out} agents in the middle are left out; the table has them."
     return Drawn("Score of each agent", figure, style.with_n(said, frame))
+
+
+def one_sided(tables: Tables) -> Drawn:
+    """Change of the attackers' and the others' scores, and of the AUC; no change is 0."""
+    rows_by = {row["statistic"]: row for row in records(tables["change"])}
+    figure, axes = style.new_figure(1.9, columns=2)
+    for side, (title, rows) in zip(axes[0], CHANGES, strict=True):
+        there = [name for name in rows if name in rows_by]
+        for y, name in zip(style.name_rows(side, [rows[n] for n in there]), there, strict=True):
+            row = rows_by[name]
+            mark = Mark(style.HUES[1], "s") if name == "attackers_score" else Mark(style.INK)
+            if style.interval(side, y, row, mark):
+                style.aside(side, y, format.estimate(row["value"], row["low"], row["high"]))
+            else:
+                style.unscored(side, y)
+        style.reference_line(side, 0)
+        side.margins(x=0.12)
+        side.set(title=title, xlabel="attacked minus clean")
+    said = (
+        "Some agents' texts are attacked, those of the others stay: right of the dashed line the "
+        "attackers gain, and a falling AUC is what the mechanism loses. Lines are 95 % intervals "
+        "over items."
+    )
+    return Drawn("Who gains by cheating alone", figure, style.with_n(said, tables["change"]))
 
 
 def position(tables: Tables) -> Drawn:
@@ -159,5 +188,6 @@ def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[
 DRAWINGS: dict[str, Drawing] = {
     "discrimination": effects,
     "agent_scores": agents,
+    "one_sided_attack": one_sided,
     "position_bias": position,
 }

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
@@ -31,6 +32,7 @@ from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries
 from judgelab.study.discrimination import tables
+from judgelab.study.discrimination.one_sided import answer, one_sided_change
 
 DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
 
@@ -78,8 +80,8 @@ class Discrimination(Study):
             summary=self._summary(context, states, figures, change),
             primary=f"clean/{self.primary}",
             tables=[table for table in made if table is not None],
-            figures=_drawings(known, clean.scores),
-            notes=tables.notes(context, states, known, self.definition),
+            figures=_drawings(known, clean.scores, change),
+            notes=tables.notes(context, states, change, known, self.definition),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )
@@ -117,6 +119,7 @@ class Discrimination(Study):
     ) -> dict[str, Estimate]:
         clean, attacked = states["clean"], states["attacked"]
         change = {"score": score_delta(clean.values, attacked.values, self.bootstrap, seed)}
+        change |= one_sided_change(states, self.bootstrap, seed)
         for name, delta in DELTAS.items() if items else ():
             before, after = items["clean"][name], items["attacked"][name]
             change[name] = delta(before, after, self.bootstrap, seed)
@@ -148,6 +151,10 @@ class Discrimination(Study):
             summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
         for name, estimate in change.items():
             summary |= entries(f"change/{name}", estimate)
+        if "attackers_score" in change:
+            attackers = states["attacked"].panel.provenance[ATTACKED]
+            assert isinstance(attackers, list)
+            summary |= {"attack_on": ", ".join(attackers), "cheating": answer(change)}
         return summary
 
 
@@ -156,8 +163,10 @@ def _example_numbers(panel: Panel) -> list[int]:
     return [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
 
 
-def _drawings(known: bool, scores: Scores) -> tuple[str, ...]:
+def _drawings(known: bool, scores: Scores, change: Mapping[str, Estimate]) -> tuple[str, ...]:
     names = ["discrimination"] if known else []
+    if "attackers_score" in change:
+        names.append("one_sided_attack")
     names.append("agent_scores")
     if "first_preferred" in scores.diagnostics:
         names.append("position_bias")

@@ -19,6 +19,7 @@ from judgelab.study.common.calls import by_agent, calls_of, calls_of_each, missi
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import estimate_table
+from judgelab.study.discrimination.one_sided import verdict
 
 Estimates = Mapping[str, Estimate]
 Cells = list[tuple[Row, Estimate]]
@@ -28,6 +29,9 @@ WORDING = {
     "auc": "AUC, good-faith against problematic agents",
     "pair_auc": "AUC, good pairs against mixed pairs",
     "score": "Mean score",
+    "attackers_score": "Mean score of the agents whose texts were attacked",
+    "others_score": "Mean score of the other agents, whose texts are the same",
+    "advantage": "Attackers' mean score less that of the others",
 }
 
 
@@ -146,11 +150,15 @@ def coverage_table(states: Panels) -> Table:
     return Table("coverage", "What was scored", rows, note)
 
 
-def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
-    """Data, LM, and whatever limits what the numbers mean."""
+def notes(
+    context: Context, states: Panels, change: Estimates, known: bool, definition: Definition
+) -> tuple[str, ...]:
+    """Who gains by cheating alone; data, LM, and whatever limits what the numbers mean."""
     clean = states["clean"]
     last = states.get("attacked", clean)
+    cheating = "attackers_score" in change
     return (
+        *([verdict(context.attack.name, states, change)] if cheating else []),
         *_made_of(context, clean),
         *missing_calls(states),
         *_limits(clean, known),

@@ -37,5 +37,6 @@ def context(
 
 def better(request: ChatRequest) -> str:
     """The verdict of a judge without faults."""
-    first, second = (int(found) for found in WORDS.findall(request.messages[0].content)[-2:])
+    answers = request.messages[0].content.split("[End of answer A]")
+    first, second = (int(WORDS.findall(answer)[0]) for answer in answers)
     return "[[A]]" if first > second else "[[B]]"

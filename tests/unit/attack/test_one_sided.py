@@ -1,0 +1,98 @@
+"""``attack.on``: whose texts are attacked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from judgelab.attack.abstract_only import AbstractOnly
+from judgelab.attack.protocol import ATTACKED, Attack
+from judgelab.attack.repetition import Repetition
+from judgelab.config import build
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
+from tests.scripted import NOBODY, ScriptedChat, panel_of
+
+CONF = Path(__file__).resolve().parents[3] / "conf" / "attack"
+NAMES = sorted(path.stem for path in CONF.glob("*.yaml") if path.stem != "none")
+TEXT = "Paris won in 2012. It isn't a loss, they said. The red bridge was opened by the new mayor."
+CATEGORIES = ("Faithful", "Strategic", "Low Effort", "Other")
+
+
+def panel(categories: tuple[str | None, ...] = CATEGORIES) -> Panel:
+    made = panel_of([[f"{TEXT} Agent {j} of {k}." for j in range(4)] for k in range(3)], categories)
+    items = tuple(
+        replace(i, synopsis="A town. A bridge.", meta={"wrong": "No."}) for i in made.items
+    )
+    return replace(made, items=items)
+
+
+def attack(name: str, **settings: Any) -> Attack:
+    node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    made: Attack = build({**node, **settings}, "attack")
+    return made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_attack_changes_those_alone_and_as_it_changes_everybody(name: str) -> None:
+    clean = panel()
+    whole = attack(name).apply(clean, NOBODY, seed=3)
+    some = attack(name, on="problematic").apply(clean, NOBODY, seed=3)
+    assert some.provenance[ATTACKED] == ["a1", "a2"]
+    assert ATTACKED not in whole.provenance
+    assert "on" not in whole.provenance["attack_settings"]  # type: ignore[operator]
+    assert some.provenance["attack_settings"]["on"] == "problematic"  # type: ignore[index]
+    for before, all_of_them, row in zip(clean.texts, whole.texts, some.texts, strict=True):
+        assert row == (before[0], all_of_them[1], all_of_them[2], before[3])
+    assert whole.texts != clean.texts
+
+
+@pytest.mark.parametrize(
+    ("on", "names"),
+    [
+        ("good", ["a0"]),
+        ("Low Effort", ["a2"]),
+        (["a3", "Strategic"], ["a1", "a3"]),
+        (["all"], ["a0", "a1", "a2", "a3"]),
+    ],
+)
+def test_sides_categories_and_agents_can_be_named(on: str | list[str], names: list[str]) -> None:
+    made = Repetition(on=on).apply(panel(), NOBODY, seed=0)
+    assert made.provenance[ATTACKED] == names
+
+
+def test_the_paper_s_category_counts_where_the_release_has_another() -> None:
+    clean = panel(("Faithful", "Style", "Low Effort", "Other"))
+    agents = [replace(a, meta={"category_paper": "Strategic"} if a.name == "a1" else {})
+              for a in clean.agents]  # fmt: skip
+    made = Repetition(on="problematic").apply(replace(clean, agents=tuple(agents)), NOBODY, seed=0)
+    assert made.provenance[ATTACKED] == ["a1", "a2"]
+
+
+def test_an_lm_is_asked_for_the_attacked_alone() -> None:
+    lm = ScriptedChat(lambda request: "Written anew.")
+    made = AbstractOnly(Prompt("review_of_synopsis.txt"), by="lm", on=["a1"]).apply(
+        panel(), lm, seed=0
+    )
+    assert len(lm.seen) == 3
+    assert [row[1] for row in made.texts] == ["Written anew."] * 3
+
+
+@pytest.mark.parametrize(
+    ("categories", "on", "said"),
+    [
+        ((None,) * 4, "problematic", "this panel has no categories at all: give dataset.agents"),
+        (("Faithful",) * 4, "problematic", "this panel has only Faithful"),
+        (CATEGORIES, "Strategik", "no category is called 'Strategik'. Did you mean 'Strategic'"),
+        (CATEGORIES, [], "attack.on names nobody"),
+    ],
+)
+def test_nobody_to_attack_is_refused(categories: Any, on: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Repetition(on=on).apply(panel(categories), NOBODY, seed=0)
+    assert said in str(caught.value)
