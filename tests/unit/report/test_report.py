@@ -232,6 +232,7 @@ def others() -> dict[str, DataFrame]:
     return {
         "metrics_by_attacks": DataFrame([{"metric": "gem", **what, **estimate}]),
         "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
+        "change": DataFrame([{"statistic": "attackers_score", **estimate}]),
         "leaderboard": DataFrame([{**board, **estimate}]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
         **discernment(estimate),
