@@ -14,7 +14,7 @@ from judgelab.engine.run import execute
 from judgelab.report import page
 from tests.e2e.conftest import ROOT, environment
 
-PLAN = ("study=plan", "study.r=.3", "study.delta=.05", "study.confidence=.95")
+PLAN = ("study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "study.confidence=.95")
 NEVER = {"torch", "transformers", "statsmodels", "sacrebleu", "openai", "wandb", "scipy.stats"}
 FINISHED = NEVER | {"pandas", "xarray", "matplotlib", "pyarrow", "scipy", "joblib"}
 

@@ -28,7 +28,7 @@ RUNS = {
         *(f"study.settings.model={ROOT}/tests/models/reviewer", "tracker=none", "limit=6"),
     ],
     "leaderboard": ["study=leaderboard", "dataset=iclr_reviews", "mechanism=gem_s", *QUICK],
-    "plan": ["study=plan", "tracker=none"],
+    "plan": ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"],
     "qualification": [
         *("study=qualification", "+evaluation_lm@study.judges.mini=gpt4o_mini", "dry_run=true"),
         "+evaluation_lm@study.judges.big=gpt4o",
@@ -130,6 +130,10 @@ def test_settings_of_another_program_are_left_alone(
         foreign = tmp_path / "conf" / name
         foreign.parent.mkdir(parents=True, exist_ok=True)
         foreign.write_text("# @package _global_\nlimit: 1\nsurprise: true\n")
-    done = carried_out(program, tmp_path, ["study=plan", "tracker=none"])
+    done = carried_out(
+        program,
+        tmp_path,
+        ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"],
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "shouting" not in carried_out(program, tmp_path, ["--help"]).stdout

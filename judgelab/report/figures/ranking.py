@@ -99,7 +99,7 @@ def observed(tables: Tables) -> Drawn:
     said = (
         "Points: share of resamples in which the metric ranks a pair as people do, averaged over "
         "pairs of similar difference, with 95 % intervals over systems. Lines: predicted for the "
-        f"same pairs from the other systems. {int(unpaired['n'].sum())} pairs."
+        f"same pairs without looking at them. {int(unpaired['n'].sum())} pairs."
     )
     return Drawn("Simulated and observed", figure, said)
 
@@ -119,9 +119,29 @@ def calibration(tables: Tables) -> Drawn:
     pairs = int(next(iter(models.values()))["n"].sum())
     said = (
         "On the dashed line pairs are ranked right as often as predicted; above it the prediction "
-        f"was too careful. Intervals are over systems. {pairs} pairs, predicted from the others."
+        f"was too careful. Intervals are over systems. {pairs} pairs, predicted without looking "
+        "at them."
     )
     return Drawn("Calibration on held-out pairs", figure, said)
+
+
+def errors(tables: Tables) -> Drawn:
+    """The sizes of the judge's errors beside those of the noise in its place (figure 2)."""
+    frame = tables["errors"]
+    figure, side = style.single(3.4)
+    width = frame["to"].iloc[0] - frame["from"].iloc[0]
+    places = frame["from"] + width / 2
+    side.bar(places, frame["simulated"], width, color=style.HUES[7], alpha=0.35)
+    for x, row in zip(places, records(frame), strict=True):
+        style.interval(side, x, row, MACHINE, upright=True)
+    last = frame["from"].iloc[-1]
+    side.axvline(last, **style.DASHED)
+    side.set(xlabel="Absolute error of a text, human units", ylabel="Share of the texts")
+    side.grid(axis="y")
+    keys = [style.line(style.HUES[7], "-", "Gaussian noise"), style.key(MACHINE, "the judge")]
+    style.legend(figure, keys)
+    said = f"Right of the dashed line all errors above {last:.2g}. Intervals are over items."
+    return Drawn("The judge's errors and the noise", figure, style.with_n(said, frame))
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -130,4 +150,5 @@ DRAWINGS: dict[str, Drawing] = {
     "ranking_systems": systems,
     "ranking_observed": observed,
     "ranking_calibration": calibration,
+    "ranking_errors": errors,
 }

@@ -21,7 +21,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask, average_ranks, checked
 from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
 
-Method = Literal["spearman", "pearson"]
+Method = Literal["spearman", "pearson", "kendall"]
 Evaluate = Callable[[Floats], Floats]
 """From counts [draws, items] to the correlation [draws] of the pooled cells in which every item
 occurs as often as its count says; NaN where that is undefined."""
@@ -44,7 +44,7 @@ def clustered_correlation(
 
     Args:
         x, y: [items, agents], the same items and agents; NaN where unscored.
-        method: spearman (average ranks) or pearson.
+        method: spearman (average ranks), pearson, or kendall (tau-b: corrected for ties).
         draws, seed: bootstrap resamples of items.
 
     Returns:
@@ -61,7 +61,7 @@ def clustered_correlation(
     unscored = int(np.count_nonzero(~scored))
     if np.count_nonzero(scored) < 2:
         return Estimate(np.nan, n=n, unscored=unscored)
-    evaluate = METHODS[method](first, second)
+    evaluate = STATISTICS[method](first, second)
     value = float(evaluate(np.ones((1, len(first))))[0])
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
@@ -70,7 +70,9 @@ def clustered_correlation(
     return Estimate(value, low, high, n, unscored, _jackknife_p(evaluate, value, scored))
 
 
-def item_correlations(x: ArrayLike, y: ArrayLike, method: Method = "spearman") -> Floats:
+def item_correlations(
+    x: ArrayLike, y: ArrayLike, method: Literal["spearman", "pearson"] = "spearman"
+) -> Floats:
     """Correlation across the agents of each item [items]; NaN where it is undefined."""
     first, second = _shared(x, y, method)
     if method == "spearman":
@@ -96,8 +98,8 @@ def _jackknife_p(evaluate: Evaluate, value: float, scored: Mask) -> float:
 
 def _shared(x: ArrayLike, y: ArrayLike, method: str) -> tuple[Floats, Floats]:
     """Both tables with NaN wherever either is unscored."""
-    if method not in METHODS:
-        raise ValueError(f"Unknown correlation {method!r}: choose one of {sorted(METHODS)}.")
+    if method not in STATISTICS:
+        raise ValueError(f"Unknown correlation {method!r}: choose one of {sorted(STATISTICS)}.")
     first, second = checked_pair(x, y, 2, "The correlation")
     scored = ~(np.isnan(first) | np.isnan(second))
     return np.where(scored, first, np.nan), np.where(scored, second, np.nan)
@@ -160,9 +162,35 @@ def spearman(x: Floats, y: Floats) -> Evaluate:
     return evaluate
 
 
-METHODS: Mapping[Method, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
-    {"spearman": spearman, "pearson": pearson}
+def kendall(x: Floats, y: Floats) -> Evaluate:
+    """Kendall's tau-b: pairs of cells are counted by the items they come from.
+
+    Pairs in the same order less those in the opposite one, and pairs that x or y tells apart,
+    add up to three matrices [items, items]; a resample is a quadratic form of each.
+    """
+    scored = ~np.isnan(x)
+    item = np.nonzero(scored)[0]
+    u, v = x[scored], y[scored]
+    sums = np.zeros((3, len(x), len(x)))
+    for k in range(len(x)):
+        own = item == k
+        a, b = np.sign(u[own, None] - u), np.sign(v[own, None] - v)
+        for place, part in enumerate((a * b, a * a, b * b)):
+            sums[place, k] = np.bincount(item, weights=part.sum(axis=0), minlength=len(x))
+
+    def evaluate(weights: Floats) -> Floats:
+        xy, xx, yy = (((weights @ part) * weights).sum(axis=1) for part in sums)
+        whole = weights[:, item].sum(axis=1) ** 2
+        return _ratio(xy, xx, yy, whole, whole)
+
+    return evaluate
+
+
+STATISTICS: Mapping[Method, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
+    {"spearman": spearman, "pearson": pearson, "kendall": kendall}
 )
+METHODS: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+"""What studies show side by side."""
 
 
 def _unit(values: Floats, scored: NDArray[np.bool_]) -> Floats:

@@ -48,21 +48,26 @@ def predict_pairs(
     items: int | None = None,
     *,
     held_out: bool = True,
+    judge: JudgeFit | None = None,
 ) -> Predictions:
     """Confidence for every pair of systems, to be held against how often it was ranked right.
 
     Only the difference of a pair's human means comes from the pair; correlation, spread, bias and
-    pairing come from the other systems (``held_out``), or from all.
+    pairing come from ``judge``, else from the other systems (``held_out``), or from all.
 
     Args:
         human, metric: [items, systems], NaN where unscored.
         pairs: of the same scores (``ranked_pairs``).
         items: N; None for the items there are.
+        judge: fitted elsewhere, to be tested on these data.
     """
     size = items or len(np.asarray(human))
     moments = system_moments(human, metric)
-    whole, fits = fit_judge(moments), []
+    whole, fits = judge or fit_judge(moments), []
     for first, second in zip(pairs.first, pairs.second, strict=True):
+        if judge is not None:
+            fits.append(judge)
+            continue
         keep = np.ones(len(moments.sums), dtype=np.bool_)
         keep[[first, second]] = False
         fits.append(fit_judge(moments, keep) if held_out else whole)

@@ -1,4 +1,4 @@
-"""Predicted confidence against how often pairs of systems are ranked right (figure 5)."""
+"""Predicted confidence against how often pairs of systems are ranked right (figures 5 and 6)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ from judgelab.stats.ranking.calibration import (
     predict_pairs,
 )
 from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
+from judgelab.stats.ranking.system_bias import JudgeFit
 from judgelab.study.common.tables import columns, estimate_table
 from judgelab.study.ranking.scored import Scored
 
 LEAST = 4  # systems: two are predicted from the others
+OTHERS = "from the other systems"
+ELSEWHERE = "by the judge as it is elsewhere"
 BUCKETS = 6
 NAMES: Mapping[Model, str] = {
     "algorithm_1": "Algorithm 1",
@@ -37,7 +40,11 @@ NAMES: Mapping[Model, str] = {
 
 @dataclass(frozen=True)
 class Empirical:
-    """What happened, and what was predicted without looking at the pair."""
+    """What happened, and what was predicted without looking at the pair.
+
+    Attributes:
+        by: what predicts a pair, in words.
+    """
 
     scored: Scored
     pairs: RankedPairs
@@ -45,6 +52,13 @@ class Empirical:
     items: int
     draws: int
     seed: int
+    by: str = OTHERS
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Those that predict any pair."""
+        made = self.predicted.unpaired
+        return tuple(m for m in MODELS if m == MODELS[0] or not np.isnan(made[m]).all())
 
     def agreement(self) -> dict[str, Estimate]:
         """Mean share of resamples ranked right, over pairs, with an interval over systems."""
@@ -55,7 +69,7 @@ class Empirical:
         """Calibration error of the unpaired predictions."""
         return {
             model: calibration_error(self._outcomes(model), self.draws, self.seed)[0]
-            for model in MODELS
+            for model in self.models
         }
 
     def lean(self, model: Model) -> float:
@@ -86,7 +100,7 @@ class Empirical:
         rows: list[Row] = []
         for kind, items in (("unpaired", "each its own"), ("paired", "the same")):
             plain = self._outcomes("algorithm_1", kind)
-            for model in MODELS:
+            for model in self.models:
                 data = self._outcomes(model, kind)
                 error, samples = calibration_error(data, self.draws, self.seed)
                 known = ~np.isnan(data.predicted)
@@ -104,7 +118,7 @@ class Empirical:
                 rows.append(row)
         note = (
             "Mean |predicted - observed| over bins of predictions (value). Each pair is predicted "
-            "from the other systems; observed: share of resamples ranked right. Intervals, and "
+            f"{self.by}; observed: share of resamples ranked right. Intervals, and "
             "that of the change against Algorithm 1, resample systems; n counts pairs."
         )
         return Table("calibration_error", "Calibration error on held-out pairs", rows, note)
@@ -115,7 +129,7 @@ class Empirical:
                 {"model": NAMES[model], "from": b.low, "to": b.high, "predicted": b.predicted},
                 b.observed,
             )
-            for model in MODELS
+            for model in self.models
             for b in calibration_bins(self._outcomes(model), self.draws, self.seed)
         ]
         note = "Systems on items of their own. Intervals resample systems; n counts pairs."
@@ -151,12 +165,12 @@ class Empirical:
                 "ranked_right": float(pairs.observed[k]),
                 "unpaired": float(pairs.unpaired[k]),
                 "paired": float(pairs.paired[k]),
-                "r_of_others": self.predicted.fits[k].r,
+                "r_that_predicts": self.predicted.fits[k].r,
                 **{model: float(made[model][k]) for model in MODELS},
             }
             for k in np.argsort(-pairs.delta, kind="stable")
         ]
-        note = "By people's means; predictions come from the other systems and are unpaired."
+        note = f"By people's means; predicted {self.by}, each system on its own items."
         return Table("human_pairs", "Every pair of systems, as people rank them", rows, note)
 
 
@@ -164,13 +178,21 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if values.size else np.nan
 
 
-def empirical(scored: Scored, items: int, draws: int, seed: int) -> Empirical | None:
-    """None where people scored fewer than four systems: a pair is predicted from the others."""
+def empirical(
+    scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
+) -> Empirical | None:
+    """None without people's scores of enough systems.
+
+    Args:
+        judge: fitted elsewhere; None: each pair is predicted from the other systems, of which
+            there must be two.
+    """
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
-    if int(both.any(axis=0).sum()) < LEAST:
+    if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
         return None
     pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
     if not len(pairs.delta):
         return None
-    predicted = predict_pairs(scored.human, scored.metric, pairs, items)
-    return Empirical(scored, pairs, predicted, items, draws, seed)
+    predicted = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
+    by = OTHERS if judge is None else ELSEWHERE
+    return Empirical(scored, pairs, predicted, items, draws, seed, by)

@@ -1,22 +1,31 @@
-"""The judge whose rankings are in question: fitted on annotations, or as the user says it is."""
+"""The judge whose rankings are in question: fitted on annotations, or as the user says it is.
+
+Where these data are annotated and the judge comes from elsewhere (other annotated data, or
+settings), they test it: the paper's check on data that the simulation was not made for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.calibration import MODELS, Model
 from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge, system_moments
 from judgelab.study.ranking.scored import Scored
 
+Origin = Literal["these data", "training data", "settings"]
+
 
 @dataclass(frozen=True)
 class Assumed:
-    """What the user says of the judge, where people scored nothing: settings of the study."""
+    """What the user says of the judge: settings of the study."""
 
     r: float | None = None
     sd: float | None = None
@@ -34,8 +43,10 @@ class RankingJudge:
         bias: sd of the errors per system, human units, and its interval over systems; NaN where
             unknown.
         item_correlation: of two systems' scores on an item; NaN where unknown.
+        origin: where it comes from.
         scores: the human scores behind it, None where ``sd`` is only said.
-        fit: on all systems; None without annotations.
+        fit: on all systems of the data it comes from; None where it is said and nothing here
+            could test it.
     """
 
     r: Estimate
@@ -43,6 +54,7 @@ class RankingJudge:
     slope: float
     bias: Estimate
     item_correlation: float
+    origin: Origin = "settings"
     scores: Floats | None = None
     fit: JudgeFit | None = None
 
@@ -57,49 +69,88 @@ class RankingJudge:
         return self.r.value > 0
 
     @property
-    def bias_known(self) -> bool:
-        """Whether it can be said how sure people's order is, and not the metric's own alone."""
-        return self.slope > 0 and not np.isnan(self.bias_sd)
+    def elsewhere(self) -> JudgeFit | None:
+        """What predicts every pair; None where each is predicted from the other systems here."""
+        return None if self.origin == "these data" else self.fit
+
+    def bias_by(self, model: Model) -> float:
+        """The model's sd between systems, in metric units; NaN where it is unknown."""
+        of_line = np.nan if self.fit is None else self.fit.line_bias_sd
+        sd = {"algorithm_1": 0.0, "bias": self.bias_sd, "line": of_line}[model]
+        return float(sd * self.slope)
 
 
-def judge_of(scored: Scored, assumed: Assumed, draws: int, seed: int) -> RankingJudge:
-    """From annotations where there are any; else what the user says."""
+def judge_of(
+    scored: Scored, assumed: Assumed, train: Scored | None, draws: int, seed: int
+) -> RankingJudge:
+    """As the user says it is (``assumed.r``), from training data, or from these data."""
     said = None if assumed.system_bias_sd is None else Estimate(assumed.system_bias_sd)
-    moments = system_moments(scored.human, scored.metric)
+    data = scored if train is None else train
+    moments = system_moments(data.human, data.metric)
     fit = fit_judge(moments)
-    if scored.annotated and not np.isnan(fit.r):
-        human = scored.human[~np.isnan(scored.human)]
+    if data.annotated and not np.isnan(fit.r) and assumed.r is None:
+        human = data.human[~np.isnan(data.human)]
         return RankingJudge(
-            clustered_correlation(scored.metric, scored.human, "pearson", draws, seed),
+            clustered_correlation(data.metric, data.human, "pearson", draws, seed),
             float(human.std()),
             fit.slope,
             said or bias_estimate(moments),
             fit.item_correlation,
+            "these data" if train is None else "training data",
             human,
             fit,
         )
-    r, sd = np.nan if assumed.r is None else assumed.r, assumed.sd or 1.0
+    return _as_said(scored, assumed, said or Estimate(np.nan))
+
+
+def _as_said(scored: Scored, assumed: Assumed, bias: Estimate) -> RankingJudge:
+    """By settings; where people scored these data, with their sd unless another is given."""
+    annotated = not np.isnan(fit_judge(system_moments(scored.human, scored.metric)).r)
+    human = scored.human[~np.isnan(scored.human)] if annotated else None
+    r = np.nan if assumed.r is None else assumed.r
+    sd = assumed.sd or (1.0 if human is None else float(human.std()))
     metric = scored.metric[~np.isnan(scored.metric)]
-    return RankingJudge(
-        Estimate(r),
-        sd,
-        r * (float(metric.std()) if metric.size else np.nan) / sd,
-        said or Estimate(np.nan),
-        fit_judge(system_moments(scored.metric, scored.metric)).item_correlation,
-    )
+    slope = r * (float(metric.std()) if metric.size else np.nan) / sd
+    shared = fit_judge(system_moments(scored.metric, scored.metric)).item_correlation
+    fit = None
+    if human is not None:
+        fit = JudgeFit(r, sd, slope, bias.value, np.nan, np.nan, shared, 0, 0)
+    keep = human if assumed.sd is None else None
+    return RankingJudge(Estimate(r), sd, slope, bias, shared, "settings", keep, fit)
 
 
-def order(scored: Scored, judge: RankingJudge) -> OrderedPairs:
-    """Confidence in the metric's order; with the judge's bias between systems where it is known."""
-    return ordered_pairs(scored.metric, judge.bias_sd * judge.slope if judge.bias_known else 0.0)
+def model_of_people(
+    judge: RankingJudge, errors: Mapping[Model, Estimate] | None, said: bool
+) -> Model | None:
+    """The model by which the confidence in people's order is computed.
+
+    Where pairs were predicted, the one with the smallest error on them (the simpler one of two
+    that are equal); without such pairs, or where ``said``, that of the bias between systems.
+
+    Args:
+        errors: model -> its calibration error; None where no pair could be predicted.
+        said: whether the user gave the bias.
+
+    Returns:
+        None where the judge does not correlate with people, or nothing is known of its bias.
+    """
+    usable = [m for m in MODELS if judge.slope > 0 and not np.isnan(judge.bias_by(m))]
+    tested = {m: e.value for m, e in (errors or {}).items() if m in usable and e.n}
+    if tested and not said:
+        return min(tested, key=lambda model: tested[model])
+    return "bias" if "bias" in usable else None
+
+
+def order(scored: Scored, judge: RankingJudge, model: Model | None) -> OrderedPairs:
+    """Confidence in the metric's order; in people's by that model, where one can say it."""
+    return ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
 
 
 def unused(judge: RankingJudge, assumed: Assumed) -> list[str]:
     """Settings that the user gave and that cannot count here."""
-    if judge.fit is not None:
-        given = {"study.r": assumed.r, "study.sd": assumed.sd}
+    given: dict[str, float | None] = {}
+    if judge.origin != "settings":
+        given = {"study.sd": assumed.sd}
     elif assumed.r is None:
         given = {"study.sd": assumed.sd, "study.system_bias_sd": assumed.system_bias_sd}
-    else:
-        given = {}
     return [name for name, value in given.items() if value is not None]

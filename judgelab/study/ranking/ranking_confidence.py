@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
-from judgelab.core.errors import DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
+from judgelab.stats.ranking.system_bias import fit_judge, system_moments
 from judgelab.study.common.tables import WITHOUT_P, entries
 from judgelab.study.ranking import tables
 from judgelab.study.ranking.empirical import Empirical, empirical
-from judgelab.study.ranking.judge import Assumed, RankingJudge, judge_of, order, unused
+from judgelab.study.ranking.errors import error_table
+from judgelab.study.ranking.judge import (
+    Assumed,
+    RankingJudge,
+    judge_of,
+    model_of_people,
+    order,
+    unused,
+)
 from judgelab.study.ranking.notes import notes
+from judgelab.study.ranking.ranked import Ranked
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
 R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
@@ -32,15 +42,22 @@ class RankingConfidence(Study):
 
     With human scores in the data: the judge's correlation r, its bias between systems, the paper's
     curves, predictions for every pair of systems from the other systems against the bootstrap,
-    and how well they are calibrated. Without: the ranking that the scores give, with a confidence
-    for every pair, and curves where ``r`` is given.
+    and how well they are calibrated; the model with the smallest error says how sure people's
+    order is. Without: the ranking that the scores give, with a confidence for every pair, and
+    curves where ``r`` is given.
+
+    With ``train``, ``train_run`` or ``r`` the judge comes from there, and human scores of these
+    data test its predictions (section 3's check on other data, figure 6).
 
     Args:
         run: folder of a finished run whose clean scores are taken; None: measure.
-        r: the judge's correlation with people, where the data have no human scores.
-        sd: of human scores, then; None: 1, so that differences are in standard deviations.
-        system_bias_sd: the judge's bias between systems, human units; None: estimated where there
-            are human scores, else unknown.
+        train: annotated dataset on which the run's mechanism is fitted; None: these data.
+        train_run: the same from the folder of a finished run.
+        r: the judge's correlation with people; None: that of the data.
+        sd: of human scores, with ``r``; None: that of the human scores here, or 1 without any, so
+            that differences are in standard deviations.
+        system_bias_sd: the judge's bias between systems, human units; None: estimated where it is
+            fitted, else unknown.
         items: N of the curves and of the bootstrap; None: as many as there are.
         confidence: target of the trade-off curves.
         sizes: N of the curves.
@@ -55,6 +72,8 @@ class RankingConfidence(Study):
         self,
         *,
         run: str | None = None,
+        train: Any = None,
+        train_run: str | None = None,
         r: Correlation | None = None,
         sd: Positive | None = None,
         system_bias_sd: NotNegative | None = None,
@@ -67,6 +86,11 @@ class RankingConfidence(Study):
         evaluations: Count = 200,
         bootstrap: Count = 2000,
     ) -> None:
+        if sum(given is not None for given in (train, train_run, r)) > 1:
+            raise ConfigError(
+                "study.train, study.train_run and study.r each say which judge predicts: give one."
+            )
+        self.train, self.train_run = train, train_run
         self.assumed = Assumed(r, sd, system_bias_sd)
         self.folder, self.items, self.confidence = run, items, confidence
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
@@ -76,6 +100,8 @@ class RankingConfidence(Study):
         """See Study: where a finished run is read, nothing is asked."""
         if self.folder is None:
             ask(context)
+        if self.train is not None:
+            ask(replace(context, dataset=self.train))
 
     def run(self, context: Context) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.
@@ -86,28 +112,50 @@ class RankingConfidence(Study):
         """
         scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
         _enough(scored)
-        judge = judge_of(scored, self.assumed, self.bootstrap, context.seed)
+        judge = judge_of(scored, self.assumed, self._fitted_on(context), *self._drawing(context))
         size = self.items or len(scored.metric)
         fitted = judge.fit is not None and judge.usable
-        seen = empirical(scored, size, self.bootstrap, context.seed) if fitted else None
-        pairs = order(scored, judge)
+        seen = empirical(scored, size, *self._drawing(context), judge.elsewhere) if fitted else None
+        errors, said = seen.error() if seen else None, self.assumed.system_bias_sd is not None
+        model = model_of_people(judge, errors, said)
+        pairs = order(scored, judge, model)
+        ranked = Ranked(scored, judge, pairs, model)
         draws = Draws(self.pairs, self.evaluations, context.seed)
         made = [
-            tables.systems_table(scored, judge, pairs, self.bootstrap, context.seed),
-            *([tables.judge_table(judge, float(np.nanstd(scored.metric)))] if judge.usable else []),
-            tables.order_table(scored, judge, pairs),
+            tables.systems_table(ranked, *self._drawing(context)),
+            tables.judge_table(ranked, *self._drawing(context)) if judge.usable else None,
+            tables.order_table(ranked),
             *([] if seen is None else seen.tables()),
+            error_table(scored, judge, *self._drawing(context)) if fitted else None,
             *(self._curves(judge, size, draws) if judge.usable else []),
         ]
         return Result(
-            summary=self._summary(scored, judge, seen, pairs, size),
+            summary=self._summary(ranked, seen, size, context),
             primary="ranking/agreement" if seen is not None else "ranking/mean_confidence",
-            tables=made,
+            tables=[table for table in made if table is not None],
             figures=_figures(judge, seen),
-            notes=notes(scored, judge, seen, pairs, size, unused(judge, self.assumed)),
+            notes=notes(ranked, seen, size, unused(judge, self.assumed)),
             provenance=scored.provenance,
             estimators=scored.estimators,
         )
+
+    def _drawing(self, context: Context) -> tuple[int, int]:
+        return self.bootstrap, context.seed
+
+    def _fitted_on(self, context: Context) -> Scored | None:
+        """Annotated data that the judge is fitted on; None: those that are ranked."""
+        if self.train_run is not None:
+            found = read_run(self.train_run, key="train_run")
+        elif self.train is not None:
+            found = measure(replace(context, dataset=self.train), name="train")
+        else:
+            return None
+        if np.isnan(fit_judge(system_moments(found.human, found.metric)).r):
+            raise DataError(
+                "study.train: no judge can be fitted there, as people's scores or the metric's "
+                "are missing or all alike."
+            )
+        return found
 
     def _curves(self, judge: RankingJudge, size: int, draws: Draws) -> list[Table]:
         deltas = self.deltas or [round(share * judge.sd, 6) for share in IN_SDS]
@@ -119,17 +167,16 @@ class RankingConfidence(Study):
         ]
 
     def _summary(
-        self,
-        scored: Scored,
-        judge: RankingJudge,
-        seen: Empirical | None,
-        pairs: OrderedPairs,
-        size: int,
+        self, ranked: Ranked, seen: Empirical | None, size: int, context: Context
     ) -> Mapping[str, Value]:
+        scored, judge, pairs = ranked.scored, ranked.judge, ranked.pairs
         summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
         summary |= {"items": len(scored.metric), "systems": len(scored.systems), "n": size}
         summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
+        summary["judge/from"] = judge.origin
         summary |= entries("judge/r", judge.r, *WITHOUT_P)
+        for name, found in ranked.correlations(*self._drawing(context)).items():
+            summary |= entries(f"here/{name}", found, *WITHOUT_P)
         summary["judge/sd"] = judge.sd
         summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
         summary["judge/item_correlation"] = judge.item_correlation
@@ -139,8 +186,9 @@ class RankingConfidence(Study):
             summary |= entries("ranking/agreement_paired", agreement["paired"], *WITHOUT_P)
             for model, error in seen.error().items():
                 summary |= entries(f"calibration/error_{model}", error, *WITHOUT_P)
+        summary["ranking/model"] = ranked.model
         summary["ranking/mean_confidence"] = _mean(pairs.agreed)
-        summary["ranking/order_of"] = "people" if judge.bias_known else "the same metric"
+        summary["ranking/order_of"] = "the same metric" if ranked.model is None else "people"
         summary["ranking/pairs"] = len(pairs.gap)
         summary["ranking/pairs_unscored"] = math.comb(len(scored.systems), 2) - len(pairs.gap)
         summary["ranking/sure_pairs"] = int((pairs.agreed >= self.confidence).sum())
@@ -159,7 +207,7 @@ def _enough(scored: Scored) -> None:
 def _figures(judge: RankingJudge, seen: Empirical | None) -> list[str]:
     found = ["ranking_systems"]
     if seen is not None:
-        found += ["ranking_observed", "ranking_calibration"]
+        found += ["ranking_observed", "ranking_calibration", "ranking_errors"]
     if judge.usable:
         found += ["ranking_by_items", "ranking_trade_off", "ranking_by_correlation"]
         found += ["ranking_noise"]

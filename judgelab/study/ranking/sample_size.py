@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +11,14 @@ import numpy as np
 from pydantic import Field
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.resources import conf
 from judgelab.core.result import Result, Value
-from judgelab.dataset.score_table import need, numbers, read_table
 from judgelab.endpoint.meter import price_of
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.stats.ranking.simulation import Draws, population
+from judgelab.stats.ranking.simulation import Draws
+from judgelab.study.ranking.known_judge import NAMES, KnownJudge, known_judge, sources
 from judgelab.study.ranking.sample_size_tables import (
     Bill,
     Question,
@@ -40,15 +39,21 @@ class SampleSize(Study):
     items; a judge that correlates r with people rates every text once.
 
     Args:
+        delta: difference of two systems' mean human scores that is to be ranked right, in the
+            unit of the human scores.
+        train_run: folder of a finished run on texts that people scored: sd, r, the bias between
+            systems and the correlation on one item are read from it, where they are not given.
+        scores: the same from a file: ``path`` of a panel (.jsonl: sd alone) or of a table (.csv,
+            .parquet) with the ``column`` of human scores and, for r and the rest, ``metric`` (and
+            the columns ``item`` and ``system``).
         r: correlation of the judge with people over single texts.
-        delta: difference of two systems' mean human scores that is to be ranked right.
+        sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25,
+            grades from 1 to 5 about 1.
+        item_correlation: of the judge's scores of two systems on one item; None and not read: 0,
+            the careful choice (LM judges have about .1 to .4).
+        system_bias_sd: sd over systems of the judge's own errors, human units; None and not read:
+            0, as the paper has it, and then the confidence is an upper bound.
         confidence: wanted in the right order.
-        sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25.
-        scores: ``path`` (.csv or .parquet) and ``column`` of human scores that replace ``sd``.
-        item_correlation: of the judge's scores of two systems on one item; 0 is the careful
-            choice, LM judges have about .1 to .4.
-        system_bias_sd: sd over systems of the judge's own errors, human units; 0: none, as the
-            paper has it, and then the confidence is an upper bound.
         systems: how many are rated on every item.
         better: correlations of other judges to compare with; None: .1, .2 and .3 above r.
         price: of rating one text; None: from the price list.
@@ -59,16 +64,17 @@ class SampleSize(Study):
         evaluations: of each of these pairs.
 
     Raises:
-        ConfigError: two settings exclude each other, or a key of ``scores`` is unknown.
+        ConfigError: two settings exclude each other.
     """
 
-    scores: Mapping[str, str | None]
-    r: Correlation = 0.3
-    delta: Positive = 0.05
+    scores: Mapping[str, str | None] = field(default_factory=dict)
+    train_run: str | None = None
+    r: Correlation | None = None
+    delta: Positive | None = None
     confidence: ConfidenceLevel = 0.95
-    sd: Positive = 0.25
-    item_correlation: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    system_bias_sd: NotNegative = 0.0
+    sd: Positive | None = None
+    item_correlation: Annotated[float, Field(ge=0, lt=1)] | None = None
+    system_bias_sd: NotNegative | None = None
     systems: Annotated[int, Field(ge=2)] = 2
     better: Sequence[Correlation] | None = None
     price: NotNegative | None = None
@@ -82,9 +88,6 @@ class SampleSize(Study):
     def __post_init__(self) -> None:
         if self.price is not None and self.model is not None:
             raise ConfigError("study.price is what one rated text costs; it excludes study.model.")
-        for key in self.scores:
-            if key not in ("path", "column"):
-                raise ConfigError(f"study.scores.{key}.{did_you_mean(key, ('path', 'column'))}")
 
     def ask(self, context: Context) -> None:
         """See Study: nothing is asked."""
@@ -93,21 +96,27 @@ class SampleSize(Study):
         """Compute; the context gives the seed and nothing else.
 
         Raises:
+            ConfigError: a key of ``scores`` is unknown, or a number that must not be guessed
+                (delta, sd, r) is neither given nor read.
             DataError: the scores or the price list cannot be read, or the list lacks the model.
         """
-        question, bill = self._question(), self._bill()
-        items, ceiling = question.items(self.r), float(question.sure(self.r, 1).ceiling)
-        above = [self.r + step for step in STEPS if self.r + step <= 1]
+        known, bill = self._known(), self._bill()
+        r, question = known.value("r"), self._question(known)
+        items, ceiling = question.items(r), float(question.sure(r, 1).ceiling)
+        above = [r + step for step in STEPS if r + step <= 1]
         better = above if self.better is None else self.better
-        rs = list(dict.fromkeys([self.r, *(round(one, 6) for one in better)]))
+        rs = list(dict.fromkeys([r, *(round(one, 6) for one in better)]))
         draws = Draws(self.pairs, self.evaluations, context.seed)
         summary: dict[str, Value] = {
             "study": "plan",
-            "r": self.r,
+            "r": r,
             "delta": question.delta,
             "confidence": question.target,
             "sd": question.sd,
+            "system_bias_sd": question.system_bias_sd,
+            "item_correlation": question.item_correlation,
             "required_items": items,
+            "required_items_without_bias": question.without_bias.items(r),
             "ceiling": ceiling,
             "cost": bill.cost(items),
             "currency": bill.currency or None,
@@ -116,31 +125,36 @@ class SampleSize(Study):
             summary=summary,
             primary="required_items",
             tables=[
-                plan_table(question, self.r, bill, draws),
-                judges_table(question, self.r, rs, bill),
-                sizes_table(question, self.r, bill),
+                plan_table(question, r, bill, draws),
+                known.table(),
+                judges_table(question, r, rs, bill),
+                sizes_table(question, r, bill),
                 curve_table(question, rs, items),
             ],
             figures=["ranking_plan"],
-            notes=tuple(self._notes(question, bill, items, ceiling, max(rs))),
+            notes=tuple(self._notes(question, bill, known, items, max(rs))),
         )
 
-    def _question(self) -> Question:
-        asked = Question(
-            self.delta, self.confidence, self.sd, self.item_correlation, self.system_bias_sd
+    def _known(self) -> KnownJudge:
+        given = {name: getattr(self, name) for name in NAMES}
+        return known_judge(given, self.train_run, self.scores)
+
+    def _question(self, known: KnownJudge) -> Question:
+        if self.delta is None:
+            raise ConfigError(
+                "study=plan needs study.delta: the difference of two systems' mean human scores "
+                "that is to be ranked right, in the unit of those scores (grades from 1 to 5: .5, "
+                "shares from 0 to 1: .05)."
+            )
+        return Question(
+            self.delta,
+            self.confidence,
+            known.value("sd"),
+            known.value("item_correlation", 0.0),
+            known.value("system_bias_sd", 0.0),
+            known.scores,
+            known.empty,
         )
-        path, column = self.scores.get("path"), self.scores.get("column") or "human"
-        if path is None:
-            return asked
-        table = read_table(path, "study.scores.path")
-        need(table, [column], path, "study.scores.column")
-        human = numbers(table, column, path)
-        try:
-            source = population(human)
-        except ValueError as cause:
-            raise DataError(f"study.scores.path={path!r}, column {column!r}: {cause}") from cause
-        empty = sum(map(math.isnan, human))
-        return replace(asked, sd=source.sd, scores=source.scores, empty=empty)
 
     def _bill(self) -> Bill:
         if self.model is None:
@@ -166,17 +180,20 @@ class SampleSize(Study):
         )
 
     def _notes(
-        self, question: Question, bill: Bill, items: float, ceiling: float, best: float
+        self, question: Question, bill: Bill, known: KnownJudge, items: float, best: float
     ) -> Iterator[str]:
+        r = known.value("r")
         wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
         if np.isfinite(items):
-            yield f"A judge of r = {self.r:g} needs {items:,.0f} items to rank {wanted}."
-            yield from self._costs(question, bill, items, best)
+            yield f"A judge of r = {r:.3g} needs {items:,.0f} items to rank {wanted}."
+            yield from self._costs(question, bill, items, (r, best))
         else:
             yield (
                 f"No number of items ranks {wanted}: with a bias between systems of sd "
-                f"{question.system_bias_sd:g} the confidence stays below {ceiling:.3f}."
+                f"{question.system_bias_sd:.3g} the confidence stays below "
+                f"{float(question.sure(r, 1).ceiling):.3f}."
             )
+        yield from sources(known)
         spread = (
             f"an sd of {question.sd:.3g} of human scores"
             if question.scores is None
@@ -184,19 +201,31 @@ class SampleSize(Study):
             f"are empty), {question.sd:.3g}"
         )
         yield f"Computed from {spread}; items grow with (sd / (r delta))^2."
-        if question.system_bias_sd == 0:
+        bias = known.found.get("system_bias_sd")
+        if bias is None:
             yield (
                 "No bias of the judge between systems is assumed, as in the paper: real judges "
                 "have one, so take the confidence as an upper bound (study.system_bias_sd)."
             )
+        elif bias.value > 0 or bias.high > 0:
+            over = f" (95 % interval over {bias.n} systems {bias.low:.2g} to {bias.high:.2g})"
+            yield (
+                f"With the judge's bias between systems as estimated, {bias.value:.3g}"
+                f"{over if bias.n else ''}; by Algorithm 1 alone, without one: "
+                f"{question.without_bias.items(r):,.0f} items. Which of the two holds on annotated "
+                "data is what study=ranking_confidence tests."
+            )
 
-    def _costs(self, question: Question, bill: Bill, items: float, best: float) -> Iterator[str]:
-        if best > self.r:
+    def _costs(
+        self, question: Question, bill: Bill, items: float, rs: tuple[float, float]
+    ) -> Iterator[str]:
+        r, best = rs
+        if best > r:
             fewer = question.items(best)
             less = bill.cost(items - fewer)
             saved = "" if less is None else f" (at the same price {bill.said(less)} less)"
             yield (
-                f"One of r = {best:g} would need {fewer:,.0f}{saved}, so it may cost up to "
+                f"One of r = {best:.3g} would need {fewer:,.0f}{saved}, so it may cost up to "
                 f"{items / fewer:.1f} times as much a text."
             )
         texts, cost = f"{bill.texts(items):,.0f} texts ({bill.systems} systems)", bill.cost(items)

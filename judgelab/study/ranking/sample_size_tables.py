@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,11 @@ class Question:
     system_bias_sd: float = 0.0
     scores: Floats | None = None
     empty: int = 0
+
+    @property
+    def without_bias(self) -> Question:
+        """The same question by Algorithm 1 alone."""
+        return replace(self, system_bias_sd=0.0)
 
     def items(self, r: float) -> float:
         """Fewest items; infinite where no number is enough."""
@@ -111,6 +116,7 @@ def plan_table(question: Question, r: float, bill: Bill, draws: Draws) -> Table:
         "confidence": question.target,
         "ceiling": float(question.sure(r, 1).ceiling),
         "items": items,
+        "items_without_bias": question.without_bias.items(r),
         "rated_texts": bill.texts(items),
         "price": bill.each,
         "cost": bill.cost(items),

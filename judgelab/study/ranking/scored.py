@@ -55,14 +55,14 @@ def ask(context: Context) -> None:
     context.measure(_clean(context))
 
 
-def measure(context: Context) -> Scored:
-    """Measure the context's panel and keep the records, as every study does.
+def measure(context: Context, name: str = "clean") -> Scored:
+    """Measure the context's panel and keep the records under ``name``, as every study does.
 
     Raises:
         ConfigError: there is an attack: systems are ranked by the texts that they wrote.
     """
-    panels = {"clean": _clean(context)}
-    return _of_panel(context, score_panels(context, panels, "corrected")["clean"])
+    panels = {name: _clean(context)}
+    return _of_panel(context, score_panels(context, panels, "corrected")[name])
 
 
 def _clean(context: Context) -> Panel:
@@ -95,8 +95,11 @@ def _of_panel(context: Context, clean: ScoredPanel) -> Scored:
     )
 
 
-def read_run(folder: str, limit: int | None = None) -> Scored:
+def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scored:
     """The clean scores of a finished run of judgelab; its first ``limit`` items, None for all.
+
+    Args:
+        key: of the study, which named the folder.
 
     Raises:
         DataError: the folder is no finished run, or holds no scores of single texts.
@@ -104,14 +107,18 @@ def read_run(folder: str, limit: int | None = None) -> Scored:
     run = RunDir(Path(folder).expanduser())
     file = run.path / SCORES
     if not run.done:
-        raise DataError(f"study.run={folder!r} is no finished run: give a folder with DONE in it.")
+        raise DataError(
+            f"study.{key}={folder!r} is no finished run: give a folder with DONE in it."
+        )
     if not file.is_file():
-        raise DataError(f"study.run={folder!r} has no {SCORES}: its study scores no single texts.")
+        raise DataError(
+            f"study.{key}={folder!r} has no {SCORES}: its study scores no single texts."
+        )
     try:
         table, result = pd.read_parquet(file), run.read_json("result.json")
         summary = result["summary"]
     except (OSError, ValueError, JudgelabError, KeyError) as cause:
-        raise DataError(f"study.run={folder!r} cannot be read: {cause}.") from cause
+        raise DataError(f"study.{key}={folder!r} cannot be read: {cause}.") from cause
     if not set(COLUMNS) <= set(table.columns):
         raise DataError(f"{file} lacks one of the columns {', '.join(COLUMNS)}.")
     table = table[~table["reference"].astype(bool)]

@@ -9,39 +9,44 @@ import numpy as np
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
 from judgelab.study.common.tables import columns
 from judgelab.study.ranking.judge import RankingJudge
-from judgelab.study.ranking.scored import Scored
+from judgelab.study.ranking.ranked import Ranked
 
 STEPS = 24  # differences along a curve
+MODEL_NAMES: dict[Model, str] = {
+    "algorithm_1": "Algorithm 1",
+    "bias": "Algorithm 1 with the judge's bias between systems",
+    "line": "Algorithm 1 with the bias about the line of system means",
+}
 WIDEST = 2.0  # sds of the human scores, the end of a curve
 R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def systems_table(
-    scored: Scored, judge: RankingJudge, pairs: OrderedPairs, draws: int, seed: int
-) -> Table:
+def systems_table(ranked: Ranked, draws: int, seed: int) -> Table:
     """Mean score of each system, best first, and how sure it is above the next (figure 1).
 
     Systems without a score come last and have no rank.
     """
+    scored = ranked.scored
     means = [bootstrap_mean(scored.metric[:, k], draws, seed) for k in range(len(scored.systems))]
     human = row_means(scored.human.T)
     known = [k for k, mean in enumerate(means) if mean.n]
-    ranked = sorted(known, key=lambda k: -means[k].value)
+    best = sorted(known, key=lambda k: -means[k].value)
     absent = [k for k, mean in enumerate(means) if not mean.n]
-    sure = _confidences(pairs)
+    sure = _confidences(ranked.pairs)
     rows: list[Row] = []
-    for place, k in enumerate(ranked):
+    for place, k in enumerate(best):
         row: dict[str, Value] = {"rank": place + 1, "system": scored.systems[k]}
-        below = ranked[place + 1] if place + 1 < len(ranked) else None
+        below = best[place + 1] if place + 1 < len(best) else None
         if below is not None and (k, below) in sure:
             row["above_next_same_metric"] = sure[k, below][0]
-            if judge.bias_known:
+            if ranked.model is not None:
                 row["above_next_people"] = sure[k, below][1]
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
@@ -49,7 +54,8 @@ def systems_table(
     rows += [{"rank": None, "system": scored.systems[k], **columns(means[k])} for k in absent]
     note = (
         "Mean metric score with its interval over items, and confidence that a system is above the "
-        "next one: for the same metric on more items, and (where its bias is known) for people."
+        "next one: for the same metric on more items, and (where that can be said) for people"
+        f"{_by(ranked)}."
     )
     return Table("systems", "Ranking by the metric", rows, note)
 
@@ -65,8 +71,13 @@ def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, floa
     return found
 
 
-def order_table(scored: Scored, judge: RankingJudge, pairs: OrderedPairs) -> Table:
+def _by(ranked: Ranked) -> str:
+    return "" if ranked.model is None else f", by {MODEL_NAMES[ranked.model]}"
+
+
+def order_table(ranked: Ranked) -> Table:
     """Every two systems."""
+    scored, judge, pairs = ranked.scored, ranked.judge, ranked.pairs
     human = row_means(scored.human.T)
     rows: list[Row] = []
     for k in np.argsort(-pairs.agreed, kind="stable"):
@@ -78,37 +89,45 @@ def order_table(scored: Scored, judge: RankingJudge, pairs: OrderedPairs) -> Tab
             "shared_items": int(pairs.shared[k]),
             "same_metric": float(pairs.sampled[k]),
         }
-        if judge.bias_known:
+        if ranked.model is not None:
             row["people"] = float(pairs.agreed[k])
         if judge.slope > 0:
             row["gap_human_units"] = float(pairs.gap[k]) / judge.slope
         if not np.isnan(human[high] - human[low]):
             row["human_gap"] = float(human[high] - human[low])
         rows.append(row)
-    note = "same_metric: confidence that this metric keeps the order on more items (paired t). " + (
-        f"people: with the judge's bias between systems (sd {judge.bias_sd:.3g} in human "
-        "units), which more items do not cure."
-        if judge.bias_known
-        else "People's order is less sure: the judge's bias between systems is not known."
-    )
+    note = "same_metric: confidence that this metric keeps the order on more items (paired t). "
+    if ranked.model is None:
+        note += "People's order is less sure: the judge's bias between systems is not known."
+    else:
+        error = judge.bias_by(ranked.model) / judge.slope
+        note += f"people: that people have it{_by(ranked)}"
+        note += f" (sd {error:.3g} in human units), which more items do not cure." if error else "."
     return Table("ranking", "Confidence in every pair of the metric's ranking", rows, note)
 
 
-def judge_table(judge: RankingJudge, metric_sd: float) -> Table:
+QUANTITIES = {"r": "Pearson's r here", "rho": "Spearman's rho here", "tau": "Kendall's tau here"}
+
+
+def judge_table(ranked: Ranked, draws: int, seed: int) -> Table:
     """The judge in numbers."""
-    numbers = {"sd of human scores": judge.sd}
-    if judge.fit is not None:
+    judge, numbers = ranked.judge, {"sd of human scores": ranked.judge.sd}
+    if judge.fit is not None and judge.fit.systems:
         numbers["bias about the systems' line"] = judge.fit.line_bias_sd
         numbers["slope: system means / texts"] = judge.fit.system_slope
     numbers["correlation on one item"] = judge.item_correlation
     rows: list[Row] = [
-        {"quantity": "correlation with people, r", **columns(judge.r)},
-        {"quantity": "sd of the metric's scores", "value": metric_sd},
+        {"quantity": f"correlation with people, r ({judge.origin})", **columns(judge.r)},
+        *(
+            {"quantity": QUANTITIES[name], **columns(found)}
+            for name, found in ranked.correlations(draws, seed).items()
+        ),
+        {"quantity": "sd of the metric's scores", "value": float(np.nanstd(ranked.scored.metric))},
         {"quantity": "bias between systems (sd)", **columns(judge.bias)},
     ]
     rows += [{"quantity": name, "value": value} for name, value in numbers.items()]
     note = (
-        "r is over single texts of all systems; its interval resamples items, n counts items. "
+        "Correlations are over single texts of all systems; n counts items, as do intervals. "
         "The interval of the bias is over systems, n counts systems. Bias, in human "
         "units: what is left of the differences between system means once people's differences "
         "and sampled items are taken out; about the systems' line: with the slope of the system "

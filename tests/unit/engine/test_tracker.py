@@ -33,7 +33,15 @@ def test_a_fault_after_the_study_closes_the_mirror(
     monkeypatch.setattr(getattr(run, module), name, full)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose(
-            "config", overrides=["study=plan", "tracker=none", f"paths.root={tmp_path}"]
+            "config",
+            overrides=[
+                "study=plan",
+                "study.r=.3",
+                "study.sd=.25",
+                "study.delta=.05",
+                "tracker=none",
+                f"paths.root={tmp_path}",
+            ],
         )
     with pytest.raises(OSError, match="No space left"):
         run.execute(config)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
-from scipy.stats import ttest_rel
+from scipy.stats import kendalltau, spearmanr, ttest_rel
 
 from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError, DataError
@@ -186,6 +186,7 @@ def test_its_figures(annotated: tuple[Result, pd.DataFrame]) -> None:
         "ranking_systems",
         "ranking_observed",
         "ranking_calibration",
+        "ranking_errors",
         "ranking_by_items",
         "ranking_trade_off",
         "ranking_by_correlation",
@@ -286,9 +287,9 @@ def test_runs_that_cannot_be_ranked(tmp_path: Path) -> None:
 
 def test_settings_that_cannot_count_are_named(tmp_path: Path) -> None:
     path, _ = scores(tmp_path)
-    result = outcome(tmp_path, *table_study(path, "study.r=0.9", "study.sd=3"))
-    assert result.summary["judge/r"] != 0.9
-    assert any("have human scores: study.r, study.sd" in note for note in result.notes)
+    result = outcome(tmp_path, *table_study(path, "study.sd=3"))
+    assert result.summary["judge/sd"] != 3
+    assert any("fitted on human scores: study.sd" in note for note in result.notes)
     more = ("dataset.human=null", "study.system_bias_sd=0.2")
     result = outcome(tmp_path, *table_study(path, *more))
     assert any("without study.r: study.system_bias_sd" in note for note in result.notes)
@@ -345,7 +346,81 @@ def test_a_bias_term_that_does_not_pay_says_why(tmp_path: Path) -> None:
     plain, bias = (result.summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias"))
     assert bias > plain  # type: ignore[operator]
     said = " ".join(result.notes)
-    assert "not smaller" in said and "too careful" in said and "only lower a confidence" in said
+    assert (
+        "Why the bias does not help" in said
+        and "too careful" in said
+        and "only lower a confidence" in said
+    )
+
+
+def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -> None:
+    """Bias where systems are favoured; Algorithm 1 where the bias term makes it worse."""
+    path, table = scores(tmp_path, systems=9)
+    favoured = outcome(tmp_path, *table_study(path))
+    quality = table["system"].str[1:].astype(float)
+    table["metric"] = table["metric"] + 3 * (quality - 4)
+    table.to_csv(path, index=False)
+    steep = outcome(tmp_path / "b", *table_study(path))
+    given = outcome(tmp_path / "c", *table_study(path, "study.system_bias_sd=0.3"))
+    for result, chosen in ((favoured, None), (steep, None), (given, "bias")):
+        summary = result.summary
+        errors = {m: summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias", "line")}
+        least = min(errors, key=lambda name: errors[name])  # type: ignore[arg-type,return-value]
+        assert summary["ranking/model"] == (chosen or least)
+        assert any("confidence in people's order is by" in note for note in result.notes)
+    assert steep.summary["ranking/model"] != "bias"
+    assert favoured.summary["ranking/model"] != "algorithm_1"
+    assert any("as study.system_bias_sd asks" in note for note in given.notes)
+    plain = tables(steep)["ranking"]
+    if steep.summary["ranking/model"] == "algorithm_1":
+        assert (plain["people"] == plain["same_metric"]).all()
+
+
+def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
+    """study.r, study.train and study.train_run predict; people's scores here only test them."""
+    here, table = scores(tmp_path)
+    (tmp_path / "other").mkdir()
+    there, _ = scores(tmp_path / "other", items=40, sign=0.5)
+    said = outcome(tmp_path / "a", *table_study(here, "study.r=0.9"))
+    assert said.summary["judge/r"] == 0.9 and said.summary["judge/from"] == "settings"
+    known = table.dropna()
+    real = np.corrcoef(known["human"], known["metric"])[0, 1]
+    assert said.summary["here/r"] == pytest.approx(real)
+    assert set(tables(said)["human_pairs"]["r_that_predicts"]) == {0.9}
+    assert list(tables(said)["calibration_error"]["model"]) == ["Algorithm 1"] * 2
+    gap = said.summary["calibration/error_algorithm_1"]
+    assert gap > 0.1, "far too sure"  # type: ignore[operator]
+    own = outcome(tmp_path / "b", *table_study(there))
+    train = ["dataset@study.train=score_table", f"study.train.path={there}"]
+    trained = outcome(tmp_path / "c", *table_study(here, *train))
+    run = RunDir(tmp_path / "b" / "run")
+    run.write_json("result.json", own.to_json())
+    run.finish()
+    again = outcome(tmp_path / "d", *table_study(here, f"study.train_run={run.path}"))
+    assert again.summary == trained.summary
+    assert trained.summary["judge/r"] == own.summary["judge/r"] != trained.summary["here/r"]
+    assert trained.summary["judge/from"] == "training data"
+    assert any("take no part in" in note for note in trained.notes)
+    with pytest.raises(ConfigError, match="give one"):
+        outcome(tmp_path / "e", *table_study(here, "study.r=0.9", f"study.train_run={run.path}"))
+
+
+def test_correlations_of_ranks_stand_beside_r(annotated: tuple[Result, pd.DataFrame]) -> None:
+    result, table = annotated
+    known = table.dropna()
+    tau = kendalltau(known["human"], known["metric"]).statistic
+    rho = spearmanr(known["human"], known["metric"]).statistic
+    assert result.summary["here/tau"] == pytest.approx(tau)
+    assert result.summary["here/rho"] == pytest.approx(rho)
+    assert result.summary["here/tau_low"] < tau < result.summary["here/tau_high"]  # type: ignore[operator]
+
+
+def test_errors_stand_beside_the_noise(annotated: tuple[Result, pd.DataFrame]) -> None:
+    """A judge that is people plus Gaussian noise has the errors that Algorithm 1 draws."""
+    found = tables(annotated[0])["errors"]
+    assert found["simulated"].sum() == pytest.approx(1) == found["value"].sum()
+    assert (found["value"] - found["simulated"]).abs().max() < 0.06
+    assert math.isnan(found["to"].iloc[-1]) and set(found["n"]) == {60}
 
 
 @pytest.mark.parametrize("column", ["human", "metric"])
@@ -379,7 +454,7 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
         mechanism=build(mechanism, "mechanism"),
         evaluation_lm=lm,
     )
-    SampleSize(scores={}).ask(asking)
+    SampleSize().ask(asking)
     RankingConfidence(run="anywhere").ask(asking)
     assert not lm.seen
     RankingConfidence().ask(asking)
@@ -421,7 +496,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
 
 
 def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
-    result = SampleSize(**{"scores": {}, **given}).run(lab)
+    result = SampleSize(**{"r": 0.3, "delta": 0.05, "sd": 0.25, **given}).run(lab)
     return result.summary, tables(result), " ".join(result.notes)
 
 
@@ -487,7 +562,7 @@ def test_prices_come_from_a_list_or_are_refused(lab: Context, tmp_path: Path) ->
 
 def test_human_scores_replace_the_sd(lab: Context, tmp_path: Path) -> None:
     path, table = scores(tmp_path)
-    given: dict[str, Any] = {"delta": 0.1, "scores": {"path": path}}
+    given: dict[str, Any] = {"delta": 0.1, "sd": None, "scores": {"path": path}}
     summary, _, said = plan(lab, **given)
     assert summary["sd"] == pytest.approx(table["human"].std(ddof=0))
     human = table["human"].to_numpy()
@@ -497,10 +572,44 @@ def test_human_scores_replace_the_sd(lab: Context, tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     assert "your 417 human scores (3 cells are empty)" in plan(lab, **given)[2]
     with pytest.raises(DataError, match=r"study\.scores\.column"):
-        plan(lab, delta=0.1, scores={"path": path, "column": "people"})
+        plan(lab, sd=None, scores={"path": path, "column": "people"})
     scores(tmp_path, human=1.0)
     with pytest.raises(DataError, match="equal"):
         plan(lab, **given)
+
+
+def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Path) -> None:
+    path, table = scores(tmp_path)
+    table["human"] = 1 + 4 * (table["human"] - table["human"].min())  # another scale
+    table.to_csv(path, index=False)
+    read = {"sd": None, "r": None, "delta": 0.4, "scores": {"path": path, "metric": "metric"}}
+    summary, found, said = plan(lab, **read)
+    direct = outcome(tmp_path, *table_study(path))
+    for name, key in (("r", "judge/r"), ("sd", "judge/sd")):
+        assert summary[name] == pytest.approx(direct.summary[key])
+    assert summary["system_bias_sd"] == pytest.approx(direct.summary["judge/system_bias_sd"])
+    assert summary["required_items_without_bias"] < summary["required_items"]
+    assert len(found["known"]) == 4 and "From scores.csv" in said and "by Algorithm 1 alone" in said
+    run = RunDir(tmp_path / "run")
+    run.write_json("result.json", direct.to_json())
+    run.finish()
+    same, _, _ = plan(lab, **{**read, "scores": {}, "train_run": str(run.path)})
+    assert same == summary
+    panel = tmp_path / "panel.jsonl"
+    lines = [
+        {"id": str(k), "source": "s", "responses": {"a": "x"}, "human": {"a": k}} for k in range(5)
+    ]
+    panel.write_text("\n".join(map(json.dumps, lines)))
+    assert plan(lab, sd=None, scores={"path": str(panel)})[0]["sd"] == pytest.approx(math.sqrt(2))
+    for missing, word in (("sd", "sd of human scores"), ("r", "correlation"), ("delta", "delta")):
+        with pytest.raises(ConfigError, match=word):
+            plan(lab, **{missing: None})
+    with pytest.raises(ConfigError, match=r"study\.scores\.file"):
+        plan(lab, scores={"file": "x"})
+    table["metric"] *= -1
+    table.to_csv(path, index=False)
+    with pytest.raises(DataError, match="correlates with people at r = -"):
+        plan(lab, **read)
 
 
 @pytest.mark.parametrize(
@@ -521,7 +630,6 @@ def test_human_scores_replace_the_sd(lab: Context, tmp_path: Path) -> None:
         ({"delta": -0.05}, r"study\.delta"),
         ({"sd": math.inf}, r"study\.sd"),
         ({"system_bias_sd": math.inf}, r"study\.system_bias_sd"),
-        ({"scores": {"file": "x"}}, r"study\.scores\.file"),
     ],
 )
 def test_what_cannot_be_planned(given: dict[str, Any], said: str) -> None:
@@ -532,7 +640,8 @@ def test_what_cannot_be_planned(given: dict[str, Any], said: str) -> None:
 def test_a_plan_is_not_named_after_what_it_does_not_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    execute(compose("config", overrides=["study=plan", "tracker=none", f"paths.root={tmp_path}"]))
+    given = ["study.r=.3", "study.sd=.25", "study.delta=.05", f"paths.root={tmp_path}"]
+    execute(compose("config", overrides=["study=plan", "tracker=none", *given]))
     (run,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
     page = (run / "report.html").read_text()
