@@ -18,9 +18,6 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.simulation import population
 from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge, system_moments
-from judgelab.study.common.panels import human_scores
-from judgelab.study.common.tables import columns
-from judgelab.study.ranking.scored import read_run
 
 COLUMNS: Mapping[str, str | None] = {
     "path": None,
@@ -83,7 +80,7 @@ class KnownJudge:
     def table(self) -> Table:
         """Every number that the plan rests on, and where it comes from."""
         rows: list[Row] = [
-            {"quantity": NAMES[name], **columns(one), "from": self.origin[name]}
+            {"quantity": NAMES[name], **one.as_dict(), "from": self.origin[name]}
             for name, one in self.found.items()
         ]
         note = "Intervals of r are over items, those of the bias over systems; n counts the same."
@@ -114,6 +111,8 @@ def known_judge(
         )
     read = KnownJudge({}, {})
     if run is not None:
+        from judgelab.study.ranking.scored import read_run  # xarray takes its time
+
         found = read_run(run, key="train_run")
         read = _fitted(found.human, found.metric, f"the run {Path(run).name}")
     elif path is not None:
@@ -129,6 +128,8 @@ def known_judge(
 
 
 def _of_file(path: str, scores: Mapping[str, str | None]) -> KnownJudge:
+    from judgelab.study.common.panels import human_scores  # xarray takes its time
+
     column, metric = scores["column"] or "", scores["metric"]
     if path.lower().endswith((".jsonl", ".ndjson")):
         panel = Jsonl(path=path).load()

@@ -133,7 +133,7 @@ class RankingConfidence(Study):
             summary=self._summary(ranked, seen, size, context),
             primary="ranking/agreement" if seen is not None else "ranking/mean_confidence",
             tables=[table for table in made if table is not None],
-            figures=_figures(judge, seen),
+            figures=_figures(judge, seen, made),
             notes=notes(ranked, seen, size, unused(judge, self.assumed)),
             provenance=scored.provenance,
             estimators=scored.estimators,
@@ -204,10 +204,14 @@ def _enough(scored: Scored) -> None:
         )
 
 
-def _figures(judge: RankingJudge, seen: Empirical | None) -> list[str]:
+def _figures(
+    judge: RankingJudge, seen: Empirical | None, made: Sequence[Table | None]
+) -> list[str]:
     found = ["ranking_systems"]
     if seen is not None:
-        found += ["ranking_observed", "ranking_calibration", "ranking_errors"]
+        found += ["ranking_observed", "ranking_calibration"]
+    if any(table is not None and table.name == "errors" for table in made):
+        found.append("ranking_errors")
     if judge.usable:
         found += ["ranking_by_items", "ranking_trade_off", "ranking_by_correlation"]
         found += ["ranking_noise"]

@@ -28,6 +28,18 @@ def ranking_tables() -> dict[str, DataFrame]:
                 for r, bias in ((0.2, None), (0.4, 900.0))
             ]
         ),
+        "errors": DataFrame(
+            {
+                "from": [0.0, 0.3],
+                "to": [0.3, None],
+                "simulated": [0.7, 0.3],
+                "value": [0.6, 0.4],
+                "low": [0.5, 0.3],
+                "high": [0.7, 0.5],
+                "n": [40, 40],
+                "unscored": [0, 0],
+            }
+        ),
         "observed": DataFrame(
             [{"items": i, "delta": 0.1, **MODELS, **ESTIMATE} for i in ("unpaired", "paired")]
         ),
