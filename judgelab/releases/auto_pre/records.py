@@ -1,14 +1,13 @@
 """What the authors of Auto-PRE released, as arrays: annotations, verdicts, grades and exams.
 
-The parquet export of the repository, one file for each table of ``NEEDED``. Every dataset of that
-layout is read; none needs to be known by name, and texts of some were not released.
+From the authors' repository or from its parquet export (``tables``). Every dataset of an export is
+read; none needs to be known by name, and texts of some were not released.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,13 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.parse_reply import read_choice
+from judgelab.releases.auto_pre.tables import NEEDED, VERDICTS, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 
-VERDICTS = "verdict_pairwise"
 CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
 """What a reply may say -> did the answer shown first win."""
 
@@ -35,24 +34,6 @@ LEVELS = {
 
 WAYS = (("prob", "prompt1"), ("direct", "null"), ("prob", "prompt2"), ("direct", "doubtful"))
 """Method and prompt of that exam, in the order in which the paper prefers them."""
-
-NEEDED: Mapping[str, tuple[str, ...]] = {
-    VERDICTS: ("dataset", "evaluator", "task_id", "first", "second", "verdict", "label"),
-    "score_pointwise": ("dataset", "format", "evaluator", "task_id", "model", "score"),
-    "gold_pairs": ("dataset", "task_id", "a", "b", "gold"),
-    "human_pointwise": ("dataset", "task_id", "model", "median"),
-    "exam_pertinence": (
-        *("dataset", "L1_RA", "L2_IA", "prompt", "evaluator", "task_id", "ra_first"),
-        "result_stored",
-    ),
-    "exam_self_confidence": (
-        *("dataset", "method", "prompt", "evaluator", "set", "task_id", "swapped"),
-        *("p_output", "level_stored"),
-    ),
-    "items": ("dataset", "task_id", "source"),
-    "answers": ("dataset", "task_id", "model", "task_prompt", "answer"),
-}
-"""Table -> columns that are read without asking."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +85,13 @@ class AutoPreRecords:
         return np.asarray(self.gold[:, self.pairs[:, 0], self.pairs[:, 1]])
 
 
-def is_release(path: str | Path) -> bool:
-    """Whether the folder holds this release."""
-    return (Path(path).expanduser() / f"{VERDICTS}.parquet").is_file()
-
-
 def list_datasets(path: str | Path) -> tuple[str, ...]:
     """Names of the datasets with verdicts.
 
     Raises:
         DataError: the folder does not hold the release.
     """
-    return tuple(map(str, _table(path, VERDICTS)["dataset"].unique()))
+    return tuple(map(str, read_table(path, VERDICTS)["dataset"].unique()))
 
 
 def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
@@ -292,29 +268,5 @@ def _grades(
 
 
 def _rows(path: str | Path, key: str, name: str) -> pd.DataFrame:
-    table = _table(path, key)
+    table = read_table(path, key)
     return table[table["dataset"].astype(str) == name]
-
-
-def _table(path: str | Path, key: str) -> pd.DataFrame:
-    file = Path(path).expanduser() / f"{key}.parquet"
-    changed = file.stat().st_mtime_ns if file.is_file() else 0
-    return _read(file, key, changed)
-
-
-@lru_cache(maxsize=16)
-def _read(file: Path, key: str, changed: int) -> pd.DataFrame:
-    """The table; read again only where the file has changed."""
-    import pandas as pd
-
-    try:
-        table = pd.read_parquet(file)
-    except (OSError, ValueError) as cause:
-        raise DataError(
-            f"{str(file)!r} cannot be read: give the folder of the Auto-PRE release, with "
-            f"{', '.join(sorted(NEEDED))} as parquet files."
-        ) from cause
-    missing = [column for column in NEEDED[key] if column not in table.columns]
-    if missing:
-        raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
-    return table

@@ -1,0 +1,1 @@
+"""The authors' repository of Auto-PRE, read as it is."""
