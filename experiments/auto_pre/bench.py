@@ -13,7 +13,7 @@ from experiments.auto_pre import counting
 from experiments.auto_pre.printed import Printed, judges, recipes, settings
 from judgelab.releases.auto_pre import AutoPreRecords
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import Shares, shares, unchanged
+from judgelab.stats.qualification.exams import Bools, unchanged
 
 PAIRWISE = "pairwise"
 HUMAN_BAR, CONSISTENCY_BAR = 0.6, 0.55
@@ -65,11 +65,19 @@ class Bench:
     @cached_property
     def verdicts(self) -> dict[str, Floats]:
         """Judge -> [items, pairs, orders] as released: does the pair's first answer win?"""
-        first, second = self.data.pairs.T
+        return {judge: self._of_pairs(cells) for judge, cells in self.data.verdict.items()}
+
+    @cached_property
+    def unread(self) -> dict[str, Bools]:
+        """Judge -> [items, pairs, orders] does the reply name neither an answer nor a tie?"""
         return {
-            judge: np.stack([cells[:, first, second], 1 - cells[:, second, first]], axis=-1)
-            for judge, cells in self.data.verdict.items()
+            judge: (cells == 0.5) & np.isnan(self._of_pairs(self.data.read[judge]))
+            for judge, cells in self.verdicts.items()
         }
+
+    def _of_pairs(self, cells: Floats) -> Floats:
+        first, second = self.data.pairs.T
+        return np.stack([cells[:, first, second], 1 - cells[:, second, first]], axis=-1)
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -80,6 +88,11 @@ class Bench:
     def judged(self, form: str) -> Mapping[str, Floats]:
         """Judge -> verdicts or grades of a format."""
         return self.verdicts if form == PAIRWISE else self.data.grades.get(form, {})
+
+    def heard(self, judge: str, form: str) -> Floats:
+        """The same of one judge, without what could not be read: NaN."""
+        cells = self.judged(form)[judge]
+        return np.where(self.unread[judge], np.nan, cells) if form == PAIRWISE else cells
 
     def single(self, judge: str, form: str) -> float:
         """Accuracy of one judge as the release counts it."""
@@ -102,11 +115,17 @@ class Bench:
     @cached_property
     def consistency(self) -> dict[str, float]:
         """P_c over all pairs, as the release counts it."""
-        return {judge: self._share(self._unchanged(judge)) for judge in self.candidates}
+        return {judge: self._share(self.as_counted(judge)) for judge in self.candidates}
 
-    def _unchanged(self, judge: str) -> Floats:
+    def as_counted(self, judge: str) -> Floats:
+        """[items, pairs] P_c's answers as the release counts them: neither chosen is a half."""
         cells = self.verdicts[judge]
         return unchanged(cells[..., 0], cells[..., 1], unread=0.5)
+
+    def agreed(self, judge: str) -> Floats:
+        """[items, pairs] P_c's answers without the unread ones, two ties agreeing."""
+        cells = self.heard(judge, PAIRWISE)
+        return unchanged(cells[..., 0], cells[..., 1])
 
     @cached_property
     def pertinence(self) -> dict[str, float]:
@@ -150,15 +169,6 @@ class Bench:
                 if len(easy) and len(hard):
                     passed[judge] = bool(easy.mean() > hard.mean())
         return passed
-
-    def shares_of(self, exam: str) -> tuple[tuple[str, ...], Shares] | None:
-        """Judges and answers of P_c or P_p, for intervals; None where not released."""
-        if exam == "consistency":
-            cells = {judge: self._unchanged(judge) for judge in self.candidates}
-        else:
-            cells = self.relevant(*STATED_EXAM)
-            cells = {judge: cells[judge] for judge in self.candidates if judge in cells}
-        return (tuple(cells), shares(np.stack(list(cells.values())))) if cells else None
 
     def passing(self, exam: str) -> tuple[str, ...]:
         """Who passes by the stated rule: above the mean of all candidates; P_s = 1.

@@ -52,19 +52,18 @@ def _rows(bench: Bench, k: int, method: str, typed: Recipe, stated: Recipe) -> l
     late = int(str(bench.count["late"]))
     gold, flip = _oriented(bench, k)
 
-    def cells(recipe: Recipe, shift: int = 0) -> list[Floats]:
-        return [_cells(bench, judge, k, flip, shift) for judge in recipe.judges]
+    def heard(recipe: Recipe) -> list[Floats]:
+        return [_turned(bench.heard(judge, PAIRWISE), k, flip) for judge in recipe.judges]
 
-    right = _late_vote(cells(typed, late), typed, gold, late)
-    accuracy = [counting.share(right, macro=False)]
-    accuracy += [_accuracy(cells(recipe), recipe, gold) for recipe in (typed, stated)]
-    equal = [
-        _rate(cells(recipe, shift), [1.0] * len(recipe.judges), gold)
-        for recipe, shift in ((typed, late), (typed, 0), (stated, 0))
-    ]
+    shifted = [_late(_turned(bench.verdicts[judge], k, flip), late) for judge in typed.judges]
+    right = _late_vote(shifted, typed, gold, late)
+    accuracy = [counting.share(right, gold, macro=False)]
+    accuracy += [_accuracy(heard(recipe), recipe, gold) for recipe in (typed, stated)]
+    equal = [_rate(shifted, [1.0] * len(typed.judges), gold, unread=0.0)]
+    equal += [_rate(heard(each), [1.0] * len(each.judges), gold) for each in (typed, stated)]
     rows = [_row(bench, method, "accuracy", accuracy, 4), _row(bench, method, "rate", equal, 2)]
     for label, merged in (("own weights", False), ("own weights, merged", True)):
-        own = [_rate(cells(each), each.weight, gold, merged) for each in (typed, stated)]
+        own = [_rate(heard(each), each.weight, gold, merged) for each in (typed, stated)]
         rows.append(_row(bench, method, f"rate, {label}", [None, *own], 2))
     return rows
 
@@ -93,12 +92,13 @@ def _oriented(bench: Bench, k: int) -> tuple[Floats, bool]:
     return (-gold if flip else gold), flip
 
 
-def _cells(bench: Bench, judge: str, k: int, flip: bool, late: int) -> Floats:
-    """[items, 1, orders] verdicts on the pair; ``late``: item t has what item t + late got."""
-    cells = bench.verdicts[judge][:, [k]]
-    cells = 1 - cells if flip else cells
-    if not late:
-        return cells
+def _turned(cells: Floats, k: int, flip: bool) -> Floats:
+    """[items, 1, orders] verdicts on the pair, 1 for the family's answer."""
+    return 1 - cells[:, [k]] if flip else cells[:, [k]]
+
+
+def _late(cells: Floats, late: int) -> Floats:
+    """Item t has what item t + late got; the last have nothing."""
     gone = np.full((late, *cells.shape[1:]), np.nan)
     return np.concatenate([cells[late:], gone])
 
@@ -113,16 +113,21 @@ def _late_vote(cells: list[Floats], recipe: Recipe, gold: Floats, late: int) -> 
 
 def _accuracy(cells: list[Floats], recipe: Recipe, gold: Floats) -> Estimate:
     right = counting.corrected_credit(cells, recipe.weight, gold, np.zeros((1, 2), np.int64))
-    return counting.share(right, macro=False)
+    return counting.share(right, gold, macro=False)
 
 
 def _rate(
-    cells: list[Floats], weight: Sequence[float], gold: Floats, merged: bool = False
+    cells: list[Floats],
+    weight: Sequence[float],
+    gold: Floats,
+    merged: bool = False,
+    unread: float = np.nan,
 ) -> Estimate:
-    """Equation 5 in per cent; a tie does not favour."""
+    """Equation 5 in per cent; a tie does not favour, and without a vote there is ``unread``."""
     votes = votes_of(np.stack(cells), "merged" if merged else "per_order")
     sign = decide(votes, weight)
-    favours = (np.nan_to_num(sign) > 0).astype(np.float64)
+    favours = np.where(np.isnan(sign), unread, (sign > 0).astype(np.float64))
     rate = favour_rate(favours, gold, counting.DRAWS)
     percent = (100 * rate.value, 100 * rate.low, 100 * rate.high)
-    return Estimate(*percent, rate.n, clusters=rate.clusters)
+    asked = int(np.count_nonzero(gold <= 0)) * (1 if merged else 2)
+    return Estimate(*percent, rate.n, asked - rate.n, clusters=rate.clusters)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,9 +117,15 @@ def mean(right: Floats, macro: bool) -> float:
     return float(np.nanmean(rows))
 
 
-def share(right: Floats, *, macro: bool) -> Estimate:
-    """An accuracy with its interval over items."""
-    return accuracy(right, macro=macro, draws=DRAWS)
+def share(right: Floats, truth: Floats, *, macro: bool) -> Estimate:
+    """An accuracy with its interval over items; unscored: pairs people decided and nobody else."""
+    return with_unscored(accuracy(right, macro=macro, draws=DRAWS), right, truth)
+
+
+def with_unscored(estimate: Estimate, right: Floats, truth: Floats) -> Estimate:
+    """The estimate, with the pairs counted on which people have a preference and ``right`` none."""
+    preferred = (truth != 0) & ~np.isnan(truth)
+    return replace(estimate, unscored=int(np.count_nonzero(np.isnan(right) & preferred)))
 
 
 def average(values: Floats) -> Estimate:

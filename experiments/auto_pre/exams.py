@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from experiments.auto_pre.bench import STATED_EXAM, Bench
 from experiments.auto_pre.printed import named
 from experiments.auto_pre.rows import Row, Table
 from experiments.command import point
-from judgelab.core.parse_reply import read_choice
+from judgelab.releases.auto_pre import confidence, pertinence
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.exams import Threshold, mark
+from judgelab.stats.qualification.exams import Marks, Threshold, mark, shares
 
 PRINTED_ON = "XSum"
-LEVELS = {"null": 1.0, "low": 2.0, "medium": 3.0, "high": 4.0, "expert": 5.0}
 PARTS = ("easy mean", "easy std", "hard mean", "hard std")
-CHOICE = {"one": -1, "two": 1, "tie": 0}
 
 
 def table9(benches: Sequence[Bench]) -> Table:
@@ -36,119 +34,109 @@ def table9(benches: Sequence[Bench]) -> Table:
                 if bench.name == PRINTED_ON and int(prompt) == STATED_EXAM[2]:
                     paper = bench.printed.pertinence(first, second).get(judge)
                 label = f"{bench.name}: L1={first}, L2={second}, prompt{prompt}"
-                released, read = _mean(cells), _read(bench, first, second, int(prompt), judge)
-                rows.append(Row("9", label, judge, paper, released, released, read))
+                released = _mean(cells)
+                read = _mean(pertinence(bench.data, judge, first, second, int(prompt)))
+                rows.append(Row("9", label, judge, paper, released, read, read))
         if bench.name == PRINTED_ON:
             rows += _only_printed(bench, {(f, s) for f, s, _ in configurations})
     note = (
-        "released: as stored; stated: read anew as whole words, the first label counting, unread "
-        "answers left out. The interval is over items, of which both orders belong together."
+        "released: as stored, unread answers counting a half; corrected and stated: read anew as "
+        "whole words, the first label counting, unread answers left out. The interval is over "
+        "items, of which both orders belong together."
     )
     return Table("9", "P_p", tuple(rows), (note,))
 
 
 def table10(benches: Sequence[Bench]) -> Table:
     """Uncertainty -ln p on the easy and on the hard set."""
-    rows: list[Row] = []
-    for bench in benches:
-        printed = bench.printed.table("table10_") if bench.name == PRINTED_ON else {}
-        frame = bench.data.confidence
-        mine = frame[frame["method"] == "prob"]
-        known = dict.fromkeys(
-            zip(mine["prompt"].astype(str), mine["evaluator"].astype(str), strict=True)
-        )
-        for key in dict.fromkeys([*printed, *(f"{p}+{e}" for p, e in known)]):
-            prompt, judge = key.split("+", 1)
-            numbers = printed.get(key, [None] * 4)
-            current = _uncertainty(bench, prompt, judge, old=False)
-            earlier = _uncertainty(bench, prompt, judge, old=True)
-            as_printed = earlier or current
-            for part, name in enumerate(PARTS):
-                rows.append(
-                    Row(
-                        "10",
-                        f"{bench.name}: {key}",
-                        name,
-                        numbers[part],
-                        as_printed[part] if as_printed else None,
-                        current[part] if current else None,
-                        current[part] if current else None,
-                    )
-                )
     note = (
         "-ln p of the emitted label, natural logarithm, population SD. Where a run was repeated "
         "the printed numbers are of the earlier one; corrected and stated: of the later. "
         "The intervals are over items."
     )
+    rows = [row for bench in benches for row in _confidence(bench, "10", "prob", "+")]
     return Table("10", "uncertainty", tuple(rows), (note,))
 
 
 def table11(benches: Sequence[Bench]) -> Table:
     """Confidence in words, levels 1 to 5."""
-    rows: list[Row] = []
-    for bench in benches:
-        printed = bench.printed.table("table11_") if bench.name == PRINTED_ON else {}
-        frame = bench.data.confidence
-        mine = frame[frame["method"] == "direct"]
-        known = dict.fromkeys(
-            zip(mine["prompt"].astype(str), mine["evaluator"].astype(str), strict=True)
-        )
-        for key in dict.fromkeys([*printed, *(f"{p}_{e}" for p, e in known)]):
-            prompt, judge = key.split("_", 1)
-            numbers = printed.get(key, [None] * 4)
-            released = corrected = None
-            if (prompt, judge) in known:
-                sets = counting.confidence_by_item(frame, "direct", prompt, judge)
-                released = _spread(*sets)
-                corrected = _in_words(bench, prompt, judge)
-            for part, name in enumerate(PARTS):
-                rows.append(
-                    Row(
-                        "11",
-                        f"{bench.name}: {key}",
-                        name,
-                        numbers[part],
-                        released[part] if released else None,
-                        corrected[part] if corrected else None,
-                        corrected[part] if corrected else None,
-                    )
-                )
     note = (
         "released: an unread level counts 0, and labels are looked for anywhere in the text "
         '("low" in "following"). corrected: the last label as a whole word, the unread left out.'
     )
+    rows = [row for bench in benches for row in _confidence(bench, "11", "direct", "_")]
     return Table("11", "confidence in words", tuple(rows), (note,))
+
+
+def _confidence(bench: Bench, table: str, method: str, between: str) -> Iterator[Row]:
+    """Four rows for each prompt and judge, printed or released."""
+    key = "uncertainty" if method == "prob" else "levels"
+    printed = bench.printed.table(key) if bench.name == PRINTED_ON else {}
+    frame = bench.data.confidence
+    mine = frame[frame["method"] == method]
+    known = dict.fromkeys(
+        f"{p}{between}{e}" for p, e in zip(mine["prompt"], mine["evaluator"], strict=True)
+    )
+    for name in dict.fromkeys([*printed, *known]):
+        prompt, judge = name.split(between, 1)
+        released = _as_released(bench, method, prompt, judge) if name in known else None
+        anew = _anew(bench, f"{method}, {prompt}", judge, -1 if method == "prob" else 1)
+        numbers = printed.get(name, [None] * 4)
+        for k, part in enumerate(PARTS):
+            each = [found[k] if found else None for found in (released, anew, anew)]
+            yield Row(table, f"{bench.name}: {name}", part, numbers[k], *each)
 
 
 def passes(benches: Sequence[Bench]) -> Table:
     """P_c and P_p with intervals, and in how many resamples of the items a judge passes."""
     rows, notes = [], [note for bench in benches for note in bench.notes]
     for bench in benches:
-        for exam in ("consistency", "pertinence"):
-            found = bench.shares_of(exam)
-            if found is None:
+        for exam, (counted, anew) in _answers(bench).items():
+            if not counted:
                 continue
-            judges, answers = found
-            marks = mark(answers, Threshold(), counting.DRAWS)
-            notes.append(f"{bench.name}, {exam}: the mean of the candidates is {marks.bar:.4f}.")
-            for k, judge in enumerate(judges):
-                value = Estimate(
-                    float(marks.value[k]),
-                    float(marks.low[k]),
-                    float(marks.high[k]),
-                    int(marks.n[k]),
-                    int(marks.unscored[k]),
-                )
-                rows.append(Row("exams", judge, f"{bench.name}/{exam}", None, value, value, value))
-                chance = point(float(marks.p_pass[k]), int(marks.n[k]))
-                label = f"{bench.name}/{exam}, share of resamples passed"
-                rows.append(Row("exams", judge, label, None, None, None, chance))
+            both = [np.stack(list(answers.values())) for answers in (counted, anew)]
+            kinds = [mark(shares(answers), Threshold(), counting.DRAWS) for answers in both]
+            notes.append(
+                f"{bench.name}, {exam}: the mean of the candidates is {kinds[0].bar:.4f} as "
+                f"released, {kinds[1].bar:.4f} without unread answers."
+            )
+            for k, judge in enumerate(counted):
+                released, read = (_value(marks, k) for marks in kinds)
+                label = f"{bench.name}/{exam}"
+                rows.append(Row("exams", judge, label, None, released, read, read))
+                chances = [
+                    point(float(m.p_pass[k]), int(m.n[k]), int(m.unscored[k])) for m in kinds
+                ]
+                label += ", share of resamples passed"
+                rows.append(Row("exams", judge, label, None, *chances, chances[1]))
     return Table("exams", "P_c and P_p against the mean", tuple(rows), tuple(notes))
+
+
+def _answers(bench: Bench) -> dict[str, tuple[dict[str, Floats], dict[str, Floats]]]:
+    """Exam -> the candidates' answers as the release counts them, and without the unread."""
+    candidates = bench.candidates
+    relevant = bench.relevant(*STATED_EXAM)
+    sat = [judge for judge in candidates if judge in relevant]
+    return {
+        "consistency": (
+            {judge: bench.as_counted(judge) for judge in candidates},
+            {judge: bench.agreed(judge) for judge in candidates},
+        ),
+        "pertinence": (
+            {judge: relevant[judge] for judge in sat},
+            {judge: pertinence(bench.data, judge, *STATED_EXAM) for judge in sat},
+        ),
+    }
+
+
+def _value(marks: Marks, k: int) -> Estimate:
+    value, low, high = (float(part[k]) for part in (marks.value, marks.low, marks.high))
+    return Estimate(value, low, high, int(marks.n[k]), int(marks.unscored[k]))
 
 
 def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:
     rows = []
-    for row in bench.printed.table("table9_"):
+    for row in bench.printed.table("pertinence"):
         if (named(row["L1"]), named(row["L2"])) in released:
             continue
         label = f"{bench.name}: L1={row['L1']}, L2={row['L2']}, prompt1"
@@ -159,53 +147,24 @@ def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:
 
 def _mean(cells: Floats) -> Estimate:
     """Mean over answers, both orders of an item belonging together."""
-    flat = cells[~np.isnan(cells)]
-    found = counting.share(cells, macro=False)
-    return Estimate(found.value, found.low, found.high, len(flat), int(np.isnan(cells).sum()))
+    return counting.share(cells, np.ones(cells.shape), macro=False)
 
 
-def _read(bench: Bench, first: str, second: str, prompt: int, judge: str) -> Estimate | None:
-    """The same answers read anew; None where they were not kept."""
-    rows = bench.data.pertinence
-    if "response" not in rows:
-        return None
-    mine = rows[
-        (rows["L1_RA"] == first)
-        & (rows["L2_IA"] == second)
-        & (rows["prompt"] == prompt)
-        & (rows["evaluator"] == judge)
-    ].copy()
-    if "old_run" in mine and not mine["old_run"].all():
-        mine = mine[~mine["old_run"]]
-    said = [read_choice(text, CHOICE) for text in mine["response"].astype(str)]
-    mine["result_stored"] = [CHOICE.get(one or "", -9) for one in said]
-    cells = counting.relevant(mine[mine["result_stored"] != -9], bench.data.tasks)
-    return _mean(cells)
-
-
-def _uncertainty(bench: Bench, prompt: str, judge: str, *, old: bool) -> list[Estimate] | None:
-    frame = bench.data.confidence
-    easy, hard = counting.confidence_by_item(frame, "prob", prompt, judge, old=old)
-    told = np.isfinite(easy).any() and np.isfinite(hard).any()
-    return _spread(-easy, -hard) if told else None
+def _as_released(bench: Bench, method: str, prompt: str, judge: str) -> list[Estimate] | None:
+    """Of the earlier run where there are two."""
+    sign = -1 if method == "prob" else 1
+    for old in (True, False):
+        sets = counting.confidence_by_item(bench.data.confidence, method, prompt, judge, old=old)
+        if all(np.isfinite(cells).any() for cells in sets):
+            return _spread(*(sign * cells for cells in sets))
+    return None
 
 
 def _spread(easy: Floats, hard: Floats) -> list[Estimate]:
     return [*counting.spread(easy), *counting.spread(hard)]
 
 
-def _in_words(bench: Bench, prompt: str, judge: str) -> list[Estimate] | None:
-    """Levels read anew."""
-    frame = bench.data.confidence
-    if "response" not in frame or prompt != "null":
-        return None
-    mine = frame[
-        (frame["method"] == "direct") & (frame["prompt"] == prompt) & (frame["evaluator"] == judge)
-    ]
-    sets = []
-    for name in ("easy", "hard"):
-        rows = mine[mine["set"] == name]
-        said = [read_choice(text, LEVELS, "last") for text in rows["response"].astype(str)]
-        levels = np.array([LEVELS.get(one or "", np.nan) for one in said])
-        sets.append(counting.by_task(rows["task_id"], levels))
-    return _spread(*sets)
+def _anew(bench: Bench, way: str, judge: str, sign: int) -> list[Estimate] | None:
+    """As the reader of the release has it: the later run, levels as whole words, none unread."""
+    found = confidence(bench.data, judge, way)
+    return None if found is None else _spread(sign * found[0], sign * found[1])

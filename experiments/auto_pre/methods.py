@@ -33,7 +33,7 @@ def table3(benches: Sequence[Bench]) -> Table:
             rows += [_pool(bench, method, form) for form in bench.forms]
         rows += _unreleased(bench)
     notes = [f"{method} is typed in as: {_typed(method)}" for method in ENSEMBLES[1:]]
-    notes += [note for bench in benches for note in bench.notes]
+    notes += [note for bench in benches for note in (*_missing(bench), *bench.notes)]
     return Table("3", "accuracy", tuple(rows), tuple(notes))
 
 
@@ -84,11 +84,8 @@ def table4(benches: Sequence[Bench]) -> Table:
                 row = _rho(bench, method, form)
                 if row is not None:
                     rows.append(row)
-    logged = recipes()["log_lines"]
     note = (
-        "DailyDialog 5-level: the summary lines of the two logs "
-        f"({', '.join(f'{row}: {log}' for row, log in logged.items())}) are printed, but their "
-        "own items have other means, which the recipe gives."
+        "The grades of a judge or pool that are all the same have no rho; it counts 0, as released."
     )
     return Table("4", "Spearman's rho, mean over items", tuple(rows), (note,))
 
@@ -122,13 +119,30 @@ def _singles(bench: Bench) -> Iterator[tuple[str, str]]:
             yield row, judge
 
 
+def _missing(bench: Bench) -> Iterator[str]:
+    """How many replies of each judge have no verdict or grade, by format."""
+    judges = [judge for _, judge in _singles(bench)]
+    for form in bench.forms:
+        counts = {
+            judge: int(np.count_nonzero(np.isnan(bench.heard(judge, form))))
+            for judge in judges
+            if judge in bench.judged(form)
+        }
+        if said := [f"{judge} {count}" for judge, count in counts.items() if count]:
+            yield (
+                f"{bench.name}, {form}: replies in which neither an answer nor a tie nor a grade "
+                f"could be read: {', '.join(said)}. They count as ties in released; in the other "
+                "columns they are left out, and unscored is where a whole pair has none."
+            )
+
+
 def _forms(bench: Bench, judge: str) -> list[str]:
     return [form for form in bench.forms if judge in bench.judged(form)]
 
 
 def _unreleased(bench: Bench) -> list[Row]:
     """Printed cells without released data."""
-    printed = bench.printed.table("table3_accuracy")
+    printed = bench.printed.table("accuracy")
     have = {row for row, _ in _singles(bench)} | set(ENSEMBLES)
     rows = []
     for row in printed:
@@ -146,7 +160,7 @@ def _single(bench: Bench, row: str, judge: str, form: str) -> Row:
         right = counting.released_vote([cells], [1.0], bench.truth)
     else:
         right = counting.released_single(cells, bench.truth, bench.data.pairs)
-    released = counting.share(right, macro=bench.macro)
+    released = counting.share(right, bench.truth, macro=bench.macro)
     corrected = _share(bench, Recipe((judge,), (1.0,)), form)
     paper = bench.printed.accuracy(row, bench.name, form)
     return Row("3", row, f"{bench.name}/{form}", paper, released, corrected, corrected)
@@ -169,7 +183,8 @@ def _cell(
 ) -> Row:
     released = None
     if typed is not None:
-        released = counting.share(_released(bench, typed, form), macro=bench.macro)
+        right = _released(bench, typed, form)
+        released = counting.share(right, bench.truth, macro=bench.macro)
     corrected, ours = _share(bench, typed, form), _share(bench, stated, form)
     return Row(table, method, f"{bench.name}/{form}", paper, released, corrected, ours)
 
@@ -195,7 +210,8 @@ def _gap(
     if first is None or second is None:
         return None
     mine, theirs = credit(bench, first, form), credit(bench, second, form)
-    return difference(mine, theirs, macro=bench.macro, draws=counting.DRAWS)
+    found = difference(mine, theirs, macro=bench.macro, draws=counting.DRAWS)
+    return counting.with_unscored(found, mine - theirs, bench.truth)
 
 
 def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") -> Recipe | None:
@@ -229,7 +245,7 @@ def _released(bench: Bench, recipe: Recipe, form: str) -> Floats:
 
 
 def _credit(bench: Bench, recipe: Recipe, form: str) -> Floats:
-    judged = [bench.judged(form)[judge] for judge in recipe.judges]
+    judged = [bench.heard(judge, form) for judge in recipe.judges]
     return counting.corrected_credit(judged, recipe.weight, bench.truth, bench.data.pairs)
 
 
@@ -239,10 +255,10 @@ def _share(
     """Accuracy without the faults; on some of the pairs only, where they are given."""
     if recipe is None:
         return None
-    right = _credit(bench, recipe, form)
-    return counting.share(
-        right if pairs is None else np.where(pairs, right, np.nan), macro=bench.macro
-    )
+    right, truth = _credit(bench, recipe, form), bench.truth
+    if pairs is not None:
+        right, truth = (np.where(pairs, cells, np.nan) for cells in (right, truth))
+    return counting.share(right, truth, macro=bench.macro)
 
 
 def _rho(bench: Bench, method: str, form: str) -> Row | None:

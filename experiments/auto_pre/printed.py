@@ -1,8 +1,7 @@
-"""What the paper prints, from the release's paper_tables.json, and the recipes behind it."""
+"""What the paper prints (printed.yaml), and the recipes behind it (recipes.yaml)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,9 +10,6 @@ from typing import Any
 
 import yaml
 
-from judgelab.core.errors import DataError
-
-FILE = "paper_tables.json"
 NAMES = {
     "GPT-4": "gpt4",
     "Vicuna-7b-v1": "vicuna-7b",
@@ -25,63 +21,68 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Printed:
-    """The file, by what is asked of it; a table that it lacks prints nothing."""
+    """The file, by what is asked of it; what the paper lacks is None."""
 
     raw: Mapping[str, Any]
 
-    def table(self, start: str) -> Any:
-        """The table whose key starts so; an empty one where there is none."""
-        return next((value for key, value in self.raw.items() if key.startswith(start)), {})
+    def table(self, key: str) -> Any:
+        """A table by its key."""
+        return self.raw[key]
 
     def accuracy(self, row: str, dataset: str, form: str) -> float | None:
         """A cell of Table 3."""
-        return _number(self.table("table3_accuracy").get(row, {}).get(dataset, {}).get(form))
+        return _number(self.table("accuracy").get(row, {}).get(dataset, {}).get(form))
 
     def spearman(self, row: str, dataset: str, form: str) -> float | None:
         """A cell of Table 4."""
-        return _number(self.table("table4_spearman").get(row, {}).get(dataset, {}).get(form))
+        return _number(self.table("spearman").get(row, {}).get(dataset, {}).get(form))
 
     def bias(self, row: str, dataset: str, what: str) -> float | None:
         """A cell of Table 5: accuracy, or rate in per cent."""
-        return _number(self.table("table5_bias").get(row, {}).get(dataset, {}).get(what))
+        return _number(self.table("bias").get(row, {}).get(dataset, {}).get(what))
 
     def ablation(self, row: str, dataset: str) -> tuple[float | None, tuple[str, ...] | None]:
         """A cell of Table 6, and the judges that it says passed."""
-        cell = self.table("table6_ablation").get(row, {}).get(dataset)
+        cell = self.table("ablation").get(row, {}).get(dataset)
         if cell is None:
             return None, None
         return _number(cell[0]), judges("".join(map(str, cell[1])))
 
     def pertinence(self, first: str, second: str) -> dict[str, float]:
         """Judge -> P_p of a row of Table 9, models named as the exam's rows do."""
-        for row in self.table("table9_"):
+        for row in self.table("pertinence"):
             if (named(row["L1"]), named(row["L2"])) == (first, second):
                 return {k: float(v) for k, v in row.items() if k not in ("L1", "L2")}
         return {}
 
 
-def read_printed(folder: str | Path) -> Printed:
-    """The file, or an empty one where the folder has none: nothing is then compared.
-
-    Raises:
-        DataError: it is no JSON.
-    """
-    path = Path(folder).expanduser() / FILE
-    if not path.is_file():
-        return Printed({})
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as cause:
-        raise DataError(f"{path} is no JSON: fetch it again.") from cause
-    return Printed(raw)
+@cache
+def read_printed() -> Printed:
+    """printed.yaml."""
+    return Printed(_loaded("printed.yaml"))
 
 
 @cache
 def recipes() -> Mapping[str, Any]:
     """recipes.yaml."""
-    text = (Path(__file__).parent / "recipes.yaml").read_text(encoding="utf-8")
+    return _loaded("recipes.yaml")
+
+
+def _loaded(name: str) -> Mapping[str, Any]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     loaded: Mapping[str, Any] = yaml.safe_load(text)
     return loaded
+
+
+def cause(table: str, row: str, column: str) -> str | None:
+    """Why a printed cell is not what the released data give, where that is known."""
+    for miss in recipes()["misses"]:
+        if all(
+            miss.get(key, value) == value
+            for key, value in (("table", table), ("row", row), ("column", column))
+        ):
+            return str(miss["cause"])
+    return None
 
 
 def settings(dataset: str) -> Mapping[str, Any]:

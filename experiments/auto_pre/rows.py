@@ -11,6 +11,9 @@ from experiments.command import Table as PrintedTable
 from experiments.command import counts, interval, number
 from judgelab.stats.intervals.estimate import Estimate
 
+ROUNDING = 1e-6
+"""Of the last printed digit: a number half-way between two rounds to either."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -25,6 +28,7 @@ class Row:
         corrected: the same judges and weights without the faults of the counting.
         stated: the recipe that the paper states, without those faults either.
         digits: after the point.
+        cause: why ``paper`` is not what the released data give.
     """
 
     table: str
@@ -35,40 +39,48 @@ class Row:
     corrected: Estimate | None = None
     stated: Estimate | None = None
     digits: int = 4
+    cause: str | None = None
 
     @property
     def match(self) -> bool | None:
-        """Whether ``released`` rounds (or, as once, is cut) to the printed number.
-
-        None where either is missing.
-        """
+        """Whether ``released`` rounds to the printed number; None where either is missing."""
         if self.paper is None or self.released is None or not math.isfinite(self.released.value):
             return None
         unit = 10**self.digits
         found, wanted = self.released.value * unit, round(self.paper * unit)
-        return wanted in (round(found), math.floor(found + 1e-6))
+        return abs(found - wanted) <= 0.5 + ROUNDING
+
+    @property
+    def estimates(self) -> dict[str, Estimate | None]:
+        """Column -> its number."""
+        return {
+            "released": self.released,
+            "corrected": self.corrected,
+            "stated": self.stated,
+        }
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON: numbers are numbers, None where there is none."""
+        """Ready for JSON: numbers are numbers, None where there is none.
+
+        ``n`` and ``unscored`` are of the last column that has a number; those of each column have
+        its name before them.
+        """
         made: dict[str, Any] = {
             "table": self.table,
             "row": self.row,
             "column": self.column,
             "paper": self.paper,
             "match": self.match,
+            "cause": self.cause,
         }
         counted = self.stated or self.corrected or self.released
         made["n"] = None if counted is None else counted.n
         made["unscored"] = None if counted is None else counted.unscored
-        kinds = {
-            "released": self.released,
-            "corrected": self.corrected,
-            "stated": self.stated,
-        }
-        for kind, estimate in kinds.items():
+        for kind, estimate in self.estimates.items():
             known = {} if estimate is None else estimate.as_dict()
             made[kind] = known.get("value")
-            made |= {f"{kind}_{part}": known.get(part) for part in ("low", "high", "p")}
+            parts = ("low", "high", "p", "n", "unscored")
+            made |= {f"{kind}_{part}": known.get(part) for part in parts}
         return made
 
     def cells(self) -> dict[str, str]:
@@ -80,8 +92,16 @@ class Row:
             "released": number(self.released and self.released.value, self.digits),
             "corrected": _with_p(self.corrected, self.digits),
             "stated": _with_p(self.stated, self.digits),
-            **counts(self.stated or self.corrected or self.released, self.match),
+            **counts(None, self.match),
+            "n": self._each("n"),
+            "unscored": self._each("unscored"),
         }
+
+    def _each(self, count: str) -> str:
+        """A count of the three columns; once where it is the same in all that have a number."""
+        found = [each and str(getattr(each, count)) for each in self.estimates.values()]
+        known = {each for each in found if each is not None}
+        return "/".join(each or "-" for each in found) if len(known) > 1 else "".join(known)
 
 
 Table = PrintedTable[Row]

@@ -2,9 +2,9 @@
 
     python -m experiments.auto_pre.tables --data DIR --out FILE.json
 
-DIR holds the parquet export of the authors' repository (verdict_pairwise, score_pointwise,
-gold_pairs, human_pointwise, exam_pertinence, exam_self_confidence) and paper_tables.json, or is
-a folder with such a folder auto_pre. Every dataset found there is used. No model is asked. Prints
+DIR is a clone of the authors' repository (github.com/cjj826/Auto-PRE), the parquet export of it
+that ``python -m judgelab.releases.auto_pre`` makes, or a folder with such a folder (Auto-PRE or
+auto_pre). Every dataset found there is used. No model is asked. Prints
 paper | released recipe | the same, corrected | stated recipe, corrected, and writes the same as a
 JSON list of rows. A cell that does not match is a finding and no failure of the command.
 """
@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
-from experiments.auto_pre.printed import read_printed
+from experiments.auto_pre.printed import cause, read_printed
 from experiments.auto_pre.rows import Table, summary
 from experiments.command import run_tables, tables_parser
 from judgelab.core.errors import DataError
-from judgelab.releases.auto_pre import is_release, list_datasets, read_dataset
+from judgelab.releases.auto_pre import absent, is_release, list_datasets, read_dataset
 
 DEFINITIONS = """\
 paper      the printed number.
@@ -29,12 +30,16 @@ released   what the recipe behind the printed number gives (recipes.yaml: judges
            counting differ from cell to cell). match: it rounds to the printed number.
 corrected  the same judges and weights without the faults of counting: files aligned (Table 5),
            both orders merged into one vote everywhere, Spearman's rho signed, votes that tie up to
-           rounding are ties. In brackets the 95 % interval over resampled items.
+           rounding are ties, replies in which nothing could be read left out. In brackets the 95 %
+           interval over resampled items.
 stated     the recipe that the paper states, counted like that. Auto-PRE: judges above the mean in
            P_c and in P_p and with P_s = 1, weighted with the mean of the three. PRE (Auto-Exam):
            P_c > .55. PRE (Human Filter): accuracy on the pairs of three models' answers > .6,
            weighted with it (DailyDialog: not known whose). Where an exam is not released, Table 6
            says who passed it.
+
+n, unscored of released/corrected/stated, where they differ: pairs (items in Table 4, answers in 9
+           to 11), and those without a decision on which people have a preference.
 
 Gold       median of the grades; where medians tie, the net preference; undecided pairs are left
            out. None is held out: the human exam's pairs are part of the test.
@@ -48,6 +53,8 @@ Table 5    released on XSum: item t is held against the verdicts of item t + 1.
 Table 9    P_p; 10 and 11: confidence on the easy set (GPT-4, RWKV) and the hard (GPT-4, Claude).
 """
 
+FOLDERS = ("Auto-PRE", "auto_pre")
+"""Names under which a folder of several releases holds this one."""
 ORDER = ("XSum", "NF_CATS", "DailyDialog")
 
 
@@ -57,12 +64,16 @@ def compute(path: str | Path) -> list[Table]:
     Raises:
         DataError: the folder does not hold the release, or a table is damaged.
     """
-    folder = Path(path).expanduser()
-    if (folder / "auto_pre").is_dir():
-        folder = folder / "auto_pre"
+    given = Path(path).expanduser()
+    folder = next(
+        (each for each in (given, *(given / n for n in FOLDERS)) if is_release(each)), given
+    )
     if not is_release(folder):
-        raise DataError(f"{folder} holds no verdict_pairwise.parquet: give the release's folder.")
-    printed = read_printed(folder)
+        raise DataError(
+            f"{folder} is no clone of github.com/cjj826/Auto-PRE (quick_reproduce, data-Xsum) and "
+            "holds no verdict_pairwise.parquet made of one: give the release's folder."
+        )
+    printed = read_printed()
     found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
     benches = [Bench(read_dataset(folder, name), printed) for name in found]
     tables = [
@@ -77,7 +88,21 @@ def compute(path: str | Path) -> list[Table]:
         exams.table10(benches),
         exams.table11(benches),
     ]
-    return [table for table in tables if table is not None and table.rows]
+    made = [explained(table) for table in tables if table is not None and table.rows]
+    first = made[0]
+    return [replace(first, notes=(*first.notes, *absent(folder))), *made[1:]]
+
+
+def explained(table: Table) -> Table:
+    """The table with the cause of every cell that does not match, in its row and below it."""
+    rows = tuple(
+        replace(row, cause=cause(row.table, row.row, row.column) or "not known")
+        if row.match is False
+        else row
+        for row in table.rows
+    )
+    said = dict.fromkeys(f"NO, {row.row}, {row.column}: {row.cause}." for row in rows if row.cause)
+    return replace(table, rows=rows, notes=(*table.notes, *said))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = tables_parser(
         "auto_pre",
         "Recompute the tables of the Auto-PRE paper from its released data.",
-        "folder of the parquet export",
+        "a clone of github.com/cjj826/Auto-PRE, or its parquet export",
     ).parse_args(arguments)
     return run_tables(chosen.out, DEFINITIONS, lambda: compute(chosen.data), summary)
 

@@ -81,10 +81,17 @@ def read_table(path: str | Path, key: str) -> pd.DataFrame:
     return _stored(file, key, changed)
 
 
-@lru_cache(maxsize=16)
-def _made(clone: Path, key: str) -> pd.DataFrame:
+def make_table(clone: Path, key: str) -> pd.DataFrame:
+    """One of the tables from the authors' repository, read anew.
+
+    Raises:
+        DataError: a file of the repository is missing or damaged.
+    """
     table = FROM_CLONE[key](clone)
     return table if len(table) else table.reindex(columns=[*NEEDED.get(key, ())])
+
+
+_made = lru_cache(maxsize=16)(make_table)
 
 
 @lru_cache(maxsize=16)

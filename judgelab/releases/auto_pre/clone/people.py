@@ -62,9 +62,9 @@ def gold(root: Path) -> pd.DataFrame:
             medians = {model: float(median(given)) for model, given in grades.items()}
             rows += _pairs(name, task, {m: medians[m] for m in layout()["judged"]}, asked)
     for graded in dialogues.people(root):
-        for task, part in graded.groupby("task_id"):
+        for number, part in graded.groupby("task_id"):
             medians = dict(zip(part["model"], part["median"], strict=True))
-            rows += _pairs(dialogues.NAME, task, medians, {})
+            rows += _pairs(dialogues.NAME, number, medians, {})
     return pd.DataFrame(rows)
 
 

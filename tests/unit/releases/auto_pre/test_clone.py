@@ -1,0 +1,193 @@
+"""The authors' repository of Auto-PRE, read as it is: what each file means, and its traps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgelab.core.errors import DataError
+from judgelab.dataset.auto_pre_released import AutoPreReleased
+from judgelab.releases.auto_pre import (
+    absent,
+    confidence,
+    is_release,
+    list_datasets,
+    pertinence,
+    read_dataset,
+    read_table,
+)
+from judgelab.releases.auto_pre.__main__ import main
+from judgelab.releases.auto_pre.clone.judgments import preferred
+from judgelab.releases.auto_pre.tables import FROM_CLONE
+from tests.tiny_auto_pre_clone import BEST, VERDICTS, quality, write_clone
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_clone(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture
+def own(clone: Path, tmp_path: Path) -> Path:
+    """A copy to be damaged."""
+    return shutil.copytree(clone, tmp_path / "own")
+
+
+def test_a_clone_is_known_by_its_folders(clone: Path, tmp_path: Path) -> None:
+    assert is_release(clone) and not is_release(tmp_path)
+    assert list_datasets(clone) == ("XSum", "NF_CATS", "DailyDialog")
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [("one", 1), ("Two", -1), ("two, not one", -1), ("mentioned; two", 1), ("tie", 0), ("nan", 0)],
+)
+def test_the_label_that_stands_first_counts_wherever_it_stands(reply: str, verdict: int) -> None:
+    assert preferred(reply) == verdict
+
+
+def test_verdicts_stand_pair_by_pair_in_both_orders(clone: Path) -> None:
+    data = read_dataset(clone, "XSum")
+    assert data.agents == ("chatgpt", "claude", "ChatGLM2-6B", "fastchat-t5-3b") + data.agents[4:]
+    assert set(data.verdict) == {"gpt-4", "gpt-3.5-turbo"}  # a file that was broken off is not read
+    better = np.array([[BEST.index(a) < BEST.index(b) for b in data.agents] for a in data.agents])
+    np.fill_diagonal(better, False)
+    found = np.nan_to_num(data.verdict["gpt-4"])
+    np.testing.assert_array_equal(found[3:], np.broadcast_to(better, (97, 7, 7)))
+    first, second = (data.agents.index(name) for name in ("ChatGLM2-6B", "alpaca-7b"))
+    assert data.verdict["gpt-4"][:4, first, second].tolist() == [0.5, 1.0, 0.5, 1.0]
+    # read as whole words: nothing, "two", a tie
+    np.testing.assert_array_equal(data.read["gpt-4"][:3, first, second], [np.nan, 0.0, 0.5])
+    assert (data.verdict["gpt-3.5-turbo"][:, first, second] == 1).all()
+
+
+def test_people_decide_ties_by_preferences_beyond_five(clone: Path) -> None:
+    data = read_dataset(clone, "XSum")
+    assert data.human[0].tolist() == [quality(model) for model in data.agents]
+    chatgpt, claude = data.agents.index("chatgpt"), data.agents.index("claude")
+    assert data.gold[:3, chatgpt, claude].tolist() == [-1.0, 0.0, 0.0]
+    assert read_dataset(clone, "NF_CATS").gold[0, chatgpt, claude] == 1
+    assert (data.gold[:, chatgpt, data.agents.index("alpaca-7b")] == 1).all()
+
+
+def test_quotation_marks_swallow_no_rows_and_what_the_judges_were_shown_is_kept(
+    clone: Path,
+) -> None:
+    answers = read_table(clone, "answers")
+    assert len(answers[answers["dataset"] == "XSum"]) == 7 * 200
+    other = answers[answers["pipeline_mismatch"]]
+    assert set(other["model"]) == {BEST[-1]} and len(other) == 200
+    assert other.iloc[0][["answer", "answer_as_fed_by_pipeline"]].tolist() == [
+        f'{BEST[-1]} on "0',
+        f'{BEST[-1]} on "2',
+    ]
+    panel = AutoPreReleased(str(clone)).load()
+    assert panel.items[3].source == 'An article "3\nthat goes on'
+    assert panel.items[3].reference == "Its summary 3."
+    assert panel.texts[3][0] == 'chatgpt on "3'
+    assert panel.provenance["answers_shown_otherwise"] == 100
+
+
+def test_grades_are_the_first_whole_number_and_none_is_marked(clone: Path) -> None:
+    data = read_dataset(clone, "NF_CATS")
+    alpaca = data.agents.index("alpaca-7b")
+    grades = data.grades["5-level"]["gpt-4"][:, alpaca]
+    assert np.isnan(grades[0]) and grades[1:].tolist() == [4.0, *[2.0] * 98]
+    assert data.graded["5-level"]["gpt-4"][0, alpaca] == -1
+    assert read_dataset(clone, "XSum").grades["5-level"]["gpt-4"][7].tolist() == [
+        quality(model) for model in data.agents
+    ]
+
+
+def test_logs_of_dialogues(clone: Path, own: Path) -> None:
+    data = read_dataset(clone, "DailyDialog")
+    assert data.agents == tuple(f"ans{k}" for k in range(7))
+    assert data.human[4].tolist() == [5, 4, 4, 3, 2, 2, 1]
+    assert data.gold[9, 0].tolist()[1:] == [1.0] * 6 and data.gold[9, 1, 2] == 0
+    [judge] = data.verdict  # named by the first line of the log of another name
+    assert judge == "gpt-3.5-turbo" and data.unlabelled[judge].sum() == 0
+    assert data.verdict[judge][0, [1, 0, 2], [0, 1, 0]].tolist() == [0.0, 1.0, 1.0]
+    assert data.grades["5-level"]["gpt-4"][0].tolist() == [1, 2, 3, 4, 5, 4, 3]
+    log = own / "quick_reproduce/dialog_output/output_dialog_pairwise_chatgpt.txt"
+    log.write_text(log.read_text().replace("human_scores is [-1, 1", "human_scores is [1, -1", 1))
+    with pytest.raises(DataError, match="preferences are not those of their grades"):
+        read_dataset(own, "DailyDialog")
+
+
+def test_exams_by_folder_and_name(clone: Path) -> None:
+    xsum, other = read_dataset(clone, "XSum"), read_dataset(clone, "NF_CATS")
+    won = pertinence(xsum, "gpt-4", "ChatGLM2-6B", "gpt-3.5-turbo", 1)
+    assert (won == 1).all()  # read anew: "Two." of an answer shown second
+    asked = other.pertinence.groupby(["L1_RA", "L2_IA", "prompt", "evaluator"]).size()
+    assert asked.to_dict() == {
+        ("gpt4", "fastchat-t5-3b", 2, "fastchat-t5-3b"): 200,
+        ("gpt4", "fastchat-t5-3b", 2, "gpt-3.5-turbo"): 200,
+    }
+    sure = confidence(other, "gpt-3.5-turbo")
+    assert sure is not None and sure[2] == "prob, prompt1"
+    assert np.isnan(sure[0][0, 0]) and sure[0][1, 0] == pytest.approx(np.log(0.9))
+    words = confidence(xsum, "gpt-4")
+    assert words is not None and words[2] == "direct, null"
+    np.testing.assert_array_equal(words[0][:2], [[4, np.nan]] * 2)
+
+
+def test_large_files_that_a_copy_lacks_are_said(clone: Path, own: Path) -> None:
+    said = absent(clone)
+    assert len(said) == 3 and all("is not in this clone of github.com/cjj826" in s for s in said)
+    missing = [line.split(" is not")[0] for line in said]
+    for name in missing[:2]:
+        (own / name).write_text("prompts")
+    assert len(absent(own)) == 1
+    verdicts = (own / VERDICTS.format("chatgpt")).read_text()
+    (own / missing[2]).write_text(verdicts)  # the judge is there where its file is
+    assert not absent(own) and "llama2-70b" in read_dataset(own, "XSum").verdict
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("data-Xsum/annotation/pointwise.json", "cannot be read: it belongs to a clone of github"),
+        ("data-NFQA/samples_NFCATS.tsv", "cannot be read"),
+    ],
+)
+def test_a_missing_file_is_named(own: Path, file: str, message: str) -> None:
+    (own / file).unlink()
+    with pytest.raises(DataError, match=message) as refused:
+        read_dataset(own, "XSum")
+    assert Path(file).name in str(refused.value)
+
+
+def test_a_damaged_file_is_named_with_its_line(own: Path) -> None:
+    file = own / "output/exam_pertinence/Xsum_gpt-4.json"
+    file.write_text('{"response": "one", "result": -1}\n{"resp')
+    with pytest.raises(DataError, match=r"Xsum_gpt-4.json', line 2: no JSON"):
+        read_dataset(own, "XSum")
+
+
+def test_the_converter_writes_the_second_layout_with_checksums(
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "made" / "parquet"
+    assert main([str(clone), str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "verdict_pairwise.parquet: 16800 rows of 5 files" in said
+    assert "glm-old.tsv was broken off before its last question" in said
+    written = json.loads((out / "checksums.json").read_text())
+    assert set(written["tables"]) == set(FROM_CLONE) and written["commit"] is None
+    for key, facts in written["tables"].items():
+        raw = (out / f"{key}.parquet").read_bytes()
+        assert facts["sha256"] == hashlib.sha256(raw).hexdigest()
+        assert set(facts["from"]) <= set(written["sources"])
+        again, table = read_table(out, key), read_table(clone, key)
+        pd.testing.assert_frame_equal(again, table, check_dtype=False)
+    for file, digest in written["sources"].items():
+        assert digest == hashlib.sha256((clone / file).read_bytes()).hexdigest()
+    assert len(written["left_out"]) == 3 + 2
+    assert main([str(tmp_path), str(out)]) == 1
+    assert "is no clone of github.com/cjj826/Auto-PRE" in capsys.readouterr().err
