@@ -23,6 +23,7 @@ from experiments.auto_pre.rows import Table, summary
 from experiments.command import run_tables, tables_parser
 from judgelab.core.errors import DataError
 from judgelab.releases.auto_pre import absent, is_release, list_datasets, read_dataset
+from judgelab.releases.repositories import AUTO_PRE, instead
 
 DEFINITIONS = """\
 paper      the printed number.
@@ -53,8 +54,6 @@ Table 5    released on XSum: item t is held against the verdicts of item t + 1.
 Table 9    P_p; 10 and 11: confidence on the easy set (GPT-4, RWKV) and the hard (GPT-4, Claude).
 """
 
-FOLDERS = ("Auto-PRE", "auto_pre")
-"""Names under which a folder of several releases holds this one."""
 ORDER = ("XSum", "NF_CATS", "DailyDialog")
 
 
@@ -65,14 +64,13 @@ def compute(path: str | Path) -> list[Table]:
         DataError: the folder does not hold the release, or a table is damaged.
     """
     given = Path(path).expanduser()
-    folder = next(
-        (each for each in (given, *(given / n for n in FOLDERS)) if is_release(each)), given
-    )
-    if not is_release(folder):
+    places = [place for place in (given, *AUTO_PRE.below(given)) if is_release(place)]
+    if not places:
         raise DataError(
-            f"{folder} is no clone of github.com/cjj826/Auto-PRE (quick_reproduce, data-Xsum) and "
-            "holds no verdict_pairwise.parquet made of one: give the release's folder."
+            f"{given} is no clone of {AUTO_PRE.address} and holds no verdict_pairwise.parquet made "
+            f"of one: give the release's folder.{instead(given, AUTO_PRE)}"
         )
+    folder = places[0]
     printed = read_printed()
     found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
     benches = [Bench(read_dataset(folder, name), printed) for name in found]

@@ -1,6 +1,6 @@
 """The authors' repository as parquet files, a table each, with checksums.
 
-    python -m judgelab.releases.auto_pre CLONE OUT
+python -m judgelab.releases.auto_pre CLONE OUT
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.releases.auto_pre.clone import exams, judgments
-from judgelab.releases.auto_pre.clone.files import ADDRESS, is_clone, noting
+from judgelab.releases.auto_pre.clone.files import ADDRESS, noting
 from judgelab.releases.auto_pre.tables import FROM_CLONE, absent, make_table
+from judgelab.releases.repositories import AUTO_PRE, instead
 
 CHECKSUMS = "checksums.json"
 
@@ -30,10 +31,10 @@ def convert(clone: Path, out: Path) -> dict[str, object]:
     Raises:
         DataError: the folder is no clone, or a file of it is missing or damaged.
     """
-    if not is_clone(clone):
+    if AUTO_PRE.layout(clone) != "clone":
         raise DataError(
-            f"{clone} is no clone of {ADDRESS}: it has no folder quick_reproduce with data-Xsum or "
-            "data-NFQA beside it."
+            f"{clone} is no clone of {ADDRESS}: it has no {' and no '.join(AUTO_PRE.clone)}."
+            f"{instead(clone, AUTO_PRE)}"
         )
     out.mkdir(parents=True, exist_ok=True)
     made: dict[str, object] = {}

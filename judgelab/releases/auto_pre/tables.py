@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from judgelab.core.errors import DataError
 from judgelab.releases.auto_pre.clone import exams, judgments, people, texts
-from judgelab.releases.auto_pre.clone.files import ADDRESS, is_clone, layout
+from judgelab.releases.auto_pre.clone.files import layout
+from judgelab.releases.repositories import AUTO_PRE, instead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,17 +52,16 @@ FROM_CLONE: Mapping[str, Callable[[Path], pd.DataFrame]] = {
 
 def is_release(path: str | Path) -> bool:
     """Whether the folder holds this release, as the authors' repository or as its export."""
-    folder = Path(path).expanduser()
-    return (folder / f"{VERDICTS}.parquet").is_file() or is_clone(folder)
+    return AUTO_PRE.layout(Path(path).expanduser()) is not None
 
 
 def absent(path: str | Path) -> tuple[str, ...]:
     """A sentence for each large file that a clone lacks; nothing of an export."""
     folder = Path(path).expanduser()
-    if not is_clone(folder):
+    if AUTO_PRE.layout(folder) != "clone":
         return ()
     return tuple(
-        f"{file} is not in this clone of {ADDRESS} ({what})."
+        f"{file} is not in this clone of {AUTO_PRE.address} ({what})."
         for file, what in layout()["large"].items()
         if (folder / file.split("/")[0]).is_dir() and not (folder / file).is_file()
     )
@@ -74,9 +74,9 @@ def read_table(path: str | Path, key: str) -> pd.DataFrame:
         DataError: a file is missing or damaged, or a table lacks a column.
     """
     folder = Path(path).expanduser()
-    file = folder / f"{key}.parquet"
-    if not file.is_file() and is_clone(folder):
+    if AUTO_PRE.layout(folder) == "clone":
         return _made(folder, key)
+    file = folder / f"{key}.parquet"
     changed = file.stat().st_mtime_ns if file.is_file() else 0
     return _stored(file, key, changed)
 
@@ -103,11 +103,11 @@ def _stored(file: Path, key: str, changed: int) -> pd.DataFrame:
         table = pd.read_parquet(file)
     except (OSError, ValueError) as cause:
         raise DataError(
-            f"{str(file)!r} cannot be read: give a clone of {ADDRESS}, or the folder that "
+            f"{str(file)!r} cannot be read: give a clone of {AUTO_PRE.address}, or the folder that "
             "python -m judgelab.releases.auto_pre made of one, with "
-            f"{', '.join(sorted(NEEDED))} as parquet files."
+            f"{', '.join(sorted(NEEDED))} as parquet files.{instead(file.parent, AUTO_PRE)}"
         ) from cause
-    missing = [column for column in NEEDED[key] if column not in table.columns]
+    missing = [column for column in NEEDED.get(key, ()) if column not in table.columns]
     if missing:
         raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
     return table

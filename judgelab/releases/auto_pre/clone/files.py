@@ -15,8 +15,9 @@ from typing import Any
 import yaml
 
 from judgelab.core.errors import DataError
+from judgelab.releases.repositories import AUTO_PRE
 
-ADDRESS = "github.com/cjj826/Auto-PRE"
+ADDRESS = AUTO_PRE.address
 ITEMS = 100
 """Items of every dataset."""
 
@@ -35,11 +36,6 @@ def datasets(root: Path) -> dict[str, dict[str, Any]]:
     """Name -> layout of the datasets, those with texts, that the clone has."""
     known = layout()["datasets"]
     return {name: each for name, each in known.items() if (root / each["folder"]).is_dir()}
-
-
-def is_clone(root: Path) -> bool:
-    """Whether the folder is the authors' repository, as far as its folders tell."""
-    return (root / "quick_reproduce").is_dir() and bool(datasets(root))
 
 
 def judge_of(tag: str) -> str:
