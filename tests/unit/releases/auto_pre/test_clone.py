@@ -54,7 +54,7 @@ def test_the_label_that_stands_first_counts_wherever_it_stands(reply: str, verdi
 
 def test_verdicts_stand_pair_by_pair_in_both_orders(clone: Path) -> None:
     data = read_dataset(clone, "XSum")
-    assert data.agents == ("chatgpt", "claude", "ChatGLM2-6B", "fastchat-t5-3b") + data.agents[4:]
+    assert data.agents == ("chatgpt", "claude", "ChatGLM2-6B", "fastchat-t5-3b", *data.agents[4:])
     assert set(data.verdict) == {"gpt-4", "gpt-3.5-turbo"}  # a file that was broken off is not read
     better = np.array([[BEST.index(a) < BEST.index(b) for b in data.agents] for a in data.agents])
     np.fill_diagonal(better, False)
