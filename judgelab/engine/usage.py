@@ -24,16 +24,11 @@ class UsageCount(WrappedLM):
     Answers from the cache count as if they were asked for now, so that a cost is the same however
     often a run is repeated. A question that is put twice counts once, as it is paid once; one that
     got no answer does not count. Tokens are those that the LM reports, else estimated.
-
-    Attributes:
-        calls: different questions answered.
-        input_tokens, output_tokens: of them.
     """
 
     def __init__(self, lm: EvaluationLM) -> None:
         super().__init__(lm)
-        self.calls = self.input_tokens = self.output_tokens = 0
-        self._seen = set[bytes]()
+        self._seen = dict[bytes, tuple[int, int]]()
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -61,8 +56,25 @@ class UsageCount(WrappedLM):
         return replies
 
     def _note(self, key: bytes, read: int, written: int) -> None:
-        if key not in self._seen:
-            self._seen.add(key)
-            self.calls += 1
-            self.input_tokens += read
-            self.output_tokens += written
+        self._seen.setdefault(key, (read, written))
+
+    @property
+    def calls(self) -> int:
+        """Different questions answered."""
+        return len(self._seen)
+
+    @property
+    def input_tokens(self) -> int:
+        """Of these questions."""
+        return sum(read for read, _ in self._seen.values())
+
+    @property
+    def output_tokens(self) -> int:
+        """Of their answers."""
+        return sum(written for _, written in self._seen.values())
+
+    def beyond(self, other: UsageCount) -> UsageCount:
+        """The account of those questions alone that ``other`` was not put."""
+        found = UsageCount(self.lm)
+        found._seen = {key: each for key, each in self._seen.items() if key not in other._seen}
+        return found

@@ -63,11 +63,26 @@ def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[Re
         shown = [column for column in shown if column.key != "panel"]
     cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in shown)
     short = [replace(column, cells=each) for column, each in zip(shown, cells, strict=True)]
-    parts: list[RenderableType] = ["", line(heading, HEADING), grid(short)]
+    fitting = [k for k in range(1, len(short) + 1) if _room(short[:k]) <= width()]
+    kept = short[: max(fitting, default=1)]
+    parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]
+    if len(kept) < len(short):
+        said = ", ".join(column.heading.partition(" [")[0] for column in short[len(kept) :])
+        parts.append(line(f"more columns in tables/{table['name']}.csv: {said}", "dim"))
     if dropped:
         said = f"first and last of {len(rows) + dropped} rows: tables/{table['name']}.csv has all"
         parts.append(line(said, "dim"))
     return parts
+
+
+def _room(shown: Sequence[Column], gap: int = 2) -> int:
+    """Characters that these columns need at least: numbers whole, words broken between words."""
+
+    def widest(column: Column) -> int:
+        said = [*column.cells, column.heading]
+        return max(map(len, said if column.numeric else " ".join(said).split()), default=0)
+
+    return sum(map(widest, shown)) + gap * (len(shown) - 1)
 
 
 def line(words: str, style: str = "") -> Text:

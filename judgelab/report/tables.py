@@ -39,7 +39,7 @@ class Column:
 
 
 def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:
-    """The columns of a table without those that hold nothing, interval merged into the value.
+    """The columns of a table without those that hold nothing, intervals merged into their values.
 
     Args:
         rows: plain values, None for not known.
@@ -48,14 +48,19 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
         level: of the intervals.
     """
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
-    if not {"value", "low", "high"} <= set(keys):
-        return [column(key, [row.get(key) for row in rows]) for key in keys]
-    heading = f"value [{100 * level:g} % interval]"
-    return [
-        estimates(key, rows, heading) if key == "value" else column(key, [r.get(key) for r in rows])
-        for key in keys
-        if key not in ("low", "high")
-    ]
+    ends = {key: (f"{key}_low", f"{key}_high") for key in keys} | {"value": ("low", "high")}
+    ends = {key: pair for key, pair in ends.items() if {key, *pair} <= set(keys)}
+    merged = {end for pair in ends.values() for end in pair}
+    made = []
+    for key in (key for key in keys if key not in merged):
+        if pair := ends.get(key):
+            named = tuple(zip(("value", "low", "high"), (key, *pair), strict=True))
+            found = [{part: row.get(name) for part, name in named} for row in rows]
+            heading = f"{format.words(key)} [{100 * level:g} % interval]"
+            made.append(estimates(key, found, heading))
+        else:
+            made.append(column(key, [row.get(key) for row in rows]))
+    return made
 
 
 def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import read_estimate
-from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 PASSED = Mark(style.HUES[0])
 FAILED = Mark(style.HUES[0], hollow=True)
-POOL = Mark(style.HUES[1], "D")
+POOL, METHOD = Mark(style.HUES[1], "D"), Mark(style.HUES[2], "s")
+MARKS = {"pool": POOL, "method": METHOD, "judge": PASSED}
+NAMES = {"pool": "pool of all candidates", "method": "method", "judge": "single judge"}
+EASY, HARD = Mark(style.HUES[5], "s"), Mark(style.HUES[4], "s")
+ACCURACY = Mark(style.HUES[1], "^")
 MEASURES = {
     "pools": ("Accuracy", "pairs"),
     "correlations": ("Spearman's rho", "items"),
@@ -67,44 +73,120 @@ def pools(tables: Tables) -> Drawn:
             style.interval(side, y, found.get((row["kind"], row["name"]), {}), _mark(row))
         side.set_title(title)
         counts.append(f"{title}: {style.counted(tables[table], unit)}")
-    style.legend(figure, [style.key(POOL, "pool"), style.key(PASSED, "single judge")])
+    kinds = [kind for kind in MARKS if any(row["kind"] == kind for row in rows)]
+    style.legend(figure, [style.key(MARKS[kind], kind) for kind in kinds])
     said = f"95 % intervals are clustered by item. {'; '.join(counts)}."
     return Drawn("Judges and pools", figure, said)
 
 
 def cost(tables: Tables) -> Drawn:
-    """Accuracy against cost of those whose price is known; the pool on a budget as a line."""
-    frame = tables["pools"].dropna(subset=["cost", "value"])
-    figure, side = style.single(4.2)
-    priced = int(tables["pools"]["cost"].notna().sum())
-    said = f"{priced} judges and pools whose price is known; 95 % intervals over items."
-    if "budgets" in tables:
+    """Accuracy against cost, exams included: one point for each judge, named pool and method."""
+    every = tables["pools"]
+    named = every[(every["kind"] != "pool") | every["called"].notna()]
+    frame = named.dropna(subset=["cost", "value"])
+    figure, side = style.single(5.0)
+    said = "95 % intervals over items; pools of some exams alone stand in the table."
+    if "budgets" in tables and not (every["kind"] == "method").any():
         steps = tables["budgets"]
         side.plot(steps["cost"], steps["value"], "-", color=POOL.colour, lw=1.2, alpha=0.6)
         side.plot(steps["cost"], steps["value"], ".", color=POOL.colour)
-        said += " The line: the pool of all exams, its cheapest judges first."
-    for _, group in frame.groupby(["cost", "value"], sort=False):
-        row = records(group)[0]
-        x, y = row["cost"], row["value"]
-        style.interval(side, x, row, _mark(row), upright=True)
-        names = ", ".join(map(format.text, group["name"]))
-        style.beside(side, x, y, names, 30, left=_mark(row) is POOL)
-    side.set_xscale("symlog", linthresh=1.0)
+        said += " The line: verdicts of the pool of all exams, its cheapest judges first."
+    rows = records(frame)
+    for row in rows:
+        style.interval(side, row["cost"], row, _mark(row), upright=True)
+    side.set_xscale("symlog", linthresh=1.0, linscale=0.5)
     side.xaxis.set_major_formatter("{x:g}")
-    side.set_xlim(left=-0.05)
-    side.set(xlabel="Cost of all verdicts (logarithmic above 1)", ylabel="Accuracy")
+    side.set_xlim(left=-0.15, right=1 + 6 * frame["cost"].max())
+    unit = f", {every['currency'].iloc[0]}" if len(every) else ""
+    side.set(xlabel=f"Cost of verdicts, exams and annotation{unit} (logarithmic above 1)")
+    side.set(ylabel="Accuracy")
     side.grid(axis="y")
-    side.margins(x=0.12)
-    style.legend(figure, [style.key(POOL, "pool"), style.key(PASSED, "single judge")])
-    return Drawn("Cost against accuracy", figure, said)
+    kinds = [kind for kind in MARKS if (frame["kind"] == kind).any()]
+    style.legend(figure, [style.key(MARKS[kind], NAMES[kind]) for kind in kinds])
+    same = frame.assign(words=[_called(row) for row in rows]).groupby(["cost", "value"], sort=False)
+    spots = [(x, y, " = ".join(part)) for (x, y), part in same["words"]]
+    style.label_points(figure, side, spots)
+    lost = [_called(row) for row in records(named[named["cost"].isna()])]
+    if lost:
+        said += f" Not drawn, as their cost is unknown: {', '.join(lost)}."
+    return Drawn("Cost against accuracy", figure, style.with_n(said, frame, "pairs"))
+
+
+def confidence(tables: Tables) -> Drawn:
+    """Boxes of each judge on the easy and the hard set, for each prompt of a sweep; triangles:
+    accuracy, on the right axis (Auto-PRE paper, Figure 4)."""
+    from matplotlib.ticker import PercentFormatter
+
+    frame = tables["confidence"]
+    keys = ["judge", *(["asked"] if "asked" in frame else [])]
+    units = dict(list(frame.groupby("unit", sort=True)))
+    figure, axes = style.new_figure(0.6 + 3.6 * len(units), rows=len(units))
+    for side, (unit, part) in zip(axes[:, 0], units.items(), strict=True):
+        groups = dict(list(part.sort_values(keys, kind="stable").groupby(keys, sort=False)))
+        for place, both in enumerate(groups.values()):
+            for row in records(both):
+                hue, shift = (EASY, -0.2) if row["set"] == "easy" else (HARD, 0.2)
+                _box(side, place + shift, row, hue.colour)
+        side.set_xticks(range(len(groups)), ["\n".join(map(str, key)) for key in groups])
+        side.set_xlim(-0.6, max(len(groups), 4) - 0.4)
+        if unit == "level":
+            side.yaxis.get_major_locator().set_params(integer=True)
+        if len(groups) > 6:
+            side.tick_params(axis="x", rotation=35)
+        side.set_ylabel("Uncertainty, -ln p" if unit == "-ln p" else "Level of confidence")
+        side.grid(axis="y")
+        right = [both["accuracy"].iloc[0] for both in groups.values()]
+        if any(one == one for one in right):
+            other = side.twinx()
+            other.plot(range(len(groups)), right, ls="", marker="^", ms=7, color=ACCURACY.colour)
+            other.set(ylim=(0.3, 1.0), ylabel="Accuracy")
+            other.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    keys_shown = [(EASY, "easy pairs"), (HARD, "hard pairs"), (ACCURACY, "accuracy (right)")]
+    style.legend(figure, [style.key(*one) for one in keys_shown])
+    said = (
+        "Boxes: quartiles and median; whiskers to the last value within 1.5 times the quartiles' "
+        "gap; white points: means. A judge that is more uncertain on its easy pairs (left box "
+        "higher than right; of levels: lower) is unreasonably confident. Triangles: the judge's "
+        "accuracy on the pairs that people decided."
+    )
+    return Drawn("Confidence on easy and hard pairs", figure, style.with_n(said, frame, "answers"))
+
+
+def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:
+    """One box; nothing where the judge gave no answer."""
+    if row["median"] != row["median"]:
+        return
+    parts = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high", "value")
+    names = ("whislo", "q1", "med", "q3", "whishi", "mean")
+    line: dict[str, Any] = {"color": style.INK, "lw": 1.0}
+    side.bxp(
+        [{to: row[part] for to, part in zip(names, parts, strict=True)}],
+        positions=[place],
+        widths=0.34,
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": colour, "alpha": 0.65, "edgecolor": style.INK, "lw": 0.8},
+        medianprops={"color": style.INK, "lw": 1.8},
+        meanprops={"marker": "o", "ms": 3.5, "mfc": style.PAPER, "mec": style.INK},
+        whiskerprops=line,
+        capprops=line,
+    )
+
+
+def _called(row: dict[str, Any]) -> str:
+    """A pool by the paper's name for it."""
+    return str(row["called"] if row["kind"] == "pool" else row["name"])
 
 
 def _mark(row: dict[str, Any]) -> Mark:
-    return POOL if row["kind"] == "pool" else PASSED
+    return MARKS[row["kind"]]
 
 
 DRAWINGS: dict[str, Drawing] = {
     "qualification_exams": exams,
     "qualification_pools": pools,
     "qualification_cost": cost,
+    "qualification_confidence": confidence,
 }

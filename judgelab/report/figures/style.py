@@ -159,6 +159,53 @@ def beside(
     axes.annotate(words, (x, y), **offset, ha=side, fontsize=8, color=MUTED)
 
 
+def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float, object]]) -> None:
+    """Names beside points, each at the nearest place where it covers no other name or point.
+
+    Call it last: axes and legend must not change afterwards. ``points`` are (x, y, name).
+    """
+    from matplotlib.patheffects import withStroke
+
+    figure.draw_without_rendering()
+    scale = figure.dpi / 72
+    spots = [axes.transData.transform((x, y)) / scale for x, y, _ in points]  # typographic points
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
+    left, _, right, _ = axes.bbox.extents / scale
+    for (x, y), place, (_, _, name) in sorted(
+        zip(spots, points, points, strict=True), key=lambda one: -one[0][1]
+    ):
+        words = format.shorten(format.text(name), 40)
+        wide = 4.4 * len(words)
+        tries = [(dx, 10.0 * k * up) for k in range(15) for up in (1, -1) for dx in (7, -7 - wide)]
+        for dx, dy in tries:
+            box = (x + dx, y + dy - 5, x + dx + wide, y + dy + 5)
+            inside = left < box[0] and box[2] < right
+            if inside and not any(_overlap(box, other) for other in taken):
+                break
+        taken.append(box)
+        side = "left" if dx > 0 else "right"
+        halo = [withStroke(linewidth=2.5, foreground=PAPER)]
+        far: Any = {"arrowprops": {"arrowstyle": "-", "color": RULE, "lw": 0.7}} if dy else {}
+        axes.annotate(
+            words,
+            place[:2],
+            xytext=(7 if dx > 0 else -7, dy),
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            fontsize=8,
+            color=MUTED,
+            path_effects=halo,
+            zorder=4,
+            **far,
+        )
+
+
+def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether two boxes (left, bottom, right, top) share any area."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
 def name_rows(
     axes: Axes, names: Iterable[object], longest: int = 40, margin: float = 0.6
 ) -> Sequence[int]:

@@ -35,6 +35,10 @@ class Shares:
     count: Floats
     unscored: NDArray[np.int64]
 
+    def of(self, rows: NDArray[np.int64]) -> Shares:
+        """Those of these judges."""
+        return Shares(self.total[rows], self.count[rows], self.unscored[rows])
+
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] the exam's number in each resample of the items [draws, items]."""
         return divide(weights @ self.total.T, weights @ self.count.T)
@@ -61,6 +65,10 @@ class ConfidenceAnswers:
 
     easy: Shares
     hard: Shares
+
+    def of(self, rows: NDArray[np.int64]) -> ConfidenceAnswers:
+        """Those of these judges."""
+        return ConfidenceAnswers(self.easy.of(rows), self.hard.of(rows))
 
     def gaps(self, weights: Floats) -> Floats:
         """[draws, judges] mean confidence on the easy set minus that on the hard set."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -33,8 +33,9 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.stats.qualification.exams import Marks
 from judgelab.study.common.tables import about, entries
+from judgelab.study.qualification.costs import ExamCost
 from judgelab.study.qualification.judge_responses import JudgeResponses
-from judgelab.study.qualification.pools import HUMAN, Pool, PoolingRules, answer_scores
+from judgelab.study.qualification.pools import HUMAN, PRE, Pool, PoolingRules, answer_scores
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Case:
         agents: names, of the responses' ``pairs``.
         marks: exam -> how the judges did.
         singles: every judge alone.
-        pools: all judges, every subset of the exams (the full one last), and the human filter.
+        pools: all judges, every subset of the exams (the full one last), PRE and the human filter.
         gold: [items, pairs] people's preference.
         human: [items, agents] people's grade.
         family: agents whose bias rate is asked for.
@@ -53,6 +54,8 @@ class Case:
         annotation_cost: of the human filter; NaN where unknown.
         missing: sentences on what is missing, and why.
         draws, seed: of the resamples.
+        exam_costs: exam -> what it cost.
+        methods: name -> the case of its judges alone.
     """
 
     responses: JudgeResponses
@@ -70,6 +73,8 @@ class Case:
     missing: tuple[str, ...]
     draws: int
     seed: int
+    exam_costs: Mapping[str, ExamCost] = field(default_factory=dict)
+    methods: Mapping[str, Case] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
@@ -79,7 +84,12 @@ class Case:
     @property
     def chosen(self) -> Pool:
         """The pool of all exams."""
-        return [pool for pool in self.pools if pool.name != HUMAN][-1]
+        return [pool for pool in self.pools if pool.name not in (PRE, HUMAN)][-1]
+
+    @property
+    def outcome(self) -> Pool:
+        """What these judges decide as a method: the pool of all exams, or the only judge."""
+        return self.singles[0] if len(self.singles) == 1 else self.chosen
 
     def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
         """Of decisions on the pairs that people decided, or on those of ``gold``."""
@@ -134,10 +144,17 @@ class Case:
         found = accuracy(cells, draws=self.draws, seed=self.seed)
         return replace(found, unscored=int(np.isnan(cells).sum()))
 
-    def cost_of(self, pool: Pool) -> float:
-        """Of all verdicts of a pool; the human filter's annotation included. NaN where unknown."""
-        extra = self.annotation_cost if pool.name == HUMAN else 0.0
-        return float(self.cost[pool.members].sum() + extra)
+    def costs_of(self, pool: Pool) -> dict[str, float]:
+        """``exam_cost`` of choosing a pool's members from all candidates (of the human filter:
+        the others' verdicts, and annotation), and ``cost``: that and the members' verdicts.
+
+        NaN where unknown.
+        """
+        verdicts = float(self.cost[pool.members].sum())
+        exams = sum(self.exam_costs[exam].of(pool.members) for exam in pool.exams)
+        if pool.name == HUMAN:
+            exams = float(self.cost[~pool.members].sum() + self.annotation_cost)
+        return {"exam_cost": float(exams), "cost": verdicts + exams}
 
     def records(self, panel: Panel) -> pd.DataFrame:
         """One row per pool, item and pair: decisions (1 first, -1 second, 0 tie), people's too."""
@@ -173,6 +190,7 @@ class Case:
         made |= entries("pool/agreement", self.agreement(own), *parts)
         if self.known:
             made |= entries("pool/accuracy", self.accuracy(pool.sign), *parts)
+            made["pool/cost"] = self.costs_of(pool)["cost"]
             made |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
             made |= entries("pool/spearman", self.rho(pool), *parts)
         return made

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-import yaml
 from numpy.typing import NDArray
 
-from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.resources import conf
-from judgelab.endpoint.meter import PER, Price, price_of
-from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import UsageCount
@@ -26,6 +21,7 @@ from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.decisions import Orders, gaps_of, votes_of
 from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares
+from judgelab.study.qualification.costs import ExamUsage, Usage
 
 Counts = NDArray[np.int64]
 
@@ -49,6 +45,8 @@ class JudgeResponses:
             change; NaN where it was not taken.
         missing: sentences on exams that judges did not take, and on what was recorded.
         measured: judge -> what the mechanism measured (asked now), for the records.
+        exam_usage: exam -> what its answers took.
+        confidences: judge -> [items, ...] confidence on the easy and on the hard set.
     """
 
     judges: tuple[str, ...]
@@ -64,6 +62,31 @@ class JudgeResponses:
     tied: Floats
     missing: tuple[str, ...] = ()
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
+    exam_usage: Mapping[str, ExamUsage] = field(default_factory=dict)
+    confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Usage:
+        """Behind the verdicts or grades."""
+        return Usage(self.calls, self.input_tokens, self.output_tokens)
+
+    def of(self, names: Sequence[str]) -> JudgeResponses:
+        """The same of these judges alone, in this order, without exams that none of them took."""
+        rows = np.array([self.judges.index(name) for name in names], dtype=np.int64)
+        taken = {exam: took[rows] for exam, took in self.taken.items() if took[rows].any()}
+        return replace(
+            self,
+            judges=tuple(names),
+            verdicts=None if self.verdicts is None else self.verdicts[rows],
+            grades=None if self.grades is None else self.grades[rows],
+            exams={exam: self.exams[exam].of(rows) for exam in taken},
+            calls=self.calls[rows],
+            input_tokens=self.input_tokens[rows],
+            output_tokens=self.output_tokens[rows],
+            taken=taken,
+            tied=self.tied[rows],
+            exam_usage={exam: each.of(rows) for exam, each in self.exam_usage.items()},
+        )
 
     def votes(self, orders: Orders = "merged") -> Floats:
         """[judges, items, pairs(, orders)] for the pair's first answer."""
@@ -114,21 +137,24 @@ def ask(
         ConfigError: an exam does not fit the panel.
     """
     _able(context, judges, exams)
+    writers = {name: UsageCount(context.writer) for name in exams}
     papers = {
-        name: exam.prepare(panel, context.writer, seed=context.seed) for name, exam in exams.items()
+        name: exam.prepare(panel, writers[name], seed=context.seed) for name, exam in exams.items()
     }
     shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in exams}
-    bills = []
+    bills, sat = [], {name: list[UsageCount]() for name in exams}
     for judge, lm in judges.items():
         bills.append(UsageCount(lm))
         context.tell(judge, 0)
         measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
         for name, exam in exams.items():
             context.tell(f"{judge}, {name}", 0)
-            answers[name].append(exam.take(papers[name], lm, seed=context.seed))
+            sat[name].append(UsageCount(lm))
+            answers[name].append(exam.take(papers[name], sat[name][-1], seed=context.seed))
     taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
     taken = {name: each for name, each in taken.items() if each.any()}
+    spent = used(bills)
     verdicts, grades = _arrays(context, list(measured.values()), pairs)
     return JudgeResponses(
         tuple(judges),
@@ -136,15 +162,44 @@ def ask(
         verdicts,
         grades,
         {name: stacked(answers[name]) for name in taken},
-        np.array([bill.calls for bill in bills], dtype=np.int64),
-        np.array([bill.input_tokens for bill in bills], dtype=np.float64),
-        np.array([bill.output_tokens for bill in bills], dtype=np.float64),
+        spent.calls,
+        spent.input_tokens,
+        spent.output_tokens,
         taken,
         {name: papers[name].facts for name in taken},
         ties_of(answers, len(judges)),
         _absences(answers, list(judges)),
         measured=measured,
+        exam_usage={
+            name: ExamUsage(
+                used(each),
+                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
+                used([writers[name]]),
+            )
+            for name, each in sat.items()
+        },
+        confidences=confidences_of(tuple(judges), answers.get("self_confidence", ())),
     )
+
+
+def used(bills: Sequence[UsageCount]) -> Usage:
+    """What was counted of each."""
+    return Usage(
+        np.array([bill.calls for bill in bills], dtype=np.int64),
+        np.array([bill.input_tokens for bill in bills], dtype=np.float64),
+        np.array([bill.output_tokens for bill in bills], dtype=np.float64),
+    )
+
+
+def confidences_of(
+    judges: Sequence[str], answers: Sequence[Answers]
+) -> dict[str, tuple[Floats, Floats]]:
+    """Those of the judges who were asked how sure they are."""
+    return {
+        judge: (each.scored, each.hard)
+        for judge, each in zip(judges, answers, strict=bool(answers))
+        if each.hard is not None and not np.isnan(each.scored).all()
+    }
 
 
 def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
@@ -194,86 +249,3 @@ def stacked(answers: Sequence[Answers]) -> ExamAnswers:
     scored = np.stack([each.scored for each in answers])
     hard = [each.hard for each in answers if each.hard is not None]
     return confidence(scored, np.stack(hard)) if hard else shares(scored)
-
-
-@dataclass(frozen=True)
-class JudgePrices:
-    """Currency units per million tokens of input and reply together.
-
-    Attributes:
-        currency: of all prices.
-        tokens_per_call: of a verdict, where nothing better is known (recorded ones).
-        judges: judge -> price.
-    """
-
-    currency: str
-    tokens_per_call: float
-    judges: Mapping[str, float]
-
-    def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
-        """Raise what ``cost`` would, before a judge is asked."""
-        for lm in asked:
-            self._listed(lm.unwrapped, model_prices)
-
-    def _listed(self, lm: EvaluationLM, model_prices: str | None) -> Price | None:
-        """The price of a model behind an endpoint; None where there is none."""
-        listed = price_of(lm.model, model_prices) if isinstance(lm, Remote) else None
-        if listed is not None and listed.currency != self.currency:
-            raise ConfigError(
-                f"study.prices is in {self.currency}, but the price list of models in "
-                f"{listed.currency}: give both in one currency (budget.prices=FILE)."
-            )
-        return listed
-
-    def cost(
-        self,
-        responses: JudgeResponses,
-        asked: Mapping[str, EvaluationLM],
-        model_prices: str | None = None,
-    ) -> Floats:
-        """[judges] what each judge's verdicts cost, exams not included; NaN where unknown.
-
-        A judge of ``asked`` (now, by name) behind an endpoint costs what the run's price list
-        (``model_prices``) says of its model, input and reply each at its price; one that the list
-        lacks, that runs here or is recorded, what this list says. One on neither list costs
-        nothing if it runs here, and is else unknown.
-
-        Raises:
-            ConfigError: the two lists have different currencies.
-            DataError: the run's price list cannot be read.
-        """
-        costs = np.empty(len(responses.judges))
-        for k, judge in enumerate(responses.judges):
-            flat = self.judges.get(judge, np.nan)
-            read, written = float(responses.input_tokens[k]), float(responses.output_tokens[k])
-            if judge not in asked:
-                costs[k] = flat * (self.tokens_per_call * float(responses.calls[k])) / PER
-                continue
-            lm = asked[judge].unwrapped
-            if listed := self._listed(lm, model_prices):
-                costs[k] = listed.cost(read, written)
-            else:
-                free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))
-                costs[k] = (0.0 if free else flat) * (read + written) / PER
-        return costs
-
-
-def read_prices(file: str) -> JudgePrices:
-    """A name under conf, or a path.
-
-    Raises:
-        DataError: the list cannot be read.
-    """
-    path = Path(file) if Path(file).is_file() else conf() / file
-    try:
-        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return JudgePrices(
-            str(listed["currency"]),
-            float(listed["tokens_per_call"]),
-            {str(k): float(v) for k, v in listed["judges"].items()},
-        )
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
-        raise DataError(
-            f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "
-            "currency, tokens_per_call, and judges with a price per million tokens each."
-        ) from cause

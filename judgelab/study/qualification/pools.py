@@ -20,7 +20,10 @@ from judgelab.stats.qualification.decisions import (
 from judgelab.stats.qualification.exams import Bools, Marks
 from judgelab.study.qualification.judge_responses import JudgeResponses
 
-EVERYBODY, HUMAN = "all", "human"
+EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
+PRE_BAR = 0.55
+"""Threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)."""
+
 INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
 
 
@@ -29,7 +32,7 @@ class Pool:
     """Some judges and what they decided.
 
     Attributes:
-        name: all, C, P, C+P, ..., human; a judge's own name for a pool of one.
+        name: all, C, P, C+P, ..., PRE, human; a judge's own name for a pool of one.
         exams: which admit to it.
         power: [judges] weights, 0 outside the pool. Of human: mean over folds, for show.
         sign: what it decides of every pair, by ``decide``.
@@ -121,6 +124,14 @@ def admitted(
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
     sign = decide(votes, power, rules.tolerance)
     return Pool(name, tuple(exams), power, sign, powers, passed=passed)
+
+
+def consistent(responses: JudgeResponses, marks: Marks, rules: PoolingRules) -> Pool:
+    """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
+    passed: Bools = np.nan_to_num(marks.value) > PRE_BAR
+    power, samples = passed.astype(np.float64), np.nan_to_num(marks.samples) > PRE_BAR
+    sign = decide(responses.votes(rules.orders), power, rules.tolerance)
+    return Pool(PRE, ("consistency",), power, sign, samples.astype(np.float64), passed=passed)
 
 
 def filtered_by_people(

@@ -14,10 +14,12 @@ from judgelab.core.panel import Panel
 from judgelab.exam.protocol import Answers, Exam
 from judgelab.releases.auto_pre import AutoPreRecords, changes, confidence, pertinence
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import tied, unchanged
+from judgelab.stats.qualification.exams import ExamAnswers, tied, unchanged
+from judgelab.study.qualification.costs import ExamUsage, Usage
 from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
     both_orders,
+    confidences_of,
     stacked,
     ties_of,
 )
@@ -86,16 +88,18 @@ def recall(
     taken = {name: each for name, each in found.items() if each is not None}
     answers = {name: said for name, (said, _) in taken.items()}
     marked = {name: stacked(said) for name, said in answers.items()}
-    unknown = np.full(len(judges), np.nan)
+    usage = Usage.recorded(
+        np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64)
+    )
     return JudgeResponses(
         judges,
         pairs,
         both_orders(cells, pairs) if pairwise else None,
         None if pairwise else cells,
         marked,
-        np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64),
-        input_tokens=unknown,
-        output_tokens=unknown,
+        usage.calls,
+        usage.input_tokens,
+        usage.output_tokens,
         taken={name: each.n > 0 for name, each in marked.items()},
         facts={name: facts for name, (_, facts) in taken.items()},
         tied=ties_of(answers, len(judges)),
@@ -108,7 +112,23 @@ def recall(
             ),
             *_doubts(data, judges, rows, form),
         ),
+        exam_usage=_exam_usage(usage, marked, pairwise),
+        confidences=confidences_of(judges, answers.get("self_confidence", ())),
     )
+
+
+def _exam_usage(
+    verdicts: Usage, exams: Mapping[str, ExamAnswers], pairwise: bool
+) -> dict[str, ExamUsage]:
+    """The consistency exam is the recorded verdicts; of others, the questions with a reply."""
+    found = {}
+    for name, answers in exams.items():
+        asked = Usage.recorded(np.where(answers.n > 0, answers.n + answers.unscored, 0))
+        if name == "consistency" and pairwise:
+            found[name] = ExamUsage(verdicts, Usage.recorded(np.zeros_like(verdicts.calls)))
+        else:
+            found[name] = ExamUsage(asked, asked)
+    return found
 
 
 def _refuse_settings(mechanism: str, exams: Mapping[str, Exam]) -> None:
@@ -156,7 +176,8 @@ def _named(
         for name in named:
             if name not in scored:
                 raise ConfigError(
-                    f"study.recorded: nothing was recorded of {name!r}.{did_you_mean(name, scored)}"
+                    f"study.recorded, study.methods: nothing was recorded of {name!r}."
+                    f"{did_you_mean(name, scored)}"
                 )
         return tuple(named)
     examined = set(map(str, data.pertinence["evaluator"]))

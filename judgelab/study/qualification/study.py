@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from judgelab.core.bounds import Count, NotNegative
@@ -18,6 +20,7 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
+from judgelab.exam.protocol import Exam
 from judgelab.stats.qualification.decisions import Orders, Weighting
 from judgelab.stats.qualification.exams import Threshold, ThresholdRule, mark
 from judgelab.study.common.panels import text_records
@@ -29,14 +32,19 @@ from judgelab.study.qualification.case import (
     grades_of,
     preferences_of,
 )
+from judgelab.study.qualification.costs import JudgePrices, read_prices
 from judgelab.study.qualification.judge_responses import (
-    JudgePrices,
     JudgeResponses,
     ask,
-    read_prices,
 )
 from judgelab.study.qualification.notes import notes
-from judgelab.study.qualification.pools import PoolingRules, examined, filtered_by_people, single
+from judgelab.study.qualification.pools import (
+    PoolingRules,
+    consistent,
+    examined,
+    filtered_by_people,
+    single,
+)
 from judgelab.study.qualification.released_responses import RecordedJudges, recall
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -60,6 +68,9 @@ class Qualification(Study):
     Args:
         judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
         recorded: of a replay, names of judges; null: those with a pertinence exam, else all.
+        methods: name -> judges; each is held against the pool of all exams: the pool that the
+            exams make of these judges, or the judge where it is one (a recorded debate). Of a
+            replay they need not be among ``recorded``.
         consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of recorded
             exams the dataset says which are meant; settings here that would change the questions
             are refused.
@@ -89,6 +100,7 @@ class Qualification(Study):
     pertinence: Any = None
     self_confidence: Any = None
     recorded: Sequence[str] | None = None
+    methods: Mapping[str, Sequence[str]] | None = None
     threshold: ThresholdRule = "mean"
     bars: Mapping[str, Share | None] | None = None
     absent: Literal["excused", "failed"] = "excused"
@@ -111,6 +123,15 @@ class Qualification(Study):
                 )
         for name in FIXED:
             self._bar(name)
+        for name, judges in (self.methods or {}).items():
+            if not judges or len(set(judges)) < len(judges):
+                raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
+            for judge in judges if self.judges else ():
+                if judge not in self.judges:
+                    raise ConfigError(
+                        f"study.methods.{name}: no judge is called {judge!r}."
+                        f"{did_you_mean(judge, self.judges)}"
+                    )
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
         """See Study."""
@@ -132,6 +153,7 @@ class Qualification(Study):
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(context, panel, responses, prices)
+        case = self._with_methods(context, panel, case, prices)
         by = [
             replace(context, evaluation_lm=self.judges[name]).estimator(data.attrs)
             for name, data in responses.measured.items()
@@ -173,16 +195,13 @@ class Qualification(Study):
                 "study=qualification compares answers: the panel needs two agents that are no "
                 "references."
             )
-        exams = {name: getattr(self, name) for name in EXAMS}
-        exams = {name: exam for name, exam in exams.items() if exam is not None}
         if isinstance(context.evaluation_lm, RecordedJudges):
             if self.judges:
                 raise ConfigError(
                     "evaluation_lm=replay asks no judge: leave out study.judges, or choose another "
                     "evaluation_lm."
                 )
-            name = context.mechanism.name
-            return recall(context.evaluation_lm, panel, pairs, name, self.recorded, exams)
+            return self._recalled(context, panel, pairs, self.recorded)
         if self.recorded is not None:
             raise ConfigError(
                 "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
@@ -199,12 +218,30 @@ class Qualification(Study):
                     f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
                     f"mechanism={context.mechanism.name} needs {wanted}: choose another LM."
                 )
-        return ask(context, panel, pairs, self.judges, exams)
+        return ask(context, panel, pairs, self.judges, self._exams)
+
+    @property
+    def _exams(self) -> dict[str, Exam]:
+        """Those that are taken."""
+        return {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
+
+    def _recalled(
+        self,
+        context: Context,
+        panel: Panel,
+        pairs: NDArray[np.int64],
+        judges: Sequence[str] | None,
+    ) -> JudgeResponses:
+        """What these judges of a release said."""
+        assert isinstance(context.evaluation_lm, RecordedJudges)
+        name = context.mechanism.name
+        return recall(context.evaluation_lm, panel, pairs, name, judges, self._exams)
 
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
     ) -> Case:
         gold = preferences_of(panel, responses.pairs)
+        paid = self.judges or {}, self.model_prices
         bars = {name: self._bar(name) for name in FIXED}
         marks = {
             name: mark(answers, bars.get(name, Threshold()), self.bootstrap, context.seed)
@@ -212,6 +249,8 @@ class Qualification(Study):
         }
         rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
         pools = examined(responses, marks, rules)
+        if "consistency" in marks:
+            pools.append(consistent(responses, marks["consistency"], rules))
         names = [agent.name for agent in panel.agents]
         missing = [*responses.missing]
         known = bool((abs(gold) == 1).any())
@@ -238,14 +277,39 @@ class Qualification(Study):
             gold=gold,
             human=grades_of(panel),
             family=tuple(self.family),
-            cost=prices.cost(responses, self.judges or {}, self.model_prices),
+            cost=prices.cost(responses.judges, responses.usage, *paid),
             currency=prices.currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
             rules=rules,
             missing=tuple(missing),
             draws=self.bootstrap,
             seed=context.seed,
+            exam_costs={
+                exam: prices.exam_cost(responses.judges, usage, context.writer, *paid)
+                for exam, usage in responses.exam_usage.items()
+            },
         )
+
+    def _with_methods(
+        self, context: Context, panel: Panel, case: Case, prices: JudgePrices
+    ) -> Case:
+        """The case with those of its methods beside it."""
+        lists = {name: list(judges) for name, judges in (self.methods or {}).items()}
+        known = case.responses
+        wanted = list(dict.fromkeys(judge for judges in lists.values() for judge in judges))
+        if lists and isinstance(context.evaluation_lm, RecordedJudges):
+            known = self._recalled(context, panel, known.pairs, wanted)
+        made = {
+            name: self._case(context, panel, known.of(judges), prices)
+            for name, judges in lists.items()
+        }
+        lost = tuple(
+            f"Method {name}: no judge passes all exams, so that it decides nothing."
+            for name, one in made.items()
+            if not one.outcome.members.any()
+        )
+        found = {name: one for name, one in made.items() if one.outcome.members.any()}
+        return replace(case, methods=found, missing=(*case.missing, *lost))
 
     def _bar(self, exam: str) -> Threshold:
         given = (self.bars or {}).get(exam)

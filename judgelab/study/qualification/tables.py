@@ -8,9 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.mechanism.judge import position
+from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.boxes import box
 from judgelab.stats.qualification.decisions import (
     accuracy,
     decide,
@@ -20,7 +23,7 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.study.common.tables import WITHOUT_P, columns, entries
 from judgelab.study.qualification.case import Case, family_pairs
-from judgelab.study.qualification.pools import EVERYBODY, Pool, admitted
+from judgelab.study.qualification.pools import EVERYBODY, HUMAN, PRE, Pool, admitted
 
 INTERVAL = ("value", "low", "high")
 
@@ -30,7 +33,7 @@ def all_tables(case: Case) -> list[Table]:
     made = [lists_table(case)]
     if case.known:
         made.append(pools_table(case))
-    made.append(exams_table(case))
+    made += [exams_table(case), confidence_table(case)]
     if case.known:
         made += [comparisons_table(case), budgets_table(case)]
         made += [correlations_table(case), weightings_table(case), bias_table(case)]
@@ -41,13 +44,17 @@ def all_tables(case: Case) -> list[Table]:
 def figures(made: Sequence[Table]) -> list[str]:
     """Drawings that the tables allow."""
     rows = {table.name: table.rows for table in made}
-    drawn = ["qualification_exams"] if "exams" in rows else []
+    drawn = [f"qualification_{name}" for name in ("exams", "confidence") if name in rows]
     if "pools" in rows:
         drawn.append("qualification_pools")
-        costs = [row["cost"] for row in rows["pools"]]
-        if any(isinstance(cost, float) and cost > 0 for cost in costs):
+        if drawn_costs(rows["pools"]):
             drawn.append("qualification_cost")
     return drawn
+
+
+def drawn_costs(rows: Sequence[Row]) -> bool:
+    """Whether there is a figure of accuracy against cost: nothing to be seen where all is free."""
+    return any(isinstance(row["cost"], float) and row["cost"] > 0 for row in rows)
 
 
 def lists_table(case: Case) -> Table:
@@ -105,21 +112,36 @@ def exams_table(case: Case) -> Table:
 
 
 def pools_table(case: Case) -> Table:
-    """Accuracy and cost of every judge and pool: the ablation over exams among them."""
+    """Accuracy and cost of every judge, pool and method: the ablation over exams among them."""
+    named = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
+    named[case.chosen.name] = "Auto-PRE"
     rows: list[Row] = []
-    for head, pool in _everyone(case):
-        found, (low, high) = case.accuracy(pool.sign), case.anew(pool)
+    contestants = [(head, case, pool) for head, pool in _everyone(case)]
+    for name, one in case.methods.items():
+        contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
+    for head, one, pool in contestants:
+        found, (low, high) = case.accuracy(pool.sign), one.anew(pool)
+        gain = case.gain("accuracy", case.chosen, pool)
+        against = flat_estimate("gain", columns(gain, *INTERVAL)) | columns(gain, "p")
+        other = pool is not case.chosen and case.chosen.members.any()
+        costs = one.costs_of(pool)
         rows.append(
-            {**head, "judges": int(pool.members.sum()), **columns(found, *INTERVAL)}
-            | {"anew_low": low, "anew_high": high, "n": found.n}
-            | {"ties": ties_of(pool.sign, case.gold), "unscored": found.unscored}
-            | {"cost": case.cost_of(pool)}
+            {**head, "called": named.get(pool.name) if head["kind"] == "pool" else None}
+            | {**columns(found, *INTERVAL), "n": found.n, "unscored": found.unscored}
+            | {"cost": costs["cost"]}
+            | {key: value if other else None for key, value in against.items()}
+            | {"exam_cost": costs["exam_cost"], "ties": ties_of(pool.sign, case.gold)}
+            | {"judges": int(pool.members.sum()), "anew_low": low, "anew_high": high}
+            | {"currency": case.currency}
         )
     note = (
         "Accuracy on the pairs that people decided, ties 1/2, 95 % interval over items; n, ties "
-        "and unscored: of these pairs; anew: "
-        f"with the pool chosen anew in each resample. cost: {case.currency}, all verdicts, and "
-        "the human filter's annotation; not the exams."
+        "and unscored: of these pairs; anew: with the pool chosen anew in each resample. called: "
+        "as in the paper; PRE has a threshold of .55 for P_c alone, and equal votes. cost: of the "
+        "members' verdicts, and of the exams that chose them: all candidates' answers, those that "
+        "failed too, and the human filter's annotation (writing the questions of recorded exams "
+        f"excepted). gain: accuracy of {case.chosen.name} minus this one's on the same pairs; p: "
+        "two-sided, of each test by itself, from flipping the sign of whole items."
     )
     return Table("pools", "Judges and pools against people", rows, note)
 
@@ -189,6 +211,33 @@ def budgets_table(case: Case) -> Table:
     if unknown.any():
         note += f" Left out, as no price is known of them: {case.responses.named(unknown)}."
     return Table("budgets", "The pool on a budget", rows if len(rows) > 1 else [], note)
+
+
+def confidence_table(case: Case) -> Table:
+    """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
+    rows: list[Row] = []
+    answers = case.responses.confidences
+    right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
+    for judge, sets in answers.items():
+        levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
+        for name, cells in zip(("easy", "hard"), sets, strict=True):
+            shown = cells if levels else -cells
+            found = bootstrap_mean(row_means(shown), case.draws, case.seed)
+            rows.append(
+                {"judge": judge, "set": name, "unit": "level" if levels else "-ln p"}
+                | columns(found, *INTERVAL)
+                | {"n": int(np.count_nonzero(~np.isnan(cells)))}
+                | {"unscored": int(np.count_nonzero(np.isnan(cells)))}
+                | {"sd": float(np.nanstd(shown)), **box(shown)}
+                | {"accuracy": right.get(judge, float("nan"))}
+            )
+    note = (
+        "Unit -ln p: uncertainty, of the label that the judge emitted; level: confidence in words, "
+        "from 1. A judge is fit that is less uncertain, or at a higher level, on the easy set. "
+        "value: mean over items with its 95 % interval; whiskers reach to the last value within "
+        "1.5 times the quartiles' gap. accuracy: on the pairs that people decided."
+    )
+    return Table("confidence", "Confidence on easy and on hard pairs", rows, note)
 
 
 def weightings_table(case: Case) -> Table:

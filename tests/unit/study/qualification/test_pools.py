@@ -21,11 +21,13 @@ from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.stats.qualification.exams import Threshold, confidence, mark, shares
 from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.judge_responses import JudgePrices, JudgeResponses
+from judgelab.study.qualification.costs import JudgePrices
+from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import (
     PoolingRules,
     admitted,
     answer_scores,
+    consistent,
     examined,
     filtered_by_people,
     single,
@@ -67,6 +69,16 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
+
+
+def test_pre_takes_consistency_above_its_own_threshold_and_gives_each_one_vote() -> None:
+    """.56 and .95 pass .55; by the mean, .75, the second would alone."""
+    answers = np.array([[0.56] * 5, [0.95] * 5, [0.55] * 5])
+    marks = mark(shares(answers), Threshold("mean"), draws=20)
+    responses = heard(verdicts=np.ones((3, 5, 1, 2)))
+    pool = consistent(responses, marks, PoolingRules("score"))
+    assert_allclose(pool.power, [1, 1, 0])
+    assert (pool.name, pool.same_list) == ("PRE", 1.0)
 
 
 def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
@@ -186,24 +198,25 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
         input_tokens=np.array([2e6, 2e6, NAN]),
         output_tokens=np.array([1e6, 1e6, NAN]),
     )
+    of = responses.judges, responses.usage
     asked: dict[str, Any] = {
         "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
         "j1": ScriptedChat(lambda _: None),
     }
-    assert_allclose(prices.cost(responses, asked), [2 * 0.15 + 0.60, 0, NAN])
-    assert_allclose(prices.cost(responses, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
+    assert_allclose(prices.cost(*of, asked), [2 * 0.15 + 0.60, 0, NAN])
+    assert_allclose(prices.cost(*of, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
     own = tmp_path / "prices.yaml"
     own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    assert prices.cost(responses, asked, str(own))[0] == pytest.approx(17)
+    assert prices.cost(*of, asked, str(own))[0] == pytest.approx(17)
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
-    assert prices.cost(responses, asked, str(own))[0] == pytest.approx(120)
+    assert prices.cost(*of, asked, str(own))[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
     for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
         with pytest.raises(ConfigError, match="both in one currency"):
             prices.check([asked["j1"], lm], str(own))
     prices.check([asked["j1"]], str(own))
     kept = {"j1": CacheReplay("calls.db", "gpt")}  # recorded by an LM that was paid
-    assert np.isnan(prices.cost(responses, kept)[1])
+    assert np.isnan(prices.cost(*of, kept)[1])
     unlisted = replace(prices, judges={})
     own.write_text("currency: USD\nmodels: {}\n")
-    assert np.isnan(unlisted.cost(responses, asked, str(own))[0])
+    assert np.isnan(unlisted.cost(*of, asked, str(own))[0])

@@ -95,7 +95,7 @@ def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
         for row in found["by_name"]["comparisons"]
         if row["pool"] == "C+P+S"
     }
-    others = {"all", "C", "P", "S", "C+P", "C+S", "P+S", "human", "one", "longer", "oracle"}
+    others = {"all", "C", "P", "S", "C+P", "C+S", "P+S", "PRE", "human", "one", "longer", "oracle"}
     assert contests.keys() == {(m, name) for m in ("accuracy", "spearman") for name in others}
     for (measure, name), row in contests.items():
         assert row["items"] == 30 and row["n"] == (180 if measure == "accuracy" else 30)
@@ -113,6 +113,9 @@ def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
         draw("qualification_exams", drawn).figure, "svg"
     )
     assert "60 to 180" in draw("qualification_exams", drawn).caption
+    sure = {(row["judge"], row["set"]): row for row in found["by_name"]["confidence"]}
+    assert sure["oracle", "easy"]["median"] < sure["oracle", "hard"]["median"]  # uncertainty
+    assert sure["one", "easy"]["n"] == 60 and sure["one", "easy"]["accuracy"] == 0.5
 
 
 def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> None:
@@ -160,7 +163,7 @@ def test_other_ways_to_ask(run: Run) -> None:
 def test_a_sample_of_pairs_and_judges_left_out_of_an_exam(run: Run) -> None:
     found = run("study.consistency.pairs=2", "study.pertinence=null", items=12, graded=False)
     assert exam(found, "consistency")["oracle"]["n"] == 24
-    assert {row["pool"] for row in found["by_name"]["lists"]} == {"all", "C", "S", "C+S"}
+    assert {row["pool"] for row in found["by_name"]["lists"]} == {"all", "C", "S", "C+S", "PRE"}
 
 
 def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
@@ -199,13 +202,25 @@ def test_what_judges_cost_is_counted_by_their_replies(run: Run, tmp_path: Path) 
     assert pools["oracle"]["cost"] == pytest.approx(2 * tokens, rel=0.1)
     assert pools["longer"]["cost"] == 0
     assert pools["all"]["cost"] == pools["one"]["cost"] + pools["oracle"]["cost"]
-    assert pools["human"]["cost"] == pytest.approx(pools["oracle"]["cost"] + 7)
+    assert pools["human"]["cost"] == pytest.approx(pools["all"]["cost"] + 7)  # all were examined
     assert "qualification_cost" in found["figures"]
-    drawn = {table["name"]: frame(table) for table in found["tables"]}
-    assert "whose price is known" in draw("qualification_cost", drawn).caption
-    assert saved(draw("qualification_cost", drawn).figure, "svg") == saved(
-        draw("qualification_cost", drawn).figure, "svg"
-    )
+
+
+def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path) -> None:
+    """P_c puts the questions of the verdicts: of a judge that fails it, all is spent on the exam;
+    of one that passes nothing more."""
+    prices = tmp_path / "own.yaml"
+    prices.write_text("{currency: USD, tokens_per_call: 1, judges: {one: 1000000, oracle: 3e6}}")
+    found = run(f"study.prices={prices}", items=6)
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    failed = pools["one"]["cost"]
+    assert pools["C"]["exam_cost"] == failed > 0
+    assert pools["PRE"]["cost"] == pools["all"]["cost"] == failed + pools["oracle"]["cost"]
+    exam = pools["P"]["exam_cost"]  # 2 questions of each item beside the 12 of the verdicts
+    assert exam == pytest.approx(pools["all"]["cost"] / 6, rel=0.2)
+    assert pools["C+P"]["exam_cost"] == pytest.approx(failed + exam)
+    assert pools["C+P+S"]["cost"] > pools["C+P"]["cost"]
+    assert found["summary"]["pool/cost"] == pools["C+P+S"]["cost"]
 
 
 def test_unknown_costs_are_not_nothing(run: Run) -> None:

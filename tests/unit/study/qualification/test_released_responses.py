@@ -215,4 +215,4 @@ def test_the_study_says_what_is_missing(tmp_path: Path) -> None:
     assert "There is no human filter: 8 items do not make 9 folds" in said
     assert "had no effect" in said and "No price is known of first, second" in said
     tables = {table["name"]: table["rows"] for table in found["tables"]}
-    assert [row["pool"] for row in tables["lists"]] == ["all", "C"]
+    assert [row["pool"] for row in tables["lists"]] == ["all", "C", "PRE"]

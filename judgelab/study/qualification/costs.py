@@ -1,0 +1,185 @@
+"""What judges' answers took, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.resources import conf
+from judgelab.endpoint.meter import PER, Price, price_of
+from judgelab.endpoint.remote import Remote
+from judgelab.stats.intervals.arrays import Floats
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the answers of several judges took.
+
+    Attributes:
+        calls: [judges] questions.
+        input_tokens, output_tokens: [judges] of them all; NaN where not known (recorded ones).
+    """
+
+    calls: Counts
+    input_tokens: Floats
+    output_tokens: Floats
+
+    def of(self, rows: Counts) -> Usage:
+        """The same of these judges."""
+        return Usage(self.calls[rows], self.input_tokens[rows], self.output_tokens[rows])
+
+    @classmethod
+    def recorded(cls, calls: Counts) -> Usage:
+        """So many calls of which no tokens are known."""
+        unknown = np.full(len(calls), np.nan)
+        return cls(calls, unknown, unknown)
+
+
+@dataclass(frozen=True)
+class ExamUsage:
+    """What an exam took.
+
+    Attributes:
+        whole: of each judge.
+        more: of each judge, questions left out that its verdicts had answered already.
+        writing: by the LM that wrote the questions; None where they were recorded.
+    """
+
+    whole: Usage
+    more: Usage
+    writing: Usage | None = None
+
+    def of(self, rows: Counts) -> ExamUsage:
+        """The same of these judges."""
+        return ExamUsage(self.whole.of(rows), self.more.of(rows), self.writing)
+
+
+@dataclass(frozen=True)
+class ExamCost:
+    """What an exam costs, in the currency of the prices; NaN where unknown.
+
+    Attributes:
+        whole, more: [judges] see ``ExamUsage``.
+        writing: of its questions.
+    """
+
+    whole: Floats
+    more: Floats
+    writing: float
+
+    def of(self, members: NDArray[np.bool_]) -> float:
+        """Beyond the members' verdicts: every candidate is examined, whether it passes or not."""
+        return float(np.where(members, self.more, self.whole).sum() + self.writing)
+
+
+@dataclass(frozen=True)
+class JudgePrices:
+    """Currency units per million tokens of input and reply together.
+
+    Attributes:
+        currency: of all prices.
+        tokens_per_call: of a verdict, where nothing better is known (recorded ones).
+        judges: judge -> price.
+    """
+
+    currency: str
+    tokens_per_call: float
+    judges: Mapping[str, float]
+
+    def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
+        """Raise what ``cost`` would, before a judge is asked."""
+        for lm in asked:
+            self._listed(lm.unwrapped, model_prices)
+
+    def _listed(self, lm: EvaluationLM, model_prices: str | None) -> Price | None:
+        """The price of a model behind an endpoint; None where there is none."""
+        listed = price_of(lm.model, model_prices) if isinstance(lm, Remote) else None
+        if listed is not None and listed.currency != self.currency:
+            raise ConfigError(
+                f"study.prices is in {self.currency}, but the price list of models in "
+                f"{listed.currency}: give both in one currency (budget.prices=FILE)."
+            )
+        return listed
+
+    def cost(
+        self,
+        judges: Sequence[str],
+        usage: Usage,
+        asked: Mapping[str, EvaluationLM],
+        model_prices: str | None = None,
+    ) -> Floats:
+        """[judges] what each judge's answers cost; NaN where unknown, 0 where none were asked for.
+
+        A judge of ``asked`` (now, by name) behind an endpoint costs what the run's price list
+        (``model_prices``) says of its model, input and reply each at its price; one that the list
+        lacks, that runs here or is recorded, what this list says. One on neither list costs
+        nothing if it runs here, and is else unknown.
+
+        Raises:
+            ConfigError: the two lists have different currencies.
+            DataError: the run's price list cannot be read.
+        """
+        costs = np.zeros(len(judges))
+        for k, judge in enumerate(judges):
+            if not usage.calls[k]:
+                continue
+            flat = self.judges.get(judge, np.nan)
+            read, written = float(usage.input_tokens[k]), float(usage.output_tokens[k])
+            if judge not in asked:
+                costs[k] = flat * (self.tokens_per_call * float(usage.calls[k])) / PER
+                continue
+            lm = asked[judge].unwrapped
+            if listed := self._listed(lm, model_prices):
+                costs[k] = listed.cost(read, written)
+            else:
+                free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))
+                costs[k] = (0.0 if free else flat) * (read + written) / PER
+        return costs
+
+    def exam_cost(
+        self,
+        judges: Sequence[str],
+        usage: ExamUsage,
+        writer: EvaluationLM,
+        asked: Mapping[str, EvaluationLM],
+        model_prices: str | None = None,
+    ) -> ExamCost:
+        """What an exam of these judges costs; see ``cost`` for what is raised."""
+        writing = 0.0
+        if usage.writing is not None:
+            writers = {"the writer": writer}
+            writing = float(self.cost(list(writers), usage.writing, writers, model_prices)[0])
+        whole, more = (
+            self.cost(judges, each, asked, model_prices) for each in (usage.whole, usage.more)
+        )
+        return ExamCost(whole, more, writing)
+
+
+def read_prices(file: str) -> JudgePrices:
+    """A name under conf, or a path.
+
+    Raises:
+        DataError: the list cannot be read.
+    """
+    path = Path(file) if Path(file).is_file() else conf() / file
+    try:
+        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return JudgePrices(
+            str(listed["currency"]),
+            float(listed["tokens_per_call"]),
+            {str(k): float(v) for k, v in listed["judges"].items()},
+        )
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
+        raise DataError(
+            f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "
+            "currency, tokens_per_call, and judges with a price per million tokens each."
+        ) from cause
