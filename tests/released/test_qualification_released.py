@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
 
@@ -153,6 +154,34 @@ def test_the_stated_recipe_on_recorded_verdicts(xsum: dict[str, Any]) -> None:
     assert [row["cost"] for row in budgets] == sorted(row["cost"] for row in budgets)
     assert budgets[-1]["value"] == pools["C+P+S"]["value"]
     assert {row["name"] for row in xsum["by_name"]["bias"]} >= {"gpt-4", "C+P+S", "human"}
+
+
+def test_figure_3_has_chat_evals_own_number_and_what_every_method_costs(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Before, GPT-4's .737 stood in the row of ChatEval, and nothing had a cost."""
+    command = ["run.py", "sweep=auto_pre_figure_3", f"dataset.path={folder}", "tracker=none"]
+    done = subprocess.run(
+        [sys.executable, *command, "study.bootstrap=200"],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    [table] = tmp_path.glob("sweeps/*/pools.csv")
+    assert (table.parent / "figures" / "qualification_cost.png").is_file()
+    rows = pd.read_csv(table).set_index("name")
+    assert round(rows.loc["ChatEval C2", "value"], 3) == 0.658  # the paper: .6584
+    assert round(rows.loc["ChatEval C3", "value"], 3) == 0.642
+    pools = ["A1", "A2", "A3", "A4", "A5"]
+    assert rows.loc[pools, "cost"].is_monotonic_increasing  # 1, 2, 3, 4 and 42 a million tokens
+    verdicts = rows.loc[pools, "cost"] - rows.loc[pools, "exam_cost"]
+    assert list(verdicts.round(1)) == [4.2, 8.4, 12.6, 12.6, 176.4]  # of who passed
+    assert rows.loc["A5", "exam_cost"] > 8  # the paper: "less than $1"
+    assert rows.loc["human", "cost"] == pytest.approx(176.4 + 115)
+    assert (rows["n"] > 1700).all() and rows.loc["A2", "p"] < 0.05 < rows.loc["gpt-4", "p"]
 
 
 def test_what_nobody_recorded_is_said(xsum: dict[str, Any]) -> None:

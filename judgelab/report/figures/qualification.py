@@ -103,8 +103,10 @@ def cost(tables: Tables) -> Drawn:
     side.grid(axis="y")
     kinds = [kind for kind in MARKS if (frame["kind"] == kind).any()]
     style.legend(figure, [style.key(MARKS[kind], NAMES[kind]) for kind in kinds])
-    same = frame.assign(words=[_called(row) for row in rows]).groupby(["cost", "value"], sort=False)
-    spots = [(x, y, " = ".join(part)) for (x, y), part in same["words"]]
+    words: dict[tuple[float, float], list[str]] = {}
+    for row in rows:
+        words.setdefault((row["cost"], row["value"]), []).append(_called(row))
+    spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
     style.label_points(figure, side, spots)
     lost = [_called(row) for row in records(named[named["cost"].isna()])]
     if lost:

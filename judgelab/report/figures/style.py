@@ -170,7 +170,7 @@ def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float
     scale = figure.dpi / 72
     spots = [axes.transData.transform((x, y)) / scale for x, y, _ in points]  # typographic points
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
-    left, _, right, _ = axes.bbox.extents / scale
+    begin, end = axes.bbox.x0 / scale, axes.bbox.x1 / scale
     for (x, y), place, (_, _, name) in sorted(
         zip(spots, points, points, strict=True), key=lambda one: -one[0][1]
     ):
@@ -179,7 +179,7 @@ def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float
         tries = [(dx, 10.0 * k * up) for k in range(15) for up in (1, -1) for dx in (7, -7 - wide)]
         for dx, dy in tries:
             box = (x + dx, y + dy - 5, x + dx + wide, y + dy + 5)
-            inside = left < box[0] and box[2] < right
+            inside = begin < box[0] and box[2] < end
             if inside and not any(_overlap(box, other) for other in taken):
                 break
         taken.append(box)
