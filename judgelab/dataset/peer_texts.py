@@ -11,8 +11,8 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.provenance import SourcedDataset, sample_file
-from judgelab.dataset.rows import Row, read_rows
+from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, find_rows
+from judgelab.dataset.rows import Row, each_row, read_rows
 
 KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
@@ -45,27 +45,58 @@ class PeerTexts(SourcedDataset):
         task: e.g. peer_review.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
-        path: a jsonl or json file of such rows.
+        path: a jsonl or json file of such rows; or rows (parquet too) that ``fields`` describes.
         references: agents that are references; empty: each text is compared with all others.
+        hub: where a public copy lies (``dataset.hub``); null: none is known.
+        fields: how other rows are read (``peer_rows.Fields``).
     """
-
-    SOURCES = ("sample", "path")
 
     name: str
     task: str
     task_description: str
     noun: str
     references: Sequence[str] = ()
+    hub: Mapping[str, Any] | None = None
+    fields: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.source == "hub" and not (self.hub and self.fields):
+            raise ConfigError(
+                f"dataset.source=hub: no public copy of {self.name} is known. Give dataset.hub and "
+                "dataset.fields of one (as conf/dataset/iclr_reviews.yaml does), or "
+                "dataset.source=path."
+            )
+        check_keys(self.hub or {}, HUB, "dataset.hub")
 
     def _panel(self, limit: int | None) -> Panel:
-        file, told = sample_file(self.name)
-        if self.path is not None:
-            file, told = Path(self.path).expanduser(), self.path
-        items = read_items(file)
-        facts: dict[str, object] = {"dataset": self.name, "source": self.source}
-        facts |= {"file": told, "task_description": self.task_description}
-        facts["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+        found = find_rows(self.name, self.source, self.path, self.hub or {})
+        items, skipped = self._items(found.files, found.where, limit)
+        facts: dict[str, object] = {"dataset": self.name, "source": self.source, **found.facts}
+        facts["task_description"] = self.task_description
+        if self.source != "hub":
+            facts["sha256"] = hashlib.sha256(found.files[0].read_bytes()).hexdigest()
+        if skipped:
+            facts["skipped_rows"] = list(skipped)
         return peer_panel(items, self.references, self.task, facts).head(limit)
+
+    def _items(
+        self, files: Sequence[Path], where: str, limit: int | None
+    ) -> tuple[list[PeerItem], tuple[int, ...]]:
+        """Rows of our own form, else as ``fields`` says; and which were skipped."""
+        if self.fields is None or (self.source != "hub" and _own(files[0])):
+            return read_items(files[0]), ()
+        from judgelab.dataset.peer_rows import Fields
+
+        return Fields.of(self.fields).items(each_row(files), where, limit)
+
+
+def _own(file: Path) -> bool:
+    """Whether a file's first row is of our own form."""
+    if file.suffix.lower() == ".parquet":
+        return False
+    first = read_rows([file], 1)
+    return not first or "texts" in first[0]
 
 
 def peer_panel(

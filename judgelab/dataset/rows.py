@@ -28,8 +28,12 @@ def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
         DataError: a file is missing or is not what its suffix says.
         MissingExtraError: parquet without the package ``datasets``.
     """
-    rows = itertools.chain.from_iterable(_rows_of(file) for file in files)
-    return list(itertools.islice(rows, limit))
+    return list(itertools.islice(each_row(files), limit))
+
+
+def each_row(files: Sequence[Path]) -> Iterator[Row]:
+    """The rows of ``read_rows`` one by one, for files that are too large to be held."""
+    return itertools.chain.from_iterable(_rows_of(file) for file in files)
 
 
 def text_at(row: Row, field: str) -> str | None:
@@ -51,8 +55,8 @@ def text_at(row: Row, field: str) -> str | None:
         value = row[field]
     else:
         for part in field.removesuffix(".*").split("."):
-            value = _child(_unpacked(value), part)
-        value = _sections(_unpacked(value)) if field.endswith(".*") else value
+            value = child(unpacked(value), part)
+        value = _sections(unpacked(value)) if field.endswith(".*") else value
     if value is not None and not isinstance(value, str):
         raise TypeError(f"is not text but {type(value).__name__}")
     if value is not None:
@@ -70,7 +74,8 @@ def _sections(form: object) -> object:
     )
 
 
-def _unpacked(value: object) -> object:
+def unpacked(value: object) -> object:
+    """What a column of JSON text holds (None where it is no JSON); other values as they are."""
     if not isinstance(value, str):
         return value
     try:
@@ -79,7 +84,8 @@ def _unpacked(value: object) -> object:
         return None
 
 
-def _child(value: object, part: str) -> object:
+def child(value: object, part: str) -> object:
+    """One step of a path: a key, a number from either end, or a slice; KeyError without it."""
     if isinstance(value, Mapping) and part in value:
         return value[part]
     if isinstance(value, str) or not isinstance(value, Sequence):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel, rng_for
 from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
-from judgelab.dataset.provenance import SourcedDataset, sample_file
+from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, fetch, sample_file
+from judgelab.dataset.rows import Row, each_row
 
 PREFIXES = ("", "yelp_academic_dataset_")
 KIND = "Restaurants"
@@ -24,7 +25,8 @@ class Yelp(SourcedDataset):
 
     From the Yelp Open Dataset the paper takes 300 restaurants at random among those with at
     least 50 reviews of at least 1000 characters, and three such reviews of each at random. The
-    synopsis is the restaurant's categories; there is no source text.
+    synopsis is the restaurant's categories; there is no source text. On the Hub lie copies in which
+    every review carries its business: rows of business_id, name, categories, review_id and text.
 
     Args:
         task_description: one line for prompts.
@@ -36,9 +38,8 @@ class Yelp(SourcedDataset):
         characters: length of a long review.
         references: agents that are references; empty: each text is compared with all others.
         seed: of the draws.
+        hub: where such a copy lies; its size is that of the whole dataset.
     """
-
-    SOURCES = ("sample", "path")
 
     task_description: str
     noun: str = "restaurant"
@@ -48,9 +49,11 @@ class Yelp(SourcedDataset):
     characters: int = 1000
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
+    hub: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_keys(self.hub, HUB, "dataset.hub")
         counts = (self.restaurants, self.reviews, self.minimum, self.characters)
         if min(counts) < 1 or self.reviews > self.minimum:
             raise ConfigError(
@@ -61,38 +64,43 @@ class Yelp(SourcedDataset):
     def _panel(self, limit: int | None) -> Panel:
         facts: dict[str, object] = {"dataset": "yelp", "source": self.source}
         facts["task_description"] = self.task_description
-        if self.path is None:
+        if self.source == "sample":
             file, facts["file"] = sample_file("yelp")
             items = read_items(file)
         else:
-            facts |= {"file": self.path, "seed": self.seed, "minimum": self.minimum}
-            facts["characters"] = self.characters
-            items = self._drawn(Path(self.path).expanduser())
+            facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
+            items = self._drawn(self._reviews(facts))
         return peer_panel(items, self.references, "review", facts).head(limit)
 
-    def _drawn(self, folder: Path) -> list[PeerItem]:
-        businesses = {
-            str(row["business_id"]): row
-            for row in _lines(_file(folder, "business"), ("business_id",))
-            if KIND in _categories(row)
-        }
-        reviews = _file(folder, "review")
-        count = Counter(name for name, _, _ in self._long(reviews) if name in businesses)
+    def _reviews(self, facts: dict[str, object]) -> Reviews:
+        """Where the reviews are, which goes into ``facts``."""
+        if self.source == "hub":
+            found = fetch(self.hub)
+            facts |= found.facts
+            return Joined(found.files, found.where)
+        facts["file"] = self.path
+        folder = Path(str(self.path)).expanduser()
+        return Separate(_file(folder, "business"), _file(folder, "review"), repr(str(folder)))
+
+    def _drawn(self, data: Reviews) -> list[PeerItem]:
+        businesses = data.restaurants()
+        long = ((n, r, t) for n, r, t in data.reviews(self.characters) if n in businesses)
+        count = Counter(name for name, _, _ in long)
         fit = sorted(name for name, found in count.items() if found >= self.minimum)
         if len(fit) < self.restaurants:
             raise DataError(
-                f"{str(folder)!r} has {len(fit)} restaurants with {self.minimum} reviews of "
+                f"{data.where} has {len(fit)} restaurants with {self.minimum} reviews of "
                 f"{self.characters} characters: set dataset.restaurants to no more than that."
             )
         order = rng_for(self.seed, "yelp", "restaurants").permutation(len(fit))
         drawn = [fit[k] for k in order[: self.restaurants]]
         texts: dict[str, dict[str, str]] = {name: {} for name in drawn}
-        for name, review, text in self._long(reviews):
+        for name, review, text in data.reviews(self.characters):
             if name in texts:
                 texts[name][review] = text
         return [self._item(businesses[name], texts[name]) for name in drawn]
 
-    def _item(self, business: Mapping[str, Any], texts: Mapping[str, str]) -> PeerItem:
+    def _item(self, business: Row, texts: Mapping[str, str]) -> PeerItem:
         name = str(business["business_id"])
         order = rng_for(self.seed, "yelp", name).permutation(len(texts))[: self.reviews]
         names = sorted(texts)
@@ -100,15 +108,79 @@ class Yelp(SourcedDataset):
         chosen = tuple(texts[names[k]] for k in order)
         return PeerItem(name, "", ", ".join(_categories(business)), chosen, meta=meta)
 
-    def _long(self, file: Path) -> Iterator[tuple[str, str, str]]:
-        """(business, review, text) of every long review."""
-        for row in _lines(file, ("business_id", "review_id", "text"), self.characters):
-            text = str(row["text"])
-            if len(text) >= self.characters:
-                yield str(row["business_id"]), str(row["review_id"]), text
+
+class Reviews(Protocol):
+    """Restaurants and their reviews; too many to be held, so they are read through twice."""
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        ...
+
+    def restaurants(self) -> dict[str, Row]:
+        """Id -> what is known of it."""
+        ...
+
+    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
+        """(business, review, text) of every review of so many characters."""
+        ...
 
 
-def _categories(business: Mapping[str, Any]) -> list[str]:
+@dataclass(frozen=True)
+class Separate:
+    """Yelp's own two files."""
+
+    business: Path
+    review: Path
+    where: str
+
+    def restaurants(self) -> dict[str, Row]:
+        """See Reviews."""
+        rows = _lines(self.business, ("business_id",))
+        return {str(row["business_id"]): row for row in rows if KIND in _categories(row)}
+
+    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
+        """See Reviews."""
+        rows = _lines(self.review, ("business_id", "review_id", "text"), shortest)
+        return _long(rows, shortest)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Rows in which a review carries its business."""
+
+    files: Sequence[Path]
+    where: str
+
+    def restaurants(self) -> dict[str, Row]:
+        """See Reviews."""
+        kept = ("business_id", "name", "city", "categories")
+        return {
+            str(row["business_id"]): {key: row.get(key) for key in kept}
+            for row in self._rows()
+            if KIND in _categories(row)
+        }
+
+    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
+        """See Reviews."""
+        return _long(self._rows(), shortest)
+
+    def _rows(self) -> Iterator[Row]:
+        for row in each_row(self.files):
+            for key in ("business_id", "review_id", "text", "categories"):
+                if key not in row:
+                    raise DataError(f"{self.where}: there is no column {key!r}.")
+            yield row
+
+
+def _long(rows: Iterable[Row], shortest: int) -> Iterator[tuple[str, str, str]]:
+    for row in rows:
+        text = str(row["text"])
+        if len(text) >= shortest:
+            yield str(row["business_id"]), str(row["review_id"]), text
+
+
+def _categories(business: Row) -> list[str]:
     return [part.strip() for part in str(business.get("categories") or "").split(",")]
 
 

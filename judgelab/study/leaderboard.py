@@ -32,7 +32,9 @@ LEVEL = 0.90
 SIZE = "parameters"
 NOTE = (
     "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what share "
-    "of resamples of the items a candidate came first (no probability of being best)."
+    "of resamples of the items a candidate came first (no probability of being best). An item's "
+    "score is the mean over the references that the text could be held against; pairs counts texts "
+    "with each reference."
 )
 NO_BASELINE = "There is no human baseline."
 NAMES = ("model", "candidate")
@@ -82,7 +84,10 @@ class Leaderboard(Study):
             )
         agents = [panel.agents[k] for k in candidates]
         ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
-        against = values if directed is None else directed.values[:, candidates]
+        references = [k for k, agent in enumerate(panel.agents) if agent.reference]
+        against = values[..., None]
+        if directed is not None:
+            against = directed.values[:, candidates][:, :, references]
         rows = self._rows(agents, ranking, against, others)
         baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
         made = [Table("leaderboard", "Leaderboard", rows, NOTE, LEVEL)]
@@ -135,6 +140,8 @@ class Leaderboard(Study):
                 "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
                 **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
             }
+            row["pairs"] = int(pairs[:, k].size)
+            row["pairs_unscored"] = int(np.isnan(pairs[:, k]).sum())
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:
                 row["parameters"] = size
@@ -157,6 +164,7 @@ class Leaderboard(Study):
         }
         summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
         summary["clean/unscored_texts"] = int(np.isnan(values).sum())
+        summary["clean/unscored_pairs"] = sum(int(str(row["pairs_unscored"])) for row in rows)
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 

@@ -8,6 +8,7 @@ from judgelab.report.tables import records
 
 PEOPLE = Mark(style.HUES[1], "D")
 MACHINE = Mark(style.HUES[0])
+BAND = {"color": style.HUES[1], "alpha": 0.12, "lw": 0}
 OBSERVED = {
     "unpaired": (MACHINE, "observed, each system on its own items"),
     "paired": (Mark(style.HUES[1], "D", hollow=True), "observed, both on the same items"),
@@ -20,7 +21,7 @@ MODELS = {
 
 
 def leaderboard(tables: Tables) -> Drawn:
-    """One row per candidate, best on top; a dashed line at the human baseline."""
+    """One row per candidate, best on top; a band and a dashed line at the human baseline."""
     frame = tables["leaderboard"]
     figure, side = style.single(0.9 + 0.3 * len(frame))
     heights = style.name_rows(side, frame["candidate"])
@@ -28,18 +29,24 @@ def leaderboard(tables: Tables) -> Drawn:
         person = row["kind"] == "human"
         if style.interval(side, y, row, PEOPLE if person else MACHINE) and person:
             style.reference_line(side, row["value"])
+            side.axvspan(row["low"], row["high"], **BAND)
         style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
     side.set_xlabel("Mean score, 90 % interval")
     said = "Lines and ranks are 90 % intervals over items."
     if "human" in set(frame["kind"]):
-        said += " Diamonds and the dashed line are people."
+        said += " Diamonds, the dashed line and the band are people."
     return Drawn("Leaderboard", figure, style.with_n(said, frame))
 
 
 def size(tables: Tables) -> Drawn:
     """Score against the number of parameters."""
-    frame = tables["leaderboard"].dropna(subset=["parameters", "value"])
+    whole = tables["leaderboard"]
+    frame = whole.dropna(subset=["parameters", "value"])
     figure, side = style.single(3.6)
+    people = whole[whole["kind"] == "human"].dropna(subset=["value"])
+    for row in records(people):
+        side.axhline(row["value"], **style.DASHED)
+        side.axhspan(row["low"], row["high"], **BAND)
     for row in records(frame):
         x, y = row["parameters"], row["value"]
         down, up = y - row["low"], row["high"] - y
@@ -52,8 +59,9 @@ def size(tables: Tables) -> Drawn:
     side.xaxis.set_major_formatter(style.TICKS)
     side.grid(axis="y")
     side.margins(x=0.15)
-    known = int(tables["leaderboard"]["parameters"].notna().sum())
-    said = f"Score against size for the {known} candidates whose size is known."
+    said = f"Score against size for the {len(frame)} candidates whose size is known."
+    if len(people):
+        said += " The dashed line and the band are people, with their 90 % interval."
     return Drawn("Score against size", figure, said)
 
 

@@ -14,6 +14,7 @@ import pytest
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.gem_released import GemReleased
 from judgelab.dataset.peer_texts import PeerTexts
+from judgelab.dataset.provenance import Provenance
 from judgelab.dataset.yelp import Yelp
 
 ROW = {"id": 1, "source": "s", "synopsis": "z", "texts": ["a", "b"], "grades": ["A", 2.5]}
@@ -89,7 +90,7 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="every reviewer"):
         peers(file, references=["reviewer_1", "reviewer_2"]).load()
     common: Any = {"name": "yelp", "task": "t", "task_description": "d", "noun": "n"}
-    with pytest.raises(ConfigError, match="must be one of sample, path"):
+    with pytest.raises(ConfigError, match="no public copy of yelp is known"):
         PeerTexts(**common, source="hub")
     with pytest.raises(ConfigError, match="go together"):
         PeerTexts(**common, source="path")
@@ -240,3 +241,90 @@ def test_an_export_without_rows_is_refused(tmp_path: Path) -> None:
     }
     with pytest.raises(DataError, match="has no rows"):
         export(tmp_path / "empty.parquet", **columns).load()
+
+
+SECTIONS = ["summary_of_the_paper", "clarity,_quality"]
+FORM = {"id": "paper", "synopsis": "abstract", "reviews": "json.reviews", "form": "content"}
+
+
+def paper(number: int, *reviews: Mapping[str, Any]) -> dict[str, Any]:
+    held = json.dumps({"reviews": [{"content": one} for one in reviews]})
+    return {"paper": f"p{number}", "abstract": "About it.", "json": held}
+
+
+def test_reviews_of_a_public_dataset_are_read_by_their_form(tmp_path: Path) -> None:
+    """The Hub's layout: JSON in a column, a form for each review, grades that stay out."""
+    forms = [
+        {"summary_of_the_paper": f"S{k}", "clarity,_quality": f"C{k}", "rating": "8: accept"}
+        for k in range(3)
+    ]
+    rows = [paper(0, *forms[:2]), paper(1, forms[0]), paper(2, *forms), paper(3, *forms)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "p.parquet")
+    fields = {**FORM, "sections": SECTIONS, "reviewers": 2}
+    panel = peers(tmp_path / "p.parquet", fields=fields, references=["reviewer_2"]).load(limit=2)
+    assert [item.id for item in panel.items] == ["p0", "p2"]
+    assert panel.provenance["skipped_rows"] == [1]
+    assert panel.items[0].synopsis == "About it."
+    assert panel.texts[0] == (
+        "Summary Of The Paper:\n\nS0\n\nClarity, Quality:\n\nC0",
+        "Summary Of The Paper:\n\nS1\n\nClarity, Quality:\n\nC1",
+    )
+    own = lines(tmp_path / "p.jsonl", [ROW])
+    assert peers(own, fields=fields).load().texts == (("a", "b"),), "our own form is known"
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        (
+            {"sections": ["review"]},
+            "none of the sections review, but summary_of_the_paper",
+        ),
+        ({"sections": SECTIONS, "reviewers": 9}, "no row has 9 reviews"),
+        (
+            {"sections": SECTIONS, "reviews": "json.all"},
+            "no 'json.all'; columns present: paper, abstract",
+        ),
+        ({"sections": SECTIONS, "synopsis": "gist"}, "'gist' is missing"),
+    ],
+)
+def test_other_forms_than_expected_are_named(
+    tmp_path: Path, fields: dict[str, Any], fault: str
+) -> None:
+    row = paper(0, *[{"summary_of_the_paper": "S", "clarity,_quality": "C"}] * 3)
+    pd.DataFrame([row]).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(DataError, match=fault):
+        peers(tmp_path / "p.parquet", fields={**FORM, **fields}).load()
+    with pytest.raises(ConfigError, match=r"dataset\.fields\.rewiews"):
+        peers(tmp_path / "p.parquet", fields={**FORM, "rewiews": "x"}).load()
+
+
+def test_yelp_with_business_and_review_in_one_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same restaurants and reviews from the joined table as from Yelp's two files."""
+    rows = [
+        {
+            "business_id": f"b{b}",
+            "name": f"N{b}",
+            "categories": "Restaurants, Thai" if b else "Bars",
+            "review_id": f"r{b}{k}",
+            "text": f"{b}{k}" * 600,
+        }
+        for b in range(4)
+        for k in range(5)
+    ]
+    table = pd.DataFrame(rows)
+    table.to_parquet(tmp_path / "joined.parquet")
+    names = ["business_id", "name", "categories"]
+    businesses = table[names].drop_duplicates()
+    businesses.to_json(tmp_path / "business.json", orient="records", lines=True)
+    table.drop(columns=names[1:]).to_json(tmp_path / "review.json", orient="records", lines=True)
+    settings: Any = {"task_description": "d", "restaurants": 3, "minimum": 5}
+    found = Provenance((tmp_path / "joined.parquet",), {"commit": "c"}, "the Hub")
+    monkeypatch.setattr("judgelab.dataset.yelp.fetch", lambda hub: found)
+    hub = Yelp(source="hub", hub={"id": "x/y"}, **settings).load()
+    local = Yelp(source="path", path=str(tmp_path), **settings).load()
+    assert hub.texts == local.texts and hub.items == local.items
+    assert hub.items[0].synopsis == "Restaurants, Thai" and len(hub.items) == 3
+    assert hub.provenance["commit"] == "c"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from experiments.gem.printed import METRICS, read_printed
 from judgelab.core.errors import DataError
 from judgelab.report.tables import frame
 from judgelab.study.leaderboard import read_benchmarks
@@ -74,3 +75,14 @@ def test_faults_of_the_file_are_named(tmp_path: Path, text: str, fault: str) -> 
 def test_names_stay_as_written(tmp_path: Path) -> None:
     known = read_benchmarks(written(tmp_path, "model,quiz\n007,1\nNone,2\n"))
     assert list(known.table.index) == ["007", "None"]
+
+
+def test_the_shipped_benchmarks_give_table_5() -> None:
+    """Models stand in the order of Tables 6 and 7; the paper's 21 cells are Pearson's."""
+    known, printed = read_benchmarks("gre_bench.csv"), read_printed()
+    for metric, column in METRICS.items():
+        scores = dict(zip(known.table.index, printed.board("6", column).values(), strict=True))
+        table = known.correlations({str(name): score for name, score in scores.items()})
+        found = {r["with"]: r["value"] for r in table.rows if r["correlation"] == "pearson"}
+        for benchmark, number in printed.table5[metric].items():
+            assert round(float(str(found[benchmark])), 2) == number, (metric, benchmark)
