@@ -101,6 +101,6 @@ def both(x: Mapping[str, float], y: Mapping[str, float]) -> tuple[Estimate, Esti
     shared = [model for model in x if model in y]
     left, right = ([side[model] for model in shared] for side in (x, y))
     return (
-        agreement(left, right, "pearson", DRAWS),
+        agreement(left, right, "pearson", DRAWS, interval="percentile"),
         agreement(left, right, "spearman", DRAWS),
     )

@@ -76,7 +76,7 @@ def _attack_rows(label: str, clean: ReleasedDomain, attacked: ReleasedDomain) ->
         released = _change(clean, attacked, mechanism, corrected=False)
         corrected = _change(clean, attacked, mechanism, corrected=True)
         rows += [
-            cell("4", label, f"{column} delta", _score(released), _score(corrected)),
+            cell("4", label, f"{column} delta", _released_score(released), _score(corrected)),
             cell("4", label, f"{column} delta d", _released_d(released), _corrected_d(corrected)),
         ]
         if mechanism in JUDGES:
@@ -108,6 +108,12 @@ def _score(change: _Change | None) -> Estimate | None:
     return None if change is None else score_delta(*change.scores, draws=DRAWS)
 
 
+def _released_score(change: _Change | None) -> Estimate | None:
+    if change is None:
+        return None
+    return score_delta(*change.scores, draws=DRAWS, interval="percentile")
+
+
 def _corrected_d(change: _Change | None) -> Estimate | None:
     return None if change is None else effect_size_delta(*change.effects, draws=DRAWS)
 
@@ -116,7 +122,7 @@ def _released_d(change: _Change | None) -> Estimate | None:
     """Like the corrected one, but a run whose scores have no spread counts as d = 0."""
     if change is None:
         return None
-    estimate = effect_size_delta(*change.effects, draws=DRAWS)
+    estimate = effect_size_delta(*change.effects, draws=DRAWS, interval="percentile")
     if math.isfinite(estimate.value):
         return estimate
     before, after = (np.nan_to_num(effect_size(side)) for side in change.effects)
@@ -174,7 +180,7 @@ def _average_rows(
         if min(len(released), len(corrected)) < len(attacks):
             rows += [cell("4", "average", f"{column} {what}") for what in ("delta", "delta d")]
             continue
-        deltas = [_score(change) for change in released]
+        deltas = [_released_score(change) for change in released]
         effects = [_released_d(change) for change in released]
         rows += [
             cell("4", "average", f"{column} delta", _spread(deltas), _mean_score(corrected)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from experiments.peer_prediction.baseline import rouge1, set_rouge1
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
@@ -11,8 +11,8 @@ from judgelab.core.errors import DataError
 from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_mean
 
-DRAWS = 2000
 COLUMNS = ("TVD-MI", "Judge+ctx", "Judge-ctx")
 
 
@@ -73,7 +73,14 @@ def _agent_rows(
     # Only the paper's own domain is looked up in its table.
     key = name if data.domain == named else label
     return [
-        cell("6", key, column, _mean(released, position), _mean(corrected, position), label=label)
+        cell(
+            "6",
+            key,
+            column,
+            _mean(released, position, bootstrap_mean),
+            _mean(corrected, position, item_mean),
+            label=label,
+        )
         for column, (released, corrected) in scores.items()
     ]
 
@@ -82,5 +89,7 @@ def _chosen(scores: FloatArray | None, shown: Sequence[int]) -> FloatArray | Non
     return None if scores is None else scores[:, list(shown)]
 
 
-def _mean(scores: FloatArray | None, position: int) -> Estimate | None:
-    return None if scores is None else bootstrap_mean(scores[:, position], draws=DRAWS)
+def _mean(
+    scores: FloatArray | None, position: int, mean: Callable[[FloatArray], Estimate]
+) -> Estimate | None:
+    return None if scores is None else mean(scores[:, position])

@@ -15,9 +15,15 @@ from judgelab.core.errors import DataError
 from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 
 DRAWS = 2000
 """Bootstrap resamples, as in the released code."""
+
+
+def interval_of(*, corrected: bool) -> Kind:
+    """Intervals that hold, or the release's percentile bootstrap over items."""
+    return "items" if corrected else "percentile"
 
 
 def differences(
@@ -35,7 +41,9 @@ def effect(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Estimate
     """d of one mechanism with its interval and sign-flip p; None where it was not run."""
     scores = agent_scores(data, mechanism, corrected=corrected)
     difference = differences(data, scores, corrected=corrected)
-    return None if difference is None else paired_effect_size(difference, draws=DRAWS)
+    if difference is None:
+        return None
+    return paired_effect_size(difference, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
 def table2(domains: Sequence[ReleasedDomain]) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from experiments.peer_prediction.effect_sizes import interval_of
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
@@ -48,7 +49,7 @@ def auc(
         balanced=balanced,
         item_seeds=[int(item) for item in data.ids(mechanism)],
     )
-    return macro_auc(items, draws=DRAWS)
+    return macro_auc(items, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
 def table3(domains: Sequence[ReleasedDomain]) -> Table:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.calibration import pair_means
 from judgelab.stats.ranking.confidence import confidence
 
@@ -23,7 +23,7 @@ def rose_table(scores: pd.DataFrame) -> Table:
     rows: list[dict[str, Value]] = []
     for system, (percent, _, _) in paper()["rankings"]["CNNDM"].items():
         part = scores[scores["system"] == paper()["release"][system]]
-        mean = bootstrap_mean(part["acu"].to_numpy(dtype=np.float64))
+        mean = item_mean(part["acu"].to_numpy(dtype=np.float64))
         error = float(part["acu"].std(ddof=1)) / np.sqrt(len(part))
         printed = percent / 100
         rows.append(

@@ -41,8 +41,6 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         if str(key).endswith("_kept"):
             yield f"What the {str(key).removesuffix('_kept')} kept: {value}."
     yield from trained(context.evaluation_lm, panel)
-    if len(panel.items) < FEW_ITEMS:
-        yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
 
 
 def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:

@@ -30,8 +30,8 @@ from judgelab.finetune.settings import Settings
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import TRAINED_ON, training_on
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 
@@ -185,7 +185,7 @@ class Finetune(Study):
         after = values["after"]
         values["change"] = {name: after[name] - old for name, old in values["before"].items()}
         return {
-            (state, name): bootstrap_mean(items, self.bootstrap, self.settings.seed)
+            (state, name): item_mean(items)
             for state, group in values.items()
             for name, items in group.items()
         }
@@ -300,7 +300,7 @@ def _figures_table(made: Trained, figures: Estimates) -> Table:
         ({"panel": state, "statistic": name, "meaning": MEANING[name]}, one)
         for (state, name), one in figures.items()
     ]
-    note = "Means over held-out papers, 95 % intervals by resampling them; change is paired."
+    note = "Means over held-out papers, 95 % intervals over them; change is paired."
     if not made.papers.held_out.items:
         note = NOTHING_HELD_OUT
     return estimate_table("held_out", "What fine-tuning changes on held-out papers", cells, note)

@@ -208,7 +208,7 @@ class Benchmarks:
             for column in self.table.columns
             for method in METHODS
         ]
-        note = "Over models; n counts those with both numbers. Intervals resample models."
+        note = "Over models; n counts those with both numbers. Intervals are over models."
         if self.left_out:
             listed = ", ".join(self.left_out)
             note += f" Left out, as they hold other things than numbers: {listed}."

@@ -46,7 +46,7 @@ class Symmetry(Study):
         panel, measured = self._measured(context)
         write_records(context, panel, measured)
         arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
-        found = joint_symmetry(*arrays, draws=self.bootstrap, seed=context.seed)
+        found = joint_symmetry(*arrays)
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
         for (per, method), estimate in found.items():
             summary |= entries(f"{per}/{method}", estimate, *WITHOUT_P)
@@ -54,7 +54,7 @@ class Symmetry(Study):
             "symmetry",
             "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
             [({"per": per, "correlation": how}, one) for (per, how), one in found.items()],
-            "Each unordered pair of texts once; intervals resample items; n counts items.",
+            "Each unordered pair of texts once; intervals over items; n counts items.",
         )
         return Result(
             summary=summary,

@@ -21,7 +21,6 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.discrimination.standardized import standardized_mean_difference, verdict
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.tables import (
@@ -30,6 +29,8 @@ from judgelab.study.common.tables import (
     diagnostics_tables,
     entries,
     estimate_table,
+    kind_of,
+    mean_over_items,
     read_by,
 )
 
@@ -73,7 +74,7 @@ class Validation(Study):
             items, whose rows belong together; paper: paired normal interval over rows, 1.96
             standard errors; released: 1.645, which is what the printed intervals match.
         references: agents to be held against; null: those the data marks.
-        bootstrap: sign flips behind the p value, and resamples of the items elsewhere.
+        bootstrap: sign flips behind the p value; under paper|released also resamples of the items.
     """
 
     definition: Definition = "corrected"
@@ -95,11 +96,12 @@ class Validation(Study):
         rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
         change = self._change(rows, context.seed) if len(states) > 1 else None
         word = "" if change is None else verdict(context.attack.expects, change)
-        human = _human_correlations(states["clean"], self.bootstrap, context.seed)
+        how = (self.definition, self.bootstrap, context.seed)
+        human = _human_correlations(states["clean"], *how)
         made = [
             None if change is None else self._change_table(context, rows, change, word),
             _human_table(human) if human else None,
-            _agents_table(states, self.bootstrap, context.seed),
+            _agents_table(states, *how),
             _coverage_table(states, rows),
             *diagnostics_tables(states),
         ]
@@ -210,30 +212,34 @@ def _both_roles(panel: Panel) -> None:
     )
 
 
-def _human_correlations(clean: ScoredPanel, draws: int, seed: int) -> dict[str, Estimate]:
+def _human_correlations(
+    clean: ScoredPanel, definition: Definition, draws: int, seed: int
+) -> dict[str, Estimate]:
     """Spearman and Pearson of clean scores with human grades; empty without grades."""
     grades = human_scores(clean.panel)
     if np.isnan(grades).all():
         return {}
     return {
-        method: clustered_correlation(clean.values, grades, method, draws, seed)
+        method: clustered_correlation(
+            clean.values, grades, method, draws, seed, kind_of(definition)
+        )
         for method in METHODS
     }
 
 
 def _human_table(human: Mapping[str, Estimate]) -> Table:
     """Correlation with human grades (the paper's Table 1)."""
-    note = "Over texts; intervals resample items; n counts items, unscored texts."
+    note = "Over texts; intervals over items; n counts items, unscored texts."
     cells = [({"correlation": name}, found) for name, found in human.items()]
     return estimate_table("human", "Clean scores against human grades", cells, note)
 
 
-def _agents_table(states: Panels, draws: int, seed: int) -> Table:
+def _agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Mean score of each candidate."""
     cells = [
         (
             {"panel": name, "agent": state.panel.agents[k].name},
-            bootstrap_mean(state.values[:, k], draws, seed),
+            mean_over_items(state.values[:, k], definition, draws, seed),
         )
         for name, state in states.items()
         for k in state.candidates

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
+from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from judgelab.stats.discernment.wilcoxon import (
     Method,
@@ -23,7 +23,7 @@ from judgelab.stats.discernment.wilcoxon import (
     tidy,
 )
 from judgelab.stats.intervals.arrays import Floats, Mask, checked, checked_pair
-from judgelab.stats.intervals.bootstrap import item_draws
+from judgelab.stats.intervals.ends import added, share_ends
 
 Combine = Literal["harmonic", "printed"]
 """How p values of several metrics become one without weights: their harmonic mean,
@@ -240,35 +240,73 @@ def calibrate_summary(
     return SummaryThresholds(DiscernmentThreshold(*average), DiscernmentThreshold(*minimum))
 
 
-def resampled(
+class LeftOut(NamedTuple):
+    """D with all items and without each in turn, [1 + items, 2]: without weights, with weights.
+
+    Attributes:
+        d: what the ratings give.
+        most: what they would give if every item fell, by as much as it moved (those that did not
+            move: by the least of the others' moves).
+    """
+
+    d: Floats
+    most: Floats
+
+
+def left_out(
     original: ArrayLike,
     perturbed: ArrayLike,
     weights: Sequence[float] | None = None,
     how: How = How(),
-    *,
-    draws: int = 1000,
-    seed: int = 0,
-) -> tuple[Floats, Floats]:
-    """D and D^EW [draws] on items drawn with replacement.
+) -> LeftOut:
+    """D and its largest value on all items and without each of them; arguments of ``discernment``.
 
-    The same seed draws the same items for every perturbation and judge, so that averages over
-    perturbations and differences between judges can be formed draw by draw. D is a p value's
-    logarithm and itself grows with noise: on a judge that sees nothing the interval is wide and
-    lies above 0. It says how far D moves with the items, and tests nothing.
+    Averages and minima over perturbations, and differences between judges, can be formed of both
+    before ``discernment_ends`` makes an interval of them.
     """
-    first, second = checked_pair(original, perturbed, 2, "A bootstrap")
-    items, metrics = first.shape
-    drawn = item_draws(items, draws, seed)
-    differences = first - second
-    share = metric_weights(metrics, weights)
-    block = max(1, BLOCK // max(differences.size, 1))
-    parts = []
-    for start in range(0, draws, block):
-        some = np.moveaxis(differences[drawn[start : start + block]], 1, 2)
-        log_p = signed_rank_log_p(some, how.zero_method, how.method)
-        parts.append(combined(log_p, share, how.combine))
-    d, d_ew = np.concatenate(parts, axis=1)
-    return d, d_ew
+    first, second = checked_pair(original, perturbed, 2, "An interval")
+    differences = tidy(first - second)
+    moves = np.abs(differences)
+    least = np.where(moves > 0, moves, np.inf).min(axis=0, initial=np.inf)
+    full = np.where(moves == 0, np.where(np.isinf(least), 1.0, least), moves)
+    share = metric_weights(first.shape[1], weights)
+    sides = []
+    for values in (differences, full):
+        sets = np.repeat(values.T[None], len(values) + 1, axis=0)  # [1 + items, metrics, items]
+        items = np.arange(len(values))
+        sets[items + 1, :, items] = np.nan
+        log_p = signed_rank_log_p(sets, how.zero_method, how.method)
+        sides.append(np.stack(combined(log_p, share, how.combine), axis=-1))
+    return LeftOut(sides[0], sides[1])
+
+
+def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Ends [...] of D's 95 % interval: what as many other items of the kind would give.
+
+    D is the logarithm of a p value: bounded on n items, and not normal near either end. As a normal
+    deviate, in units of that of the largest D on the same items, it behaves as the share of ranks
+    that fell does; that share has Wilson's interval over items (``share_ends``), whose ends are
+    turned back into D. It says how far D moves with the items, and tests nothing.
+
+    Args:
+        d, most: [..., 1 + items], as of ``left_out``.
+    """
+    top = _deviate(most)
+    fell = np.clip((1 + _quotient(_deviate(d), top)) / 2, 0.0, 1.0)
+    low, high = share_ends(added(fell[..., 0], fell[..., 1:]))
+    ends = [-log_ndtr(-(2 * end - 1) * top[..., 0]) / UNIT for end in (low, high)]
+    return np.asarray(ends[0]), np.asarray(ends[1])
+
+
+def _deviate(d: Floats) -> Floats:
+    """The standard normal deviate that is exceeded with the p of D; 0 for D = 0, nothing moved."""
+    deviate = -ndtri_exp(np.where(d > 0, -d * UNIT, np.where(d == 0, -np.log(2), np.nan)))
+    return np.asarray(deviate, dtype=np.float64)
+
+
+def _quotient(value: Floats, largest: Floats) -> Floats:
+    """0 where no D above that of chance is possible."""
+    return np.where(largest > 0, value / np.where(largest > 0, largest, 1.0), 0.0 * value)
 
 
 def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:

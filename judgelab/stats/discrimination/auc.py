@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, average_ranks, disjoint_masks, divide
-from judgelab.stats.intervals.bootstrap import mean_with_p
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind, with_p
 
 Indices = NDArray[np.intp]
 
@@ -97,13 +97,15 @@ def pair_auc(
     return row_auc(positives, negatives)
 
 
-def macro_auc(row_aucs: ArrayLike, draws: int = 1000, seed: int = 0) -> Estimate:
-    """Mean AUC over items with an item-bootstrap percentile interval.
+def macro_auc(
+    row_aucs: ArrayLike, draws: int = 1000, seed: int = 0, interval: Kind = "items"
+) -> Estimate:
+    """Mean AUC over items with Wilson's interval (``share_ends``), or the papers' ``percentile``.
 
     p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): the AUCs of a score
     that is independent of the classes are symmetric about 1/2.
     """
-    return mean_with_p(row_aucs, draws, seed, null=0.5)
+    return with_p(row_aucs, interval, draws, seed, null=0.5, bounds=(0.0, 1.0))
 
 
 def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:

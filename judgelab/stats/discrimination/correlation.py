@@ -1,7 +1,7 @@
 """Correlation of two score tables on the same items and agents, clustered by item.
 
-Cells of one item are not independent, so intervals resample whole items. Every resample is
-evaluated exactly (ranks and pairs are those of the resampled cells, not of the original ones),
+Cells of one item are not independent, so intervals leave out whole items, one at a time. Every
+set of items is evaluated exactly (ranks and pairs are those of the cells left, not of all of them),
 but given as counts per item, without being built.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
@@ -19,15 +19,14 @@ from scipy.special import stdtr
 
 from judgelab.stats.intervals.arrays import Floats, Mask, average_ranks, checked_pair, divide
 from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
+from judgelab.stats.intervals.ends import NEARLY_ONE, fisher_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 
 Method = Literal["spearman", "pearson", "kendall"]
 Evaluate = Callable[[Floats], Floats]
 """From counts [draws, items] to the correlation [draws] of the pooled cells in which every item
 occurs as often as its count says; NaN where that is undefined."""
-
-NEARLY_ONE = 1 - 1e-9
-"""Correlations are cut off here before Fisher's z, which is infinite at 1."""
 
 CHUNK = 1 << 19
 """Array elements held at a time, so that memory does not grow with the number of draws."""
@@ -39,13 +38,15 @@ def clustered_correlation(
     method: Method = "spearman",
     draws: int = 2000,
     seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Correlation pooled over all (item, agent) cells, with an item-clustered interval.
 
     Args:
         x, y: [items, agents], the same items and agents; NaN where unscored.
         method: spearman (average ranks), pearson, or kendall (tau-b: corrected for ties).
-        draws, seed: bootstrap resamples of items.
+        draws, seed: bootstrap resamples of items (percentile).
+        interval: from leaving out each item (``fisher_ends``), or the percentile bootstrap.
 
     Returns:
         n: items with at least one cell scored in both; unscored: *cells* left out because x or
@@ -65,9 +66,12 @@ def clustered_correlation(
     value = float(evaluate(np.ones((1, len(first))))[0])
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
-    samples = evaluate(item_weights(len(first), draws, seed))
-    low, high = percentile_interval(samples)
-    return Estimate(value, low, high, n, unscored, _jackknife_p(evaluate, value, scored))
+    without = evaluate(_all_but_one(scored))
+    if interval == "percentile":
+        low, high = percentile_interval(evaluate(item_weights(len(first), draws, seed)))
+    else:
+        low, high = map(float, fisher_ends(value, without))
+    return Estimate(value, low, high, n, unscored, _jackknife_p(value, without))
 
 
 def item_correlations(
@@ -80,14 +84,19 @@ def item_correlations(
     return _row_pearson(first, second)
 
 
-def _jackknife_p(evaluate: Evaluate, value: float, scored: Mask) -> float:
-    """p of no correlation, with what leaving out each item in turn does to Fisher's z."""
+def _all_but_one(scored: Mask) -> Floats:
+    """Counts [items with a cell, items]: every item once, but one."""
     items = np.flatnonzero(scored.any(axis=1))
     weights = np.ones((len(items), len(scored)))
     weights[np.arange(len(items)), items] = 0.0
-    z = np.arctanh(np.clip(np.append(evaluate(weights), value), -NEARLY_ONE, NEARLY_ONE))
+    return weights
+
+
+def _jackknife_p(value: float, left: Floats) -> float:
+    """p of no correlation, with what leaving out each item in turn does to Fisher's z."""
+    z = np.arctanh(np.clip(np.append(left, value), -NEARLY_ONE, NEARLY_ONE))
     without, whole = z[:-1], float(z[-1])
-    n = len(items)
+    n = len(left)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     if np.isnan(error):
         return error

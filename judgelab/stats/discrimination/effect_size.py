@@ -5,9 +5,10 @@ The paired effect size follows the released code of the TVD-MI paper (its sectio
 differences is divided by their standard deviation *over items*. It is a d_z: it grows when
 items are homogeneous, and is not comparable with the usual pooled d over agents.
 
-Attacked and clean panels hold the same items, so the interval of a change resamples items once
-and evaluates both sides on the same resample. An item or agent scored on one side only is left
-out of both: a failed call is not an effect of the attack.
+Attacked and clean panels hold the same items, so the interval of a change takes each item's part
+in both sides together. An item or agent scored on one side only is left out of both: a failed call
+is not an effect of the attack. ``interval="percentile"`` is the released code's: the percentile
+bootstrap over items, both sides on one resample.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -27,13 +28,10 @@ from judgelab.stats.intervals.arrays import (
     row_means,
     unit_scale,
 )
-from judgelab.stats.intervals.bootstrap import (
-    item_weights,
-    mean_with_p,
-    percentile_interval,
-    sign_flip_p,
-)
+from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval, sign_flip_p
+from judgelab.stats.intervals.ends import Ends, t_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind, with_p
 
 
 def group_difference(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
@@ -77,71 +75,121 @@ def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
     return divide(means, spreads)
 
 
-def paired_effect_size(
-    difference: ArrayLike, draws: int = 2000, seed: int = 0, permutations: int = 2000
-) -> Estimate:
-    """d_z over items with a percentile bootstrap interval and a two-sided sign-flip p.
+def effect_size_ends(difference: Floats, less: Floats | None = None) -> Ends:
+    """Ends [...] of d_z, or of d_z minus that of ``less``, from leaving out each item in turn.
 
-    The interval resamples items; resamples without spread have no d and are left out. The
-    percentile interval is the released code's; for few items it is biased away from 0 and too
-    narrow (on normal data it covers .86 of the time at 12 items and .90 at 30, not .95).
+    Of [..., items], all scored. Student's t on the jackknife's pseudo-values, whose mean is d
+    without its bias away from 0. Their squared error is divided by n, not n - 1, as the jackknife
+    overstates it on few items. Exact intervals (noncentral t) hold on normal differences alone:
+    on exponential ones they cover from .74 to .997.
+    """
+    whole, without = _jackknifed(difference)
+    if less is not None:
+        other, other_without = _jackknifed(less)
+        whole, without = whole - other, without - other_without
+    n = difference.shape[-1]
+    pseudo = n * whole[..., None] - (n - 1) * without
+    centre = pseudo.mean(axis=-1, keepdims=True)
+    return t_ends(centre + np.sqrt((n - 1) / n) * (pseudo - centre))
+
+
+def _jackknifed(values: Floats) -> tuple[Floats, Floats]:
+    """d_z [...] and without each item in turn [..., items]; NaN where there is no spread."""
+    n = values.shape[-1]
+    mean = values.mean(axis=-1, keepdims=True)
+    off = values - mean
+    squares = (off**2).sum(axis=-1, keepdims=True)
+    left = np.maximum(squares - off**2 * (n / max(n - 1, 1)), 0.0) / max(n - 2, 1)
+    whole = divide(mean[..., 0], np.sqrt(squares[..., 0] / max(n - 1, 1)))
+    flat = left <= 1e-12 * squares  # equal but for rounding
+    return whole, divide(mean - off / max(n - 1, 1), np.sqrt(np.where(flat, 0.0, left)))
+
+
+def paired_effect_size(
+    difference: ArrayLike,
+    draws: int = 2000,
+    seed: int = 0,
+    permutations: int = 2000,
+    interval: Kind = "items",
+) -> Estimate:
+    """d_z over items with an interval and a two-sided sign-flip p.
 
     Args:
         difference: [items] from ``group_difference``.
-        draws, seed: bootstrap resamples.
+        draws, seed: bootstrap resamples (percentile).
         permutations: sign flips.
+        interval: ``effect_size_ends``; or the released code's percentile bootstrap, biased away
+            from 0 and too narrow on few items (on normal data it covers .86 of the time at 12
+            items and .90 at 30). Resamples without spread have no d and are left out.
 
     Returns:
         NaN where ``effect_size`` is; with two scored items there is no interval.
     """
     items = checked(difference, 1, "The differences")
-    n = int(np.count_nonzero(~np.isnan(items)))
-    value = effect_size(items)
+    known = items[~np.isnan(items)]
+    n, value = len(known), effect_size(items)
     if np.isnan(value):
         return Estimate(value, n=n, unscored=len(items) - n)
-    samples = resampled_effect_sizes(items, item_weights(len(items), draws, seed))
-    low, high = percentile_interval(samples) if n > 2 else (float("nan"), float("nan"))
+    if interval == "percentile":
+        samples = resampled_effect_sizes(items, item_weights(len(items), draws, seed))
+        low, high = percentile_interval(samples) if n > 2 else (float("nan"), float("nan"))
+    else:
+        low, high = map(float, effect_size_ends(unit_scale(known)))
     p = sign_flip_p(items, permutations, seed)
     return Estimate(value, low, high, n, len(items) - n, p)
 
 
 def score_delta(
-    clean: ArrayLike, attacked: ArrayLike, draws: int = 2000, seed: int = 0
+    clean: ArrayLike,
+    attacked: ArrayLike,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Mean over items of the mean over agents of attacked - clean, in units of the score.
 
-    The paper's Table 4 prints a constant +-0.050 here, a fallback of its code; this is the
-    item-bootstrap interval, with a sign-flip p over items.
+    The paper's Table 4 prints a constant +-0.050 here, a fallback of its code; this is an interval
+    over items, with a sign-flip p over items.
 
     Args:
         clean, attacked: [items, agents], the same items and agents; NaN where unscored. Agents
             count where both sides are scored; items without such an agent are unscored.
-        draws, seed: bootstrap resamples, and sign flips of the p value.
+        draws, seed: sign flips of the p value, and bootstrap resamples (percentile).
+        interval: ``item_change``, or the papers' percentile bootstrap.
     """
     before, after = checked_pair(clean, attacked, 2, "The score delta")
-    return mean_with_p(row_means(after - before), draws, seed)
+    return with_p(row_means(after - before), interval, draws, seed)
 
 
 def auc_delta(
-    clean_auc: ArrayLike, attacked_auc: ArrayLike, draws: int = 2000, seed: int = 0
+    clean_auc: ArrayLike,
+    attacked_auc: ArrayLike,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Mean of attacked - clean AUC [items], on items that have both; else as ``score_delta``."""
     before, after = checked_pair(clean_auc, attacked_auc, 1, "The AUC delta")
-    return mean_with_p(after - before, draws, seed)
+    return with_p(after - before, interval, draws, seed, limit=1.0)
 
 
 def effect_size_delta(
-    clean_difference: ArrayLike, attacked_difference: ArrayLike, draws: int = 2000, seed: int = 0
+    clean_difference: ArrayLike,
+    attacked_difference: ArrayLike,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """d(attacked) - d(clean), paired effect sizes on the items scored in both.
 
-    The interval subtracts the two d of one resample, so it is the interval of the change and
+    The interval takes each item's part in both d together, so it is the interval of the change and
     not the sum of two intervals. p: two-sided, from swapping the clean and the attacked value of
     whole items at random, which is exact where the attack changes nothing.
 
     Args:
         clean_difference, attacked_difference: [items] from ``group_difference``, the same items.
-        draws, seed: bootstrap resamples, and swaps of the p value.
+        draws, seed: swaps of the p value, and bootstrap resamples (percentile).
+        interval: ``effect_size_ends``, or the released code's percentile bootstrap.
 
     Returns:
         NaN where either d is undefined; no interval with fewer than three shared items.
@@ -153,9 +201,14 @@ def effect_size_delta(
     value = effect_size(after) - effect_size(before)
     if np.isnan(value):
         return Estimate(value, n=n, unscored=len(shared) - n)
-    weights = item_weights(len(shared), draws, seed)
-    samples = resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
-    low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
+    if interval == "percentile":
+        weights = item_weights(len(shared), draws, seed)
+        samples = resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
+        low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
+    else:
+        low, high = map(
+            float, effect_size_ends(unit_scale(after[shared]), unit_scale(before[shared]))
+        )
     p = _swap_p(before[shared], after[shared], draws, seed)
     return Estimate(value, low, high, n, len(shared) - n, p)
 

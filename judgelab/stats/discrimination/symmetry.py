@@ -22,9 +22,6 @@ def joint_symmetry(
     conditional: ArrayLike,
     marginal: ArrayLike,
     tokens: ArrayLike,
-    *,
-    draws: int = 2000,
-    seed: int = 0,
 ) -> Mapping[tuple[str, str], Estimate]:
     """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
 
@@ -36,7 +33,6 @@ def joint_symmetry(
             scored. The diagonal is never read.
         marginal: [items, agents] log P(x), nats; NaN where unscored.
         tokens: [items, agents] number of scored tokens; NaN where unscored.
-        draws, seed: bootstrap resamples of items.
 
     Returns:
         (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,
@@ -46,7 +42,7 @@ def joint_symmetry(
     first, second, size = _sides(*_checked(conditional, marginal, tokens))
     sides = {"text": (first, second), "token": (first / size, second / size)}
     return {
-        (per, method): clustered_correlation(*sides[per], method, draws, seed)
+        (per, method): clustered_correlation(*sides[per], method)
         for per in sides
         for method in METHODS
     }

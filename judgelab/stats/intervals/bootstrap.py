@@ -1,16 +1,15 @@
 """The item bootstrap and the sign-flip test. One seed means one set of items: results are paired.
 
-Items, not calls or agents, are the unit that was sampled, so every interval of judgelab
-resamples whole items. A resample is held as a row of counts: the statistic of all resamples is
-then a product of matrices, and two mechanisms scored on the same items share their resamples
-even where one of them left an item unscored.
+Items, not calls or agents, are the unit that was sampled, so whole items are resampled. Percentile
+intervals are the papers' (``definition=paper|released``) and too narrow on few items; those of
+``definition=corrected`` are in ``ends`` and ``means``. A resample is held as a row of counts: the
+statistic of all resamples is then a product of matrices, and two mechanisms scored on the same
+items share their resamples even where one of them left an item unscored.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +57,9 @@ def percentile_interval(samples: ArrayLike) -> tuple[float, float]:
 
 
 def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
-    """Mean over items with a percentile interval from resampled items.
+    """Mean over items with the papers' percentile interval from resampled items.
+
+    Nominally 95 %, it covers about .90 on 12 items and .93 on 30: ``means.item_mean`` holds.
 
     Args:
         values: [items].
@@ -77,12 +78,6 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
         low, high = percentile_interval(samples)
     value = float(items[scored].mean()) if n else float("nan")
     return Estimate(value, low, high, n, len(items) - n)
-
-
-def mean_with_p(values: ArrayLike, draws: int = 2000, seed: int = 0, null: float = 0.0) -> Estimate:
-    """``bootstrap_mean`` with the two-sided sign-flip p (``draws`` flips) of a mean of ``null``."""
-    items = np.asarray(values, dtype=np.float64)
-    return replace(bootstrap_mean(items, draws, seed), p=sign_flip_p(items - null, draws, seed))
 
 
 def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> float:

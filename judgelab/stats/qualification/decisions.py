@@ -3,7 +3,7 @@
 Verdicts are 1 where the first of two answers wins, 0 where the second does, .5 for a tie and NaN
 where nothing could be read, always for the answers in one fixed order, whichever was shown first.
 ``gold`` is 1 where people prefer the first answer, -1 for the second, 0 where they call it a tie
-and NaN where nobody was asked. Pairs of one item are not independent, so every interval resamples
+and NaN where nobody was asked. Pairs of one item are not independent, so every interval is over
 items and every test flips the sign of whole items.
 """
 
@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval, sign_flip_p
+from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 
 Weighting = Literal["equal", "score", "logit", "mean"]
 Orders = Literal["merged", "per_order"]
@@ -145,42 +147,75 @@ def _preferred(gold: Floats) -> NDArray[np.bool_]:
 
 
 def accuracy(
-    right: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
+    right: ArrayLike,
+    *,
+    macro: bool = False,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Mean of ``correct`` [items, ...] with an interval clustered by item.
 
     n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
-    all pairs at once. The same seed resamples the same items.
+    all pairs at once.
+
+    Args:
+        draws, seed: bootstrap resamples (percentile); the same seed resamples the same items.
+        interval: ``share_ends`` over items, or the percentile bootstrap.
     """
-    total, count = _by_item(right)
+    return _rate(right, macro, draws, seed, interval)
+
+
+def _rate(
+    values: ArrayLike, macro: bool, draws: int, seed: int, interval: Kind, change: bool = False
+) -> Estimate:
+    """Mean of values within 0 and 1; ``change``: within -1 and 1."""
+    total, count = _by_item(values)
     pairs = int(count.sum())
     if macro:
         total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
     items = int(np.count_nonzero(count))
     low = high = float("nan")
-    if items > 2:
+    if interval == "percentile" and items > 2:
         weights = item_weights(len(total), draws, seed)
         low, high = percentile_interval(divide(weights @ total, weights @ count))
+    elif items > 2:
+        parts = of_ratio(total, count)
+        ends = mean_ends(parts, bounds=(-1.0, 1.0)) if change else share_ends(parts)
+        low, high = map(float, ends)
     return Estimate(float(divide(total.sum(), count.sum())), low, high, pairs, clusters=items)
 
 
 def difference(
-    right: ArrayLike, other: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
+    right: ArrayLike,
+    other: ArrayLike,
+    *,
+    macro: bool = False,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Accuracy of one method minus that of another on the pairs both decided.
 
-    p: two-sided, from flipping the sign of whole items' sums of differences (the paper's tests
-    take pairs of answers as independent; docs/definitions.md).
+    Interval: ``mean_ends`` over items, or the percentile bootstrap. p: two-sided, from flipping the
+    sign of whole items' sums of differences (the paper's tests take pairs of answers as
+    independent; docs/definitions.md).
     """
     gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     total, count = _by_item(gap)
     if macro:
         total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
-    return replace(accuracy(gap, macro=macro, draws=draws, seed=seed), p=p)
+    return replace(_rate(gap, macro, draws, seed, interval, change=True), p=p)
 
 
-def favour_rate(favours: ArrayLike, gold: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
+def favour_rate(
+    favours: ArrayLike,
+    gold: ArrayLike,
+    draws: int = 2000,
+    seed: int = 0,
+    interval: Kind = "items",
+) -> Estimate:
     """Share of the pairs that a family should not have won which it won (equation 5).
 
     Args:
@@ -189,7 +224,8 @@ def favour_rate(favours: ArrayLike, gold: ArrayLike, draws: int = 2000, seed: in
         gold: [items, pairs] 1 where people prefer the family's answer. Ties count (T_h = 0).
     """
     chosen, truth = _aligned(favours, gold)
-    return accuracy(np.where(truth <= 0, chosen, np.nan), draws=draws, seed=seed)
+    favoured = np.where(truth <= 0, chosen, np.nan)
+    return accuracy(favoured, draws=draws, seed=seed, interval=interval)
 
 
 def accuracy_samples(

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide, row_means
 from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
 
 ThresholdRule = Literal["mean", "fixed", "quantile"]
 Bools = NDArray[np.bool_]
-INTERVAL = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,10 @@ class Shares:
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] the exam's number in each resample of the items [draws, items]."""
         return divide(weights @ self.total.T, weights @ self.count.T)
+
+    def ends(self) -> Ends:
+        """[judges] ends of the 95 % interval over items (``share_ends``)."""
+        return share_ends(of_ratio(self.total, self.count))
 
     @property
     def n(self) -> NDArray[np.int64]:
@@ -78,6 +82,17 @@ class ConfidenceAnswers:
         """[draws, judges] P_s in each resample; NaN where a set has no answer."""
         gap = self.gaps(weights)
         return np.where(np.isnan(gap), np.nan, (gap > 0).astype(np.float64))
+
+    def gap_ends(self) -> Ends:
+        """[judges] ends of the gap's 95 % interval over items (``mean_ends``)."""
+        both = (self.easy.count > 0) | (self.hard.count > 0)
+        easy, hard = (of_ratio(one.total, one.count, both) for one in (self.easy, self.hard))
+        return mean_ends(easy - hard)
+
+    def ends(self) -> Ends:
+        """[judges] P_s at the ends of the gap's interval."""
+        low, high = (np.where(np.isnan(x), np.nan, np.float64(x > 0)) for x in self.gap_ends())
+        return low, high
 
     @property
     def n(self) -> NDArray[np.int64]:
@@ -132,7 +147,7 @@ class Marks:
 
     Attributes:
         value: [judges] P; NaN where a judge did not take the exam.
-        low, high: [judges] 95 % percentile interval over resampled items.
+        low, high: [judges] 95 % interval over items.
         passed: [judges]; false without a number, true of the judge that ``alone`` has one.
         p_pass: [judges] share of resamples, threshold and all, in which the judge passes; NaN
             without a number.
@@ -205,7 +220,7 @@ def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
 
 
 def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
-    """Numbers, intervals and passes; the threshold is found anew in each of ``draws`` resamples.
+    """Numbers, intervals and passes; for p_pass the threshold is found anew in each resample.
 
     A judge passes whose number exceeds the threshold. P_s has none to choose: a judge that is more
     confident on the easy set passes (equation 4). The same seed resamples the same items.
@@ -215,12 +230,12 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     bar, gap = threshold, None
     if isinstance(answers, ConfidenceAnswers):
         bar = Threshold("fixed", 0.5)
-        gap = np.vstack([answers.gaps(once), _quantiles(answers.gaps(weights), INTERVAL)])
+        gap = np.vstack([answers.gaps(once), *answers.gap_ends()])
     known = ~np.isnan(value)
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
     passes = _above(samples, bar.bar(samples)[:, None])
-    low, high = _quantiles(samples, INTERVAL)
+    low, high = answers.ends()
     return Marks(
         value=value,
         low=low,

@@ -18,12 +18,14 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
 from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.intervals.ends import mean_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 
 Counts = NDArray[np.int64]
 
@@ -59,7 +61,7 @@ def rank_intervals(
 ) -> Ranking:
     """Means, ranks and their intervals, with items as the unit.
 
-    Intervals of means are Student's t over items. The interval of a rank counts the certainly
+    Intervals of means are over items (``mean_ends``). The interval of a rank counts the certainly
     better and the certainly worse: the differences to all other candidates on the items both have,
     with one critical value for all of them, from the largest studentised difference of each item
     resample (Mogstad, Romano, Shaikh and Wilhelm 2024). In simulations of five tied candidates and
@@ -75,8 +77,8 @@ def rank_intervals(
     table = checked(scores, 2, "The scores of a leaderboard")
     if not 0 < level < 1:
         raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
-    n, mean, error, _ = _over_items(table)
-    half = np.where(n > 2, stdtrit(np.maximum(n - 1, 1), (1 + level) / 2) * error, np.nan)
+    n, mean, _, _ = _over_items(table)
+    low, high = mean_ends(table.T, level)
     if len(table) == 0 or table.shape[1] == 0:
         best = rank_low = rank_high = np.full(table.shape[1], np.nan)
     else:
@@ -86,7 +88,7 @@ def rank_intervals(
         # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
     rank, unscored = average_ranks(-mean), len(table) - n
-    return Ranking(mean, mean - half, mean + half, rank, rank_low, rank_high, best, n, unscored)
+    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, unscored)
 
 
 def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
@@ -156,23 +158,24 @@ def agreement(
     method: Literal["spearman", "pearson"] = "spearman",
     draws: int = 2000,
     seed: int = 0,
+    interval: Kind = "items",
 ) -> Estimate:
     """Correlation over the models that are in both lists.
 
     Args:
         x, y: [models], one number each; NaN where a model is missing.
         method: spearman or pearson.
-        draws, seed: bootstrap resamples of models.
+        draws, seed, interval: as of ``clustered_correlation``, models being the items.
 
     Returns:
-        n: models in both; unscored: the others. Percentile interval over resampled models, none
-        with fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson
-        on normal data). Models of one family are not independent: both are optimistic.
+        n: models in both; unscored: the others. Interval over models (``fisher_ends``), none with
+        fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson on
+        normal data). Models of one family are not independent: both are optimistic.
     """
     if method not in ("spearman", "pearson"):
         raise ValueError(f"Leaderboards are compared by spearman or pearson, not {method!r}.")
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
-    found = clustered_correlation(first[:, None], second[:, None], method, draws, seed)
+    found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
     return replace(found, p=_student_p(found.value, found.n))
 
 

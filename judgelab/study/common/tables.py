@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from numpy.typing import ArrayLike
 
 from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value
 from judgelab.engine.context import Context
+from judgelab.mechanism.protocol import Definition
+from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind, item_mean
 from judgelab.study.common.panels import Panels
+
+INTERVALS: Mapping[Kind, str] = {
+    "items": "95 % intervals over items (docs/definitions.md: how often they hold)",
+    "percentile": "95 % percentile intervals by resampling items, too narrow below 30 items",
+}
+"""What a table says of its intervals."""
 
 PARTS = ("low", "high", "p", "n", "unscored")
 """What stands beside the value of an estimate in a summary."""
 
 WITHOUT_P = ("low", "high", "n", "unscored")
 """The same of an estimate that was not tested."""
+
+
+def kind_of(definition: Definition) -> Kind:
+    """Intervals that hold, or under a paper's definition those of the papers."""
+    return "items" if definition == "corrected" else "percentile"
+
+
+def mean_over_items(values: ArrayLike, definition: Definition, draws: int, seed: int) -> Estimate:
+    """Mean of scores [items] with the interval of the definition."""
+    if kind_of(definition) == "percentile":
+        return bootstrap_mean(values, draws, seed)
+    return item_mean(values)
 
 
 def columns(estimate: Estimate, *parts: str) -> dict[str, Value]:

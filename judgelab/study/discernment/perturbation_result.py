@@ -12,16 +12,17 @@ from judgelab.stats.discernment.score import (
     DiscernmentScores,
     DiscernmentThreshold,
     How,
+    LeftOut,
     SummaryThresholds,
     calibrate,
     calibrate_summary,
     discernment,
+    discernment_ends,
+    left_out,
     level_balanced,
-    resampled,
 )
 from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.discernment.expert_weights import ExpertWeights
 from judgelab.study.discernment.perturbations import Degraded, SuiteEntry
@@ -47,7 +48,7 @@ class PerturbationResult:
         weights: [metrics], None for equal ones.
         scored: [metrics] items rated before and after.
         ranked: [metrics] those of them that the test ranks: ``wilcox`` drops the ones rated alike.
-        draws, draws_ew: [bootstrap] D without and with weights on resampled items.
+        left: D, and the largest there is, on all items and without each of them.
         threshold: what label-shuffled judges reach; NaN without calibration.
     """
 
@@ -57,8 +58,7 @@ class PerturbationResult:
     weights: list[float] | None
     scored: Counts
     ranked: Counts
-    draws: Floats
-    draws_ew: Floats
+    left: LeftOut
     threshold: DiscernmentThreshold
 
     def fewest(self, counts: Counts, *, weighted: bool) -> int:
@@ -71,7 +71,8 @@ class PerturbationResult:
     def estimate(self) -> Estimate:
         """D with weights; n: items of the metric that has the fewest."""
         n = self.fewest(self.scored, weighted=True)
-        return Estimate(self.score.d_ew, *percentile_interval(self.draws_ew), n)
+        low, high = discernment_ends(self.left.d[:, 1], self.left.most[:, 1])
+        return Estimate(self.score.d_ew, float(low), float(high), n)
 
     @property
     def seen(self) -> bool | None:
@@ -108,7 +109,6 @@ class Testing:
 
     how: How
     replicates: int | None
-    bootstrap: int
     seed: int
 
     def results(
@@ -134,7 +134,7 @@ class Testing:
         if not changed:
             ratings = np.full_like(ratings[0], NAN), np.full_like(ratings[1], NAN)
         score = discernment(*ratings, weights, how)
-        draws, draws_ew = resampled(*ratings, weights, how, draws=self.bootstrap, seed=seed)
+        left = left_out(*ratings, weights, how)
         bar = NONE
         if self.replicates is not None:
             bar = calibrate(*ratings, weights, how, replicates=self.replicates, seed=seed)
@@ -142,9 +142,7 @@ class Testing:
         scored = ~np.isnan(change)
         ranked = scored & (change != 0) if how.zero_method == "wilcox" else scored
         counts = scored.sum(axis=0), ranked.sum(axis=0)
-        return PerturbationResult(
-            perturbation, changed, score, weights, *counts, draws, draws_ew, bar
-        )
+        return PerturbationResult(perturbation, changed, score, weights, *counts, left, bar)
 
     def bars(self, ratings: Floats, found: Sequence[PerturbationResult]) -> SummaryThresholds:
         """Thresholds over all perturbations that changed any text."""
@@ -171,16 +169,24 @@ def averages(
         return [Average(name, Estimate(NAN, NAN, NAN, 0), NAN, 0) for name in names]
     levels = [one.perturbation.level for one in found]
     made: list[Average] = []
-    for suffix in ("_ew", ""):
+    for place, suffix in ((1, "_ew"), (0, "")):
         values = [getattr(one.score, f"d{suffix}") for one in found]
-        stacked = np.stack([getattr(one, f"draws{suffix}") for one in found], axis=-1)
+        d, most = (
+            np.stack([getattr(one.left, side)[:, place] for one in found], axis=-1)
+            for side in ("d", "most")
+        )
         n = min(one.fewest(one.scored, weighted=bool(suffix)) for one in found)
-        for name, value, resamples in (
-            ("average", level_balanced(values, levels), level_balanced(stacked, levels)),
-            ("minimum", np.min(values), stacked.min(axis=-1)),
+        for name, value, parts in (
+            (
+                "average",
+                level_balanced(values, levels),
+                [level_balanced(x, levels) for x in (d, most)],
+            ),
+            ("minimum", np.min(values), [x.min(axis=-1) for x in (d, most)]),
         ):
+            low, high = map(float, discernment_ends(*parts))
             bar = getattr(getattr(bars, name), f"d{suffix}")
-            estimate = Estimate(float(value), *percentile_interval(resamples), n, items - n)
+            estimate = Estimate(float(value), low, high, n, items - n)
             made.append(Average(f"{name}{suffix}", estimate, bar, len(found)))
     return made
 

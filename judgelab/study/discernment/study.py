@@ -89,7 +89,7 @@ class Discernment(Study):
         informative = degraded.informative(ratings)
         how = How(self.zero_method, self.combine, self.method)
         replicates = self.replicates if self.calibrate else None
-        testing = Testing(how, replicates, self.bootstrap, context.seed)
+        testing = Testing(how, replicates, context.seed)
         found = testing.results(degraded, informative, metrics, weights)
         over = averages(found, testing.bars(informative, found), len(panel.items))
         styles = tables.style_table(degraded, ratings)

@@ -11,7 +11,6 @@ import numpy as np
 from judgelab.core.result import Row, Table
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
-from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, scipy_p, tidy
 from judgelab.stats.intervals.arrays import Floats
@@ -51,7 +50,7 @@ def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
         "judges with shuffled labels reach on these ratings; a perturbation is seen above it. "
         "n (of value) and d_n (of d): items rated before and after on the metric that has the "
         "fewest; ranked: those of them that its test ranks. "
-        "The interval resamples items and tests nothing."
+        "The interval is over items (docs/definitions.md) and tests nothing."
     )
     return Table("discernment", "Discernment of each perturbation", rows, note)
 
@@ -212,9 +211,6 @@ def _made_of(
 
 
 def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
-    items = len(degraded.panel.items)
-    if items < FEW_ITEMS:
-        yield f"Only {items} items: bootstrap intervals are too narrow below {FEW_ITEMS}."
     without = degraded.panel.provenance.get("items_without_reference")
     if without:
         yield f"{without} items have no reference and were left out."

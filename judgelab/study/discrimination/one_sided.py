@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from judgelab.attack.protocol import ATTACKED
 from judgelab.core.panel import Panel
 from judgelab.report import format
-from judgelab.stats.discrimination.effect_size import auc_delta, group_difference, score_delta
+from judgelab.stats.discrimination.effect_size import group_difference, score_delta
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 from judgelab.study.common.panels import Panels
 
 Mask = NDArray[np.bool_]
@@ -39,7 +40,7 @@ def sides(panel: Panel) -> Sides | None:
     return Sides(attackers, others)
 
 
-def one_sided_change(states: Panels, draws: int, seed: int) -> dict[str, Estimate]:
+def one_sided_change(states: Panels, draws: int, seed: int, interval: Kind) -> dict[str, Estimate]:
     """What an attack of some does to their scores, to the others', and to the gap between them.
 
     Empty where everybody attacks. The others' scores move where texts are held against each other.
@@ -49,15 +50,15 @@ def one_sided_change(states: Panels, draws: int, seed: int) -> dict[str, Estimat
         return {}
     clean, attacked = states["clean"].values, states["attacked"].values
     change = {
-        f"{name}_score": score_delta(clean[:, mask], attacked[:, mask], draws, seed)
+        f"{name}_score": score_delta(clean[:, mask], attacked[:, mask], draws, seed, interval)
         for name, mask in (("attackers", found.attackers), ("others", found.others))
         if mask.any()
     }
     if found.others.any():
         before, after = (
-            group_difference(v, found.attackers, found.others) for v in (clean, attacked)
+            group_difference(v, found.attackers, found.others)[:, None] for v in (clean, attacked)
         )
-        change["advantage"] = auc_delta(before, after, draws, seed)
+        change["advantage"] = score_delta(before, after, draws, seed, interval)
     return change
 
 
@@ -65,7 +66,8 @@ def answer(change: Mapping[str, Estimate]) -> Answer:
     """Whether cheating alone pays: the interval of the attackers' gain over the others."""
     gain = change.get("advantage", change["attackers_score"])
     if np.isnan(gain.low) or np.isnan(gain.high):
-        return "undecided"
+        # without a change on any item there is no spread, hence no interval
+        return "neither gain nor loss shown" if gain.value == 0 else "undecided"
     if gain.low > 0:
         return "pays"
     return "costs" if gain.high < 0 else "neither gain nor loss shown"

@@ -27,10 +27,11 @@ from judgelab.stats.discrimination.effect_size import (
 )
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind
 from judgelab.study.common.calls import calls_of
 from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
-from judgelab.study.common.tables import about, diagnostics_tables, entries
+from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
 from judgelab.study.discrimination import tables
 from judgelab.study.discrimination.one_sided import answer, one_sided_change
 
@@ -43,7 +44,8 @@ class Discrimination(Study):
 
     Args:
         definition: whose definition where paper, code and we differ (docs/definitions.md).
-        bootstrap: resamples of the items behind every interval.
+        bootstrap: sign flips behind p values; under definition=paper|released also resamples of the
+            items, behind the percentile intervals.
         permutations: sign flips behind the p value of the effect size.
         primary: which figure an optimiser should look at.
     """
@@ -68,11 +70,11 @@ class Discrimination(Study):
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
         made = [
-            tables.figures_table(figures, states) if figures else None,
-            tables.change_table(change) if change else None,
+            tables.figures_table(figures, states, self.definition) if figures else None,
+            tables.change_table(change, self.definition) if change else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
-            tables.correlation_table(states, self.bootstrap, context.seed),
+            tables.correlation_table(states, *settings),
             tables.coverage_table(states),
             *diagnostics_tables(states),
         ]
@@ -85,6 +87,11 @@ class Discrimination(Study):
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )
+
+    @property
+    def interval(self) -> Kind:
+        """Whose intervals: the papers' under their definitions."""
+        return kind_of(self.definition)
 
     def _per_item(self, scored: ScoredPanel) -> dict[str, Floats]:
         """Statistic -> [items], NaN where it is not known."""
@@ -108,21 +115,22 @@ class Discrimination(Study):
     def _figures(self, items: Mapping[str, Floats], seed: int) -> dict[str, Estimate]:
         return {
             "effect_size": paired_effect_size(
-                items["effect_size"], self.bootstrap, seed, permutations=self.permutations
+                items["effect_size"], self.bootstrap, seed, self.permutations, self.interval
             ),
-            "auc": macro_auc(items["auc"], self.bootstrap, seed),
-            "pair_auc": macro_auc(items["pair_auc"], self.bootstrap, seed),
+            "auc": macro_auc(items["auc"], self.bootstrap, seed, self.interval),
+            "pair_auc": macro_auc(items["pair_auc"], self.bootstrap, seed, self.interval),
         }
 
     def _change(
         self, states: Panels, items: Mapping[str, Mapping[str, Floats]], seed: int
     ) -> dict[str, Estimate]:
         clean, attacked = states["clean"], states["attacked"]
-        change = {"score": score_delta(clean.values, attacked.values, self.bootstrap, seed)}
-        change |= one_sided_change(states, self.bootstrap, seed)
+        how = (self.bootstrap, seed, self.interval)
+        change = {"score": score_delta(clean.values, attacked.values, *how)}
+        change |= one_sided_change(states, *how)
         for name, delta in DELTAS.items() if items else ():
             before, after = items["clean"][name], items["attacked"][name]
-            change[name] = delta(before, after, self.bootstrap, seed)
+            change[name] = delta(before, after, *how)
         return change
 
     def _summary(

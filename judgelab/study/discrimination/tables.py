@@ -13,12 +13,11 @@ from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, row_means
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import by_agent, calls_of, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
-from judgelab.study.common.tables import estimate_table
+from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
 from judgelab.study.discrimination.one_sided import verdict
 
 Estimates = Mapping[str, Estimate]
@@ -35,7 +34,9 @@ WORDING = {
 }
 
 
-def figures_table(figures: Mapping[str, Estimates], states: Panels) -> Table:
+def figures_table(
+    figures: Mapping[str, Estimates], states: Panels, definition: Definition
+) -> Table:
     """One row per panel and statistic, with the calls that gave nothing where there are any."""
     missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
     shown = any(missing.values())
@@ -48,16 +49,16 @@ def figures_table(figures: Mapping[str, Estimates], states: Panels) -> Table:
         for state, group in figures.items()
         for name, estimate in group.items()
     ]
-    note = "95 % intervals by resampling items; n counts items, unscored the items left out."
+    note = f"{INTERVALS[kind_of(definition)]}; n counts items, unscored the items left out."
     return estimate_table("discrimination", "Good faith against problematic agents", cells, note)
 
 
-def change_table(change: Estimates) -> Table:
+def change_table(change: Estimates, definition: Definition) -> Table:
     """Attacked minus clean, paired by item."""
     cells: Cells = [
         ({"statistic": name, "meaning": WORDING[name]}, found) for name, found in change.items()
     ]
-    note = "Attacked minus clean on the same items; the interval resamples items once for both."
+    note = f"Attacked minus clean on the same items; {INTERVALS[kind_of(definition)]}."
     return estimate_table("change", "What the attack changes", cells, note)
 
 
@@ -77,7 +78,7 @@ def agents_table(states: Panels, definition: Definition, draws: int, seed: int) 
                 **({"missing_calls": int(missing[state][column])} if missing else {}),
             }
             values = part.values[:, column]
-            cells.append((head, bootstrap_mean(values, draws, seed)))
+            cells.append((head, mean_over_items(values, definition, draws, seed)))
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )
@@ -98,20 +99,21 @@ def categories_table(states: Panels, definition: Definition, draws: int, seed: i
             mask = np.array([label == name for label in labels])
             per_item = row_means(part.values[:, mask])
             head: Row = {"panel": state, "category": name, "agents": int(mask.sum())}
-            cells.append((head, bootstrap_mean(per_item, draws, seed)))
+            cells.append((head, mean_over_items(per_item, definition, draws, seed)))
     note = "Without the human reference."
     return estimate_table("categories", "Mean score of each category", cells, note)
 
 
-def correlation_table(states: Panels, draws: int, seed: int) -> Table:
+def correlation_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Spearman correlation of the score with what it should, and should not, follow."""
     cells: Cells = []
     for state, part in states.items():
         for name, other in _companions(part.panel):
             values = part.values
-            found = clustered_correlation(values, other, "spearman", draws, seed)
+            kind = kind_of(definition)
+            found = clustered_correlation(values, other, "spearman", draws, seed, kind)
             cells.append(({"panel": state, "with": name}, found))
-    note = "Spearman over all texts, interval by resampling items; here unscored counts texts."
+    note = f"Spearman over all texts; {INTERVALS[kind_of(definition)]}; unscored counts texts."
     return estimate_table("correlations", "What the score goes along with", cells, note)
 
 
@@ -161,7 +163,7 @@ def notes(
         *([verdict(context.attack.name, states, change)] if cheating else []),
         *_made_of(context, clean),
         *missing_calls(states),
-        *_limits(clean, known),
+        *_limits(clean, known, definition),
         *_left_out(clean.panel.provenance),
         *_attack(last.panel.provenance.get("attack_settings")),
         *context.evaluation_lm.remarks(definition),
@@ -183,11 +185,11 @@ def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
         yield "Replies: from the probabilities of the allowed labels; none was generated."
 
 
-def _limits(clean: ScoredPanel, known: bool) -> Iterator[str]:
+def _limits(clean: ScoredPanel, known: bool, definition: Definition) -> Iterator[str]:
     items, agents = len(clean.panel.items), len(clean.panel.agents)
-    if items < FEW_ITEMS:
+    if items < FEW_ITEMS and definition != "corrected":
         yield (
-            f"Only {items} items: bootstrap intervals are too narrow below {FEW_ITEMS}, above all "
+            f"Only {items} items: percentile intervals are too narrow below {FEW_ITEMS}, above all "
             "those of d (on normal data they hold the truth .86 of the time at 12 items)."
         )
     if agents == 2 and clean.scores.pair is not None:

@@ -16,13 +16,10 @@ from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import (
-    bootstrap_mean,
-    item_weights,
-    percentile_interval,
-    sign_flip_p,
-)
+from judgelab.stats.intervals.bootstrap import item_weights, sign_flip_p
+from judgelab.stats.intervals.ends import resampled_share_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_change, item_mean
 from judgelab.stats.qualification.decisions import (
     accuracy,
     accuracy_samples,
@@ -107,7 +104,8 @@ class Case:
             votes = votes.reshape(*votes.shape[:2], -1)
         weights = item_weights(len(gold), self.draws, self.seed)
         drawn = accuracy_samples(votes, gold, pool.power_samples, weights, self.rules.tolerance)
-        return percentile_interval(drawn)
+        found = self.accuracy(pool.sign)
+        return resampled_share_ends(found.value, drawn, found.clusters or 0)
 
     def rank_agreement(self, pool: Pool) -> Floats:
         """[items] Spearman's rho: 0 where the pool, NaN where people grade all answers alike."""
@@ -120,7 +118,7 @@ class Case:
 
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho, mean over items."""
-        return bootstrap_mean(self.rank_agreement(pool), self.draws, self.seed)
+        return item_mean(self.rank_agreement(pool), (-1.0, 1.0))
 
     def gain(self, measure: str, pool: Pool, other: Pool) -> Estimate:
         """What one method has more ``accuracy`` or ``spearman`` of than another.
@@ -133,7 +131,7 @@ class Case:
             pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
             return replace(found, unscored=pairs - found.n)
         gap = self.rank_agreement(pool) - self.rank_agreement(other)
-        mean = bootstrap_mean(gap, self.draws, self.seed)
+        mean = item_change(gap, 2.0)
         return replace(mean, p=sign_flip_p(gap, self.draws, self.seed), clusters=mean.n)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:

@@ -9,7 +9,6 @@ import numpy as np
 from judgelab.core.capability import Capability
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
-from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.pools import HUMAN
@@ -105,8 +104,6 @@ def _limits(panel: Panel, case: Case) -> Iterator[str]:
             f"{other} released answers differ from what the judges were shown: see the dataset's "
             "notes before using graded formats."
         )
-    if len(panel.items) < FEW_ITEMS:
-        yield f"Only {len(panel.items)} items: intervals are rough below {FEW_ITEMS}."
     if np.isnan(case.cost).any():
         yield (
             f"No price is known of {case.responses.named(np.isnan(case.cost))}: give "

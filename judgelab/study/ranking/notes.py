@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from judgelab.engine.provenance import FEW_ITEMS
 from judgelab.stats.ranking.calibration import Model
 from judgelab.study.ranking.empirical import Empirical
 from judgelab.study.ranking.judge import RankingJudge
@@ -127,8 +126,6 @@ def _limits(ranked: Ranked, seen: Empirical | None, items: int) -> Iterator[str]
             "Truth and bootstrap use the same items, so small differences carry the sampling "
             "error of the truth."
         )
-    if len(scored.metric) < FEW_ITEMS:
-        yield f"Only {len(scored.metric)} items: intervals are too narrow below {FEW_ITEMS}."
     if items > len(scored.metric):
         yield f"Curves and bootstrap are for {items} items; {len(scored.metric)} were scored."
     systems = int((~np.isnan(scored.metric)).any(axis=0).sum())

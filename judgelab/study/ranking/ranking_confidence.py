@@ -122,7 +122,7 @@ class RankingConfidence(Study):
         ranked = Ranked(scored, judge, pairs, model)
         draws = Draws(self.pairs, self.evaluations, context.seed)
         made = [
-            tables.systems_table(ranked, *self._drawing(context)),
+            tables.systems_table(ranked),
             tables.judge_table(ranked, *self._drawing(context)) if judge.usable else None,
             tables.order_table(ranked),
             *([] if seen is None else seen.tables()),

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import row_means
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.pairs import OrderedPairs
@@ -28,13 +28,13 @@ R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def systems_table(ranked: Ranked, draws: int, seed: int) -> Table:
+def systems_table(ranked: Ranked) -> Table:
     """Mean score of each system, best first, and how sure it is above the next (figure 1).
 
     Systems without a score come last and have no rank.
     """
     scored = ranked.scored
-    means = [bootstrap_mean(scored.metric[:, k], draws, seed) for k in range(len(scored.systems))]
+    means = [item_mean(scored.metric[:, k]) for k in range(len(scored.systems))]
     human = row_means(scored.human.T)
     known = [k for k, mean in enumerate(means) if mean.n]
     best = sorted(known, key=lambda k: -means[k].value)

@@ -18,9 +18,10 @@ from judgelab.stats.discernment.score import (
     ceilings,
     combined,
     discernment,
+    discernment_ends,
+    left_out,
     level_balanced,
     metric_weights,
-    resampled,
 )
 from judgelab.stats.discernment.wilcoxon import (
     Method,
@@ -321,11 +322,24 @@ def test_metrics_that_miss_different_ratings_are_shuffled_each_within_its_own() 
     assert not (taken[:, :, 30:35, 0] == np.arange(3)[:, None]).all()
 
 
-def test_resamples_are_shared_between_perturbations_and_hold_the_score() -> None:
+def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> None:
     rng = np.random.default_rng(10)
-    first, second = likert(rng, 60, 2) + 0.5, likert(rng, 60, 2)
-    d, d_ew = resampled(first, second, draws=400, seed=1)
-    np.testing.assert_array_equal(d_ew, resampled(first, second, draws=400, seed=1)[1])
-    low, high = np.quantile(d_ew, [0.025, 0.975])
-    assert low < discernment(first, second).d_ew < high
-    np.testing.assert_allclose(d, d_ew)
+    first, second = likert(rng, 30, 2) + 0.5, likert(rng, 30, 2)
+    found, score = left_out(first, second, [0.8, 0.2]), discernment(first, second, [0.8, 0.2])
+    np.testing.assert_allclose(found.d[0], [score.d, score.d_ew])
+    fewer = discernment(np.delete(first, 7, 0), np.delete(second, 7, 0), [0.8, 0.2])
+    np.testing.assert_allclose(found.d[8], [fewer.d, fewer.d_ew])
+    low, high = discernment_ends(found.d.T, found.most.T)
+    assert (low < found.d[0]).all() and (found.d[0] < high).all()
+    assert (high < found.most[0]).all()
+
+
+def test_an_interval_of_discernment_at_either_end() -> None:
+    before = np.ones((12, 1))
+    for after, low, high in ((0, 0.9, 2.78), (1, 0.1, 0.6)):
+        found = left_out(before, np.full((12, 1), float(after)))
+        ends = discernment_ends(found.d[:, 0], found.most[:, 0])
+        if after:
+            assert ends[0] < low and 0 < ends[1] < high, "nothing moved: D = 0, not for certain"
+        else:
+            assert low < ends[0] < 1.1 and ends[1] == pytest.approx(found.most[0, 0])

@@ -114,7 +114,9 @@ def test_paired_effect_size_counts_and_brackets() -> None:
     assert found.half_width == pytest.approx(1.96 * error, rel=0.15)
     assert found.p == pytest.approx(1 / 2001)
     assert found == paired_effect_size(items)
-    assert found != paired_effect_size(items, seed=1)
+    assert found == paired_effect_size(items, seed=1), "no draws, no seed"
+    drawn = [paired_effect_size(items, seed=k, interval="percentile") for k in (0, 1)]
+    assert drawn[0] != drawn[1]
 
 
 def test_no_effect_is_not_significant() -> None:

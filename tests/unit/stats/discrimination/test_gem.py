@@ -236,7 +236,7 @@ class TestAgreement:
 
 
 class TestRankIntervals:
-    def test_means_have_students_interval(self) -> None:
+    def test_means_have_students_interval_but_for_skewness(self) -> None:
         scores = np.random.default_rng(0).normal([0.0, 3.0, 1.0], size=(40, 3))
         scores[:4, 1] = np.nan
         found = rank_intervals(scores, draws=200)
@@ -244,7 +244,8 @@ class TestRankIntervals:
             known = scores[~np.isnan(scores[:, column]), column]
             low, high = stats.t.interval(0.9, len(known) - 1, known.mean(), stats.sem(known))
             assert found.value[column] == pytest.approx(known.mean())
-            assert (found.low[column], found.high[column]) == pytest.approx((low, high))
+            ends = found.low[column], found.high[column]
+            assert ends == pytest.approx((low, high), abs=0.03)
         assert found.n.tolist() == [40, 36, 40] and found.unscored.tolist() == [0, 4, 0]
         assert found.rank.tolist() == [3, 1, 2]
         assert found.rank_low.tolist() == found.rank_high.tolist() == [3, 1, 2]
@@ -337,7 +338,7 @@ class TestSymmetry:
     def test_unscored_pairs_are_counted(self) -> None:
         conditional, marginal, tokens = self.texts(10, 0.3)
         marginal[0, 0] = conditional[1, 0, 2] = tokens[2, 1] = np.nan
-        found = joint_symmetry(conditional, marginal, tokens, draws=50)
+        found = joint_symmetry(conditional, marginal, tokens)
         assert {each.unscored for each in found.values()} == {5}
 
     def test_bad_input(self) -> None:

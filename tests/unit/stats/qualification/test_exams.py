@@ -97,8 +97,8 @@ def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
 
 
 def test_self_confidence_compares_easy_with_hard() -> None:
-    easy = np.array([[0.9, 0.8], [0.5, 0.5], [NAN, NAN]])
-    hard = np.array([[0.7, 0.9], [0.6, 0.5], [0.5, 0.5]])
+    easy = np.array([[0.9, 0.8, 0.85], [0.5, 0.5, 0.5], [NAN, NAN, NAN]])
+    hard = np.array([[0.7, 0.9, 0.8], [0.6, 0.5, 0.55], [0.5, 0.5, 0.5]])
     exam = confidence(easy[:, :, None], hard[:, :, None])
     marks = mark(exam, Threshold("fixed", 7.0), draws=200)  # equation 4 has no bar to move
     assert_allclose(marks.value, [1, 0, NAN])

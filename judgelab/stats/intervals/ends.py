@@ -1,0 +1,197 @@
+"""Ends of intervals from what each item adds to an estimate: no draws, no seed, many sets at once.
+
+An estimate is written as a mean over items: an item's own value where the statistic is a mean,
+else the estimate plus what the item adds to it (its influence, or what leaving it out takes away).
+Which ends cover how often, beside the percentile bootstrap, is a table of docs/definitions.md,
+made by ``experiments.coverage`` with these very functions.
+
+All take ``values`` [..., items], NaN where unscored, and return (low, high) [...]; NaN with fewer
+than three scored items.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
+
+LEVEL = 0.95
+FEWEST = 3
+"""Items below which the spread between items is not known well enough for any interval."""
+
+TIED = 1 / 3
+"""From this share of equal items on, the skewness of a sample says little of its source."""
+
+NEARLY_ONE = 1 - 1e-9
+"""Correlations are cut off here before Fisher's z, which is infinite at 1."""
+
+Ends = tuple[Floats, Floats]
+
+
+class _Sample:
+    """Count, mean, spread and centred values of the scored items of every row."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        cells = np.asarray(values, dtype=np.float64)
+        self.scored = ~np.isnan(cells)
+        n = self.scored.sum(axis=-1)
+        self.n = np.where(n < FEWEST, np.nan, n)
+        filled = np.where(self.scored, cells, 0.0)
+        self.mean = divide(filled.sum(axis=-1), self.n)
+        self.centred = np.where(self.scored, cells - self.mean[..., None], 0.0)
+        self.variance = divide((self.centred**2).sum(axis=-1), self.n - 1)
+        largest = np.abs(filled).max(axis=-1, initial=0.0)
+        self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0
+        self.error = np.sqrt(self.variance / self.n)
+
+    def quantile(self, level: float) -> Floats:
+        """Student's t."""
+        return np.asarray(stdtrit(self.n - 1, (1 + level) / 2), dtype=np.float64)
+
+
+def t_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
+    """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known."""
+    sample = _Sample(values)
+    half = sample.quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
+    return sample.mean - half, sample.mean + half
+
+
+def mean_ends(
+    values: ArrayLike, level: float = LEVEL, bounds: tuple[float, float] | None = None
+) -> Ends:
+    """Student's t with Hall's correction for skewness, for a mean of values without limits.
+
+    Hall (1992) transforms t by a cubic in which the third moment no longer shows, and transforms
+    its quantiles back. Where at least a third of the items are equal (scores in few grades,
+    changes that leave most items as they were) the sample's own skewness says little, and either
+    end is the farther one of Hall's and Student's.
+
+    Args:
+        bounds: least and largest value there can be: then items that are all equal have ends, too
+            (``_all_alike``), else none.
+    """
+    sample = _Sample(values)
+    t, error = sample.quantile(level), np.where(sample.error > 0, sample.error, np.nan)
+    moment = np.sqrt(sample.variance * divide(sample.n - 1, sample.n))
+    skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
+    k = skewness / np.sqrt(sample.n)
+    low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
+    tied = _most_equal(values, sample.scored) >= TIED * sample.n
+    low = np.where(tied, np.minimum(low, sample.mean - t * error), low)
+    high = np.where(tied, np.maximum(high, sample.mean + t * error), high)
+    return _with_bounds(sample, (low, high), level, bounds) if bounds else (low, high)
+
+
+def share_ends(
+    values: ArrayLike, level: float = LEVEL, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Ends:
+    """Wilson's interval for a mean of values with limits: shares, AUC, accuracy, correlations.
+
+    The variance of such a mean is taken as m (1 - m) / n_eff, as that of a share: n_eff is the
+    number of yes-or-no items that would vary as much as these items do. With t in place of the
+    normal quantile; never outside the bounds, and not symmetric near them.
+
+    Args:
+        bounds: least and largest value there can be. Items that are all equal: ``_all_alike``.
+    """
+    sample = _Sample(values)
+    ends = _wilson(sample.mean, sample.quantile(level) * sample.error, bounds)
+    return _with_bounds(sample, ends, level, bounds)
+
+
+def resampled_share_ends(value: float, samples: ArrayLike, items: int) -> tuple[float, float]:
+    """``share_ends`` of a share whose error is known from resamples of the items [draws] alone."""
+    drawn = np.asarray(samples, dtype=np.float64)
+    drawn = drawn[~np.isnan(drawn)]
+    if items < FEWEST or not drawn.size or np.isnan(value):
+        return float("nan"), float("nan")
+    error = float(drawn.std()) * np.sqrt(items / (items - 1))
+    quantile = float(stdtrit(items - 1, (1 + LEVEL) / 2))
+    low, high = _wilson(np.asarray(value), np.asarray(quantile * error), (0.0, 1.0))
+    return float(low), float(high)
+
+
+def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
+    """Of a correlation [...], from leaving out each item in turn [..., items]: t on Fisher's z.
+
+    Where leaving out an item changes nothing: ``_all_alike``.
+    """
+    r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
+    ends = tuple(np.tanh(end) for end in t_ends(added(z, z_left), level))
+    return _with_bounds(_Sample(added(r, left)), (ends[0], ends[1]), level, (-1.0, 1.0))
+
+
+def added(value: ArrayLike, without: ArrayLike) -> Floats:
+    """What each item adds [..., items], from the estimate [...] without each: mean is the estimate.
+
+    The squared standard error of their mean is the jackknife's. NaN throughout a set in which
+    leaving out some item leaves no estimate.
+    """
+    left = np.asarray(without, dtype=np.float64)
+    whole = np.asarray(value, dtype=np.float64)[..., None]
+    return np.asarray(whole + (left.shape[-1] - 1) * (left.mean(axis=-1, keepdims=True) - left))
+
+
+def of_ratio(total: ArrayLike, count: ArrayLike, among: ArrayLike | None = None) -> Floats:
+    """What each item adds to sum(total) / sum(count) [..., items].
+
+    NaN for items that are not ``among`` those sampled, by default those with a count.
+    """
+    top, bottom = np.asarray(total, dtype=np.float64), np.asarray(count, dtype=np.float64)
+    sampled = np.asarray(bottom > 0 if among is None else among, dtype=np.bool_)
+    whole = bottom.sum(axis=-1, keepdims=True)
+    ratio = divide(top.sum(axis=-1, keepdims=True), whole)
+    off = divide((top - ratio * bottom) * sampled.sum(axis=-1, keepdims=True), whole)
+    return np.where(sampled, ratio + off, np.nan)
+
+
+def _wilson(mean: Floats, half: Floats, bounds: tuple[float, float]) -> Ends:
+    """From the half width of Student's interval; without a spread the mean itself."""
+    least, width = bounds[0], bounds[1] - bounds[0]
+    share = (mean - least) / width
+    room = np.maximum(share * (1 - share), 0.0)
+    k = np.where(half > 0, divide((half / width) ** 2, room), 0.0 * half)
+    centre, off = (share + k / 2) / (1 + k), np.sqrt(room * k + k * k / 4) / (1 + k)
+    return least + width * (centre - off), least + width * (centre + off)
+
+
+def _hall(q: Floats, k: Floats) -> Floats:
+    """Back from Hall's T + k T^2 / 3 + k^2 T^3 / 27 + k / 6 = q to T."""
+    flat = np.abs(k) < 1e-9
+    safe = np.where(flat, 1.0, k)
+    return np.where(flat, q, 3 / safe * (np.cbrt(1 + safe * (q - safe / 6)) - 1))
+
+
+def _most_equal(values: ArrayLike, scored: Floats) -> Floats:
+    """How many items of a row share its most frequent value."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)  # NaN last
+    places = np.arange(ordered.shape[-1])
+    new = np.ones(ordered.shape, dtype=np.bool_)
+    gap = ordered[..., 1:] - ordered[..., :-1]
+    scale = np.nanmax(np.abs(ordered), axis=-1, initial=0.0, where=scored, keepdims=True)
+    new[..., 1:] = ~(gap <= ROUNDING * scale)
+    first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
+    return np.asarray((places - first + 1).max(axis=-1, initial=0), dtype=np.float64)
+
+
+def _with_bounds(sample: _Sample, ends: Ends, level: float, bounds: tuple[float, float]) -> Ends:
+    low, high = _all_alike(sample, level, bounds)
+    alike = sample.variance == 0
+    return (
+        np.clip(np.where(alike, low, ends[0]), *bounds),
+        np.clip(np.where(alike, high, ends[1]), *bounds),
+    )
+
+
+def _all_alike(sample: _Sample, level: float, bounds: tuple[float, float]) -> Ends:
+    """Ends where all n items have one value: up to a share q of all items may have others.
+
+    q = 1 - ((1 - level) / 2)^(1 / n), which is Clopper and Pearson's bound (the rule of three:
+    .26 of 12 items, .12 of 30, .04 of 100); these others may lie at either bound.
+    """
+    q = 1 - ((1 - level) / 2) ** (1 / sample.n)
+    least, most = bounds
+    return sample.mean - q * (sample.mean - least), sample.mean + q * (most - sample.mean)
