@@ -66,11 +66,17 @@ def answer(change: Mapping[str, Estimate]) -> Answer:
     """Whether cheating alone pays: the interval of the attackers' gain over the others."""
     gain = change.get("advantage", change["attackers_score"])
     if np.isnan(gain.low) or np.isnan(gain.high):
-        # without a change on any item there is no spread, hence no interval
-        return "neither gain nor loss shown" if gain.value == 0 else "undecided"
-    if gain.low > 0:
-        return "pays"
-    return "costs" if gain.high < 0 else "neither gain nor loss shown"
+        # All items moved alike: no spread, hence no interval. The signs are a test still.
+        if gain.value == 0:
+            return "neither gain nor loss shown"
+        return _by_sign(gain.value) if gain.p < 0.05 else "undecided"
+    if gain.low > 0 or gain.high < 0:
+        return _by_sign(gain.value)
+    return "neither gain nor loss shown"
+
+
+def _by_sign(gain: float) -> Answer:
+    return "pays" if gain > 0 else "costs"
 
 
 def verdict(attack: str, states: Panels, change: Mapping[str, Estimate]) -> str:

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import row_means
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.simulation import noise_sd
 from judgelab.study.common.tables import estimate_table
 from judgelab.study.ranking.judge import RankingJudge
@@ -20,7 +20,7 @@ BINS = 12
 WIDEST = 3.0  # sds of the noise, where the last bin begins
 
 
-def error_table(scored: Scored, judge: RankingJudge, draws: int, seed: int) -> Table | None:
+def error_table(scored: Scored, judge: RankingJudge) -> Table | None:
     """Shares of texts by the size of the judge's error, observed and as Gaussian noise has it.
 
     The metric is brought to human units by the judge's slope, and its mean to people's, so that
@@ -43,7 +43,7 @@ def error_table(scored: Scored, judge: RankingJudge, draws: int, seed: int) -> T
             "to": float(high) if np.isfinite(high) else None,
             "simulated": float(share),
         }
-        cells.append((head, bootstrap_mean(row_means(inside), draws, seed)))
+        cells.append((head, item_mean(row_means(inside), (0.0, 1.0))))
     note = (
         "Absolute errors of single texts in human units, as shares of the texts: value is observed "
         "(mean over items, interval over them; n counts items), simulated is Gaussian "

@@ -126,7 +126,7 @@ class RankingConfidence(Study):
             tables.judge_table(ranked, *self._drawing(context)) if judge.usable else None,
             tables.order_table(ranked),
             *([] if seen is None else seen.tables()),
-            error_table(scored, judge, *self._drawing(context)) if fitted else None,
+            error_table(scored, judge) if fitted else None,
             *(self._curves(judge, size, draws) if judge.usable else []),
         ]
         return Result(
