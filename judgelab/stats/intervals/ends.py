@@ -78,7 +78,7 @@ def mean_ends(
     skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
     k = skewness / np.sqrt(sample.n)
     low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
-    tied = _most_equal(values, sample.scored) >= TIED * sample.n
+    tied = _most_equal(values) >= TIED * sample.n
     low = np.where(tied, np.minimum(low, sample.mean - t * error), low)
     high = np.where(tied, np.maximum(high, sample.mean + t * error), high)
     return _with_bounds(sample, (low, high), level, bounds) if bounds else (low, high)
@@ -165,13 +165,13 @@ def _hall(q: Floats, k: Floats) -> Floats:
     return np.where(flat, q, 3 / safe * (np.cbrt(1 + safe * (q - safe / 6)) - 1))
 
 
-def _most_equal(values: ArrayLike, scored: Floats) -> Floats:
+def _most_equal(values: ArrayLike) -> Floats:
     """How many items of a row share its most frequent value."""
     ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)  # NaN last
     places = np.arange(ordered.shape[-1])
     new = np.ones(ordered.shape, dtype=np.bool_)
     gap = ordered[..., 1:] - ordered[..., :-1]
-    scale = np.nanmax(np.abs(ordered), axis=-1, initial=0.0, where=scored, keepdims=True)
+    scale = np.fmax.reduce(np.abs(ordered), axis=-1, initial=0.0, keepdims=True)
     new[..., 1:] = ~(gap <= ROUNDING * scale)
     first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
     return np.asarray((places - first + 1).max(axis=-1, initial=0), dtype=np.float64)
