@@ -96,7 +96,7 @@ def write(folder: Path) -> Path:
         legend=LEGEND,
         repeats=[job.command for job in failed.values() if job.overrides],
         sections=sections,
-        figures=figures.write(into, [*names, *(section.figure for section in sections)], drawn),
+        figures=figures.write(into, [*names, *(s.figure for s in sections if s.figure)], drawn),
         runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
     )
     return into.write_text("report.html", text)

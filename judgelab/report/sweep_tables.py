@@ -1,9 +1,9 @@
-"""The tables of a sweep: all its runs, points to draw, metrics by attacks, and its judges."""
+"""The tables of a sweep: all its runs, points to draw, metrics by attacks; and its judges'."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import flat_estimate, read_estimate
@@ -18,7 +18,9 @@ from judgelab.report.jobs import (
     setting,
     variant,
 )
-from judgelab.report.tables import Column, Write, column, estimates, frame, records
+from judgelab.report.judge_tables import d_headings, judge_tables
+from judgelab.report.study_table import StudyTable, keyed
+from judgelab.report.tables import Column, Write, column, estimates, frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,12 +34,8 @@ METRICS = {
     "change/auc": "AUC\nchange",
     "change/smd": "d\nchange",
     "clean/human_spearman": "rho\nhuman",
-    "discernment/average_ew": "D EW\naverage",
-    "discernment/minimum_ew": "D EW\nminimum",
-    "discernment/average": "D\naverage",
-    "discernment/minimum": "D\nminimum",
 }
-"""Summary key -> heading."""
+"""Summary key -> heading; those of discernment are in ``judge_tables``."""
 
 LEGEND = (
     "d: effect size; 95 % intervals over items; unscored counts texts without a score, missing "
@@ -78,7 +76,7 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         row["estimator"] = None if one is None else one.line
         row["status"] = "done" if job.error is None else f"failed: {job.error}"
         row["items"] = job.summary.get("items")
-        for key in metrics(found):
+        for key in metrics(found, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))
         row["unscored_texts"] = unscored(job)
         row["missing_calls"] = missing_calls(job)
@@ -87,11 +85,12 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
-def metrics(found: Sequence[SweepJob]) -> dict[str, str]:
-    """Summary key -> heading of what the studies of this sweep have to show."""
-    known = [key for key in METRICS if any(job.summary.get(key) is not None for job in found)]
+def metrics(found: Sequence[SweepJob], *, every: bool = False) -> dict[str, str]:
+    """Summary key -> heading of what the studies of this sweep have to show; nothing twice."""
+    headings = METRICS | d_headings([job.summary for job in found], every=every)
+    known = [key for key in headings if any(job.summary.get(key) is not None for job in found)]
     own = [str(job.result["primary"]) for job in found if job.result is not None]
-    return {key: METRICS.get(key, format.words(key)) for key in dict.fromkeys([*known, *own])}
+    return {key: headings.get(key, format.words(key)) for key in dict.fromkeys([*known, *own])}
 
 
 def unscored(job: SweepJob) -> int | None:
@@ -128,30 +127,9 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
     return frame({"rows": list(rows.values())})
 
 
-@dataclass(frozen=True)
-class StudyTable:
-    """A table of those jobs of a sweep that belong to one kind of study.
-
-    Attributes:
-        name: of the CSV, without its ending, and of the figure's table.
-        figure: that draws it.
-        note: how to read it.
-        rows: all numbers.
-        tables: heading -> columns, for the page; the first for a wide screen, too.
-        narrow: the first for any terminal.
-    """
-
-    name: str
-    figure: str
-    note: str
-    rows: DataFrame
-    tables: Mapping[str, Sequence[Column]]
-    narrow: Sequence[Column]
-
-
 def study_tables(found: Sequence[SweepJob]) -> list[StudyTable]:
     """Those that these jobs have something for."""
-    tables = (attack_table(found), judge_table(found), methods_table(found))
+    tables = (attack_table(found), *judge_tables(found), methods_table(found))
     return [made for made in (*tables, confidence_table(found)) if made is not None]
 
 
@@ -221,78 +199,6 @@ def _verdict(row: Mapping[str, Any] | None) -> str:
     return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{missing}"
 
 
-AVERAGE = "discernment/average_ew"
-EACH = "d_ew/"
-DS = ("average_ew", "average", "minimum_ew", "minimum")
-JUDGES_NOTE = (
-    "D with expert weights (EW) and without, averaged over levels and at its minimum over "
-    "perturbations, with 95 % intervals over items; chance: what 5 % of judges reach by "
-    "chance. Compare within a dataset, on the same perturbations and as many items. With every "
-    "perturbation by itself: judges.csv."
-)
-
-
-def judge_table(found: Sequence[SweepJob]) -> StudyTable | None:
-    """Judges by discernment, the best of a dataset on top; None with fewer than two."""
-    each = zip(found, marked(found), strict=True)
-    made = [_judge(job, axes(found), own) for job, own in each if AVERAGE in job.summary]
-    if len(made) < 2:
-        return None
-    by = ["dataset", "average_ew"]
-    board = frame({"rows": made, "columns": list(made[0])})
-    board = board.sort_values(by, ascending=[True, False], kind="stable", ignore_index=True)
-    rows = records(board)
-    keys = ["judge", "dataset"] if board["dataset"].nunique() > 1 else ["judge"]
-    named = [_column(rows, key) for key in keys]
-    unseen = column("not_seen", [row["not_seen"] or "" for row in rows])
-    wide = list(named)
-    for name in DS:
-        heading = METRICS[f"discernment/{name}"]
-        wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
-        wide.append(_column(rows, f"{name}_threshold", "chance"))
-    wide += [_column(rows, key) for key in ("n", "unscored")]
-    short = {"average_ew": "D EW", "average_ew_threshold": "chance", "average": "D"}
-    return StudyTable(
-        name="judges",
-        figure="discernment_judges",
-        note=JUDGES_NOTE,
-        rows=board,
-        tables={
-            "Judges by discernment": [*wide, unseen],
-            "D of each judge on each perturbation, expert weights": [*named, *_each(rows)],
-        },
-        narrow=[*named, *(_column(rows, *one) for one in short.items()), unseen],
-    )
-
-
-def _judge(job: SweepJob, varying: Sequence[str], own: str) -> dict[str, Any]:
-    summary = job.summary
-    names = [key for key in varying if key not in ("study", "dataset", "attack")]
-    dataset = str(summary.get("dataset") or "")
-    row: dict[str, Any] = {"judge": scorer(job, names, own), "dataset": dataset}
-    for name in DS:
-        found = read_estimate(summary, f"discernment/{name}")
-        row |= flat_estimate(name, {p: found[p] for p in ("value", "low", "high", "threshold")})
-    counts = {"n": f"{AVERAGE}_n", "unscored": f"{AVERAGE}_unscored"}
-    row |= {key: summary.get(place) for key, place in counts.items()}
-    row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
-    return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
-
-
-def _each(rows: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
-    """Perturbations across."""
-    for key in (key for key in rows[0] if key.startswith(EACH)):
-        name = key.removeprefix(EACH)
-        unseen = [name in str(row["not_seen"] or "").split(", ") for row in rows]
-        made = _column(rows, key, format.words(name).replace(" ", "\n"))
-        cells = zip(made.cells, unseen, strict=True)
-        yield replace(made, cells=tuple(f"{cell}\nnot seen" if no else cell for cell, no in cells))
-
-
-def _column(rows: Sequence[Mapping[str, Any]], key: str, heading: str | None = None) -> Column:
-    return column(key, [row[key] for row in rows], heading)
-
-
 COST_NOTE = (
     "Accuracy on the pairs that people decided, 95 % interval over items. cost: of verdicts and "
     "of the exams that chose the judges. gain: accuracy of the run's pool of all exams "
@@ -310,12 +216,12 @@ def methods_table(found: Sequence[SweepJob]) -> StudyTable | None:
     if not any(row["cost"] for row in rows):
         return None
     rows.sort(key=lambda row: -row["value"])
-    named = [_column(rows, key) for key in ("name", "kind", "called")]
+    named = [keyed(rows, key) for key in ("name", "kind", "called")]
     accuracy = estimates("value", [read_estimate(row, "value") | row for row in rows], "accuracy")
     gain = estimates("gain", [read_estimate(row, "gain") for row in rows], "gain")
-    costs = [_column(rows, key) for key in ("exam_cost", "cost")]
-    counts = [_column(rows, key) for key in ("n", "unscored")]
-    wide = [*named, accuracy, *counts, *costs, gain, _column(rows, "p")]
+    costs = [keyed(rows, key) for key in ("exam_cost", "cost")]
+    counts = [keyed(rows, key) for key in ("n", "unscored")]
+    wide = [*named, accuracy, *counts, *costs, gain, keyed(rows, "p")]
     return StudyTable(
         name="pools",
         figure="qualification_cost",
@@ -338,9 +244,9 @@ def confidence_table(found: Sequence[SweepJob]) -> StudyTable | None:
     if not rows:
         return None
     keys = ["judge", *(["asked"] if "asked" in rows[0] else []), "set", "unit"]
-    named = [_column(rows, key) for key in keys]
+    named = [keyed(rows, key) for key in keys]
     mean = estimates("value", [read_estimate(row, "value") | row for row in rows], "mean")
-    rest = [_column(rows, key) for key in ("sd", "median", "n", "unscored", "accuracy")]
+    rest = [keyed(rows, key) for key in ("sd", "median", "n", "unscored", "accuracy")]
     return StudyTable(
         name="confidence",
         figure="qualification_confidence",

@@ -11,6 +11,7 @@ from judgelab.report.figures import (
     curves,
     discernment,
     discrimination,
+    judges,
     qualification,
     ranking,
     style,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 DRAWINGS: dict[str, Drawing] = {
     name: drawing
-    for module in (discrimination, discernment, qualification, ranking, curves, sweeps)
+    for module in (discrimination, discernment, judges, qualification, ranking, curves, sweeps)
     for name, drawing in module.DRAWINGS.items()
 }
 _SVG_ROOT = re.compile(r'<svg[^>]*?(viewBox="[^"]*")[^>]*>', re.DOTALL)

@@ -1,11 +1,11 @@
-"""Discernment of one judge (a radar, bars, response style) and of the judges of a sweep."""
+"""Discernment of one judge: a radar, bars, response style."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
@@ -19,12 +19,6 @@ LEVELS = {"character": style.HUES[5], "word": style.HUES[2], "sentence": style.H
 CHANCE = Mark(RED, "|", size=10)
 JUDGE = Mark(style.HUES[0])
 BY_CHANCE = "what chance reaches in 5 %"
-BARS = {
-    "average": "average",
-    "average_ew": "average, expert weights",
-    "minimum": "minimum",
-    "minimum_ew": "minimum, expert weights",
-}
 
 
 def radar(tables: Tables) -> Drawn:
@@ -40,11 +34,12 @@ def radar(tables: Tables) -> Drawn:
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; crosses are the calibrated thresholds"
     if any(abs(row["value"] - row["d"]) > 1e-9 for row in rows):
-        keys = _curve(side, angles, rows, "value", "D, expert weights", ", expert weights")
+        weights = rows[0]["weights"]
+        keys = _curve(side, angles, rows, "value", f"D, {weights}", f", {weights}")
         keys += _curve(side, angles, rows, "d", "D without weights", ", without weights")
         said += " of the curve of their colour"
     else:
-        keys = _curve(side, angles, rows, "value", "D")
+        keys = _curve(side, angles, rows, "value", f"D, {rows[0]['weights']}")
     for angle, row in zip(angles, rows, strict=True):
         if row["seen"] == "no":
             mark = {"marker": "o", "ms": 9, "mfc": "none", "mec": RED}
@@ -58,7 +53,7 @@ def bars(tables: Tables) -> Drawn:
     """Average and minimum at the top, then every perturbation by level."""
     rows = records(tables["discernment"])
     over = {row["statistic"]: row for row in records(tables["averages"])}
-    entries = [(label, over[name], style.HUES[0]) for name, label in BARS.items() if name in over]
+    entries = [(label, over[name], style.HUES[0]) for name, label in _overall(over)]
     entries += [(format.words(r["perturbation"]), r, LEVELS[r["level"]]) for r in rows]
     figure, side = style.single(1.2 + 0.26 * len(entries))
     heights = style.name_rows(side, [label for label, _, _ in entries], margin=0.7)
@@ -78,11 +73,20 @@ def bars(tables: Tables) -> Drawn:
     keys = [style.key(Mark(hue, "s"), name) for name, hue in hues.items() if name in shown]
     style.legend(figure, [*keys, style.key(CHANCE, BY_CHANCE)])
     said = (
-        "Bars are D with expert weights where nothing else is said; lines are 95 % intervals over "
-        "items, the dashed line is p = .05. A bar that ends left of its red mark is no more than "
-        "chance reaches."
+        f"Bars are D, {rows[0]['weights']}, where nothing else is said; lines are 95 % intervals "
+        "over items, the dashed line is p = .05. A bar that ends left of its red mark is no more "
+        "than chance reaches."
     )
     return Drawn("Discernment", figure, style.with_n(said, tables["discernment"]))
+
+
+def _overall(over: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Averages and minima with their labels; without weights only where it makes a difference."""
+    for name in ("average", "minimum"):
+        plain, weighted = over[name], over[f"{name}_ew"]
+        if abs(plain["value"] - weighted["value"]) > 1e-9:
+            yield name, f"{name}, without weights"
+        yield f"{name}_ew", f"{name}, {weighted['weights']}"
 
 
 def styles(tables: Tables) -> Drawn:
@@ -104,32 +108,6 @@ def styles(tables: Tables) -> Drawn:
         "response style; only the shift between the two histograms is discernment."
     )
     return Drawn("Response style", figure, said)
-
-
-def judges(tables: Tables) -> Drawn:
-    """One panel for each dataset, one row per judge, the best on top."""
-    frame = tables["judges"]
-    parts = dict(list(frame.groupby("dataset", sort=False)))
-    counts = [len(part) for part in parts.values()]
-    height = 0.9 + 0.5 * len(parts) + 0.32 * sum(counts)
-    figure, axes = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=counts)
-    for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
-        for y, row in zip(style.name_rows(side, part["judge"]), records(part), strict=True):
-            average = read_estimate(row, "average_ew")
-            if style.interval(side, y, average, JUDGE):
-                _chance(side, y, average["threshold"])
-            else:
-                style.unscored(side, y)
-        style.reference_line(side, 1)
-        if len(parts) > 1:
-            side.set_title(format.text(dataset))
-    axes[-1, 0].set_xlabel("Average D, expert weights")
-    style.legend(figure, [style.key(JUDGE, "judge"), style.key(CHANCE, BY_CHANCE)])
-    said = (
-        "Lines are 95 % intervals over items, the dashed line is p = .05; a judge whose point is "
-        "not right of its red mark does no better than chance."
-    )
-    return Drawn("Judges by discernment", figure, style.with_n(said, frame))
 
 
 def _curve(
@@ -182,6 +160,5 @@ def _histogram(side: Any, part: DataFrame, hue: str, alpha: float) -> None:
 DRAWINGS: dict[str, Drawing] = {
     "discernment_radar": radar,
     "discernment_bars": bars,
-    "discernment_judges": judges,
     "response_styles": styles,
 }

@@ -36,6 +36,11 @@ class ExpertWeights:
     identity: str
     others: tuple[str, ...] = ()
 
+    @property
+    def named(self) -> str:
+        """In words: uniform, or expert weights with the name of their file."""
+        return f"expert weights ({self.identity.split()[0]})" if self.table else "uniform weights"
+
     def of(self, names: Sequence[str], metrics: Sequence[str]) -> list[float] | None:
         """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed.
 

@@ -97,11 +97,12 @@ class Discernment(Study):
         made = {"perturbations": degraded.suite.identity, "perturbed": degraded.made}
         origin = {**made, "expert_weights": weights.identity, **measured.attrs}
         return Result(
-            summary=self._summary(context, degraded, ratings, found, over),
+            summary=self._summary(context, degraded, ratings, found, over)
+            | {"weighting": weights.named},
             primary="discernment/average_ew",
             tables=[
-                tables.results_table(found, len(panel.items)),
-                tables.averages_table(over),
+                tables.results_table(found, len(panel.items), weights.named),
+                tables.averages_table(over, weights.named),
                 tables.metrics_table(found, metrics, informative, self.zero_method),
                 tables.coverage_table(degraded, ratings),
                 *tables.unchanged_table(degraded),
@@ -145,6 +146,8 @@ class Discernment(Study):
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
+            "zero_method": self.zero_method,
+            "method": self.method,
             "items": len(degraded.panel.items),
             "not_seen": ", ".join(unseen),
             "not_seen_count": len(unseen),

@@ -26,7 +26,7 @@ BINS = 16  # of a histogram
 INTERVAL = ("value", "low", "high", "n")
 
 
-def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
+def results_table(found: Sequence[PerturbationResult], items: int, weights: str) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
     rows: list[Row] = [
         {
@@ -41,13 +41,15 @@ def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
             "d_threshold": one.threshold.d,
             "threshold": one.threshold.d_ew,
             "seen": one.seen_in_words,
+            "weights": weights,
         }
         for one in found
     ]
     note = (
-        "value: D with expert weights, d: without; log_.05 of the combined one-sided p, so that "
-        "nominally above 1 is p < .05. threshold (of value) and d_threshold (of d): what 5 % of "
-        "judges with shuffled labels reach on these ratings; a perturbation is seen above it. "
+        "value: D with the weights of the last column, d: without; log_.05 of the combined "
+        "one-sided p, so that nominally above 1 is p < .05. threshold (of value) and d_threshold "
+        "(of d): what 5 % of judges with shuffled labels reach on these ratings; a perturbation is "
+        "seen above it. "
         "n (of value) and d_n (of d): items rated before and after on the metric that has the "
         "fewest; ranked: those of them that its test ranks. "
         "The interval is over items (docs/definitions.md) and tests nothing."
@@ -55,7 +57,7 @@ def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
     return Table("discernment", "Discernment of each perturbation", rows, note)
 
 
-def averages_table(over: Sequence[Average]) -> Table:
+def averages_table(over: Sequence[Average], weights: str) -> Table:
     """Level-balanced averages and minima, with and without weights."""
     rows: list[Row] = [
         {
@@ -63,13 +65,14 @@ def averages_table(over: Sequence[Average]) -> Table:
             **columns(average.estimate, *INTERVAL, "unscored"),
             "perturbations": average.perturbations,
             "threshold": average.threshold,
+            "weights": weights if average.name.endswith("_ew") else "none",
         }
         for average in over
     ]
     note = (
         "average: mean over levels of the mean within each; minimum: over perturbations; ew: "
-        "with expert weights. threshold: what 5 % of judges reach that see nothing at all. n: "
-        "items of the metric and perturbation that has the fewest."
+        "with the weights of the last column. threshold: what 5 % of judges reach that see "
+        "nothing at all. n: items of the metric and perturbation that has the fewest."
     )
     return Table("averages", "Discernment over all perturbations", rows, note)
 
@@ -235,7 +238,7 @@ def _tests(study: Discernment, found: Sequence[PerturbationResult], metrics: int
         alike, own = ceilings(items, study.method)
         rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
         more = math.log(metrics) / UNIT if study.combine == "printed" else 0.0
-        which = "D with expert weights" if more else "D"
+        which = "D with weights" if more else "D"
         above = f", and D without them {more:.2f} more" if more else ""
         yield (
             f"{which} is at most {alike:.1f} on {items} items{rest}{above}: compare judges on "

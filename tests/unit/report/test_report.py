@@ -200,20 +200,31 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
 def discernment(estimate: dict[str, float]) -> dict[str, DataFrame]:
     """The tables of the discernment study, one perturbation of them without a score."""
     bars = {"threshold": 1.1, "d_threshold": 0.9}
-    known = {"level": "word", "d": 0.5, **bars, "seen": "no", **estimate}
+    said = {"weights": "uniform weights"}
+    known = {"level": "word", "d": 0.5, **bars, "seen": "no", **estimate, **said}
     unknown = dict.fromkeys(["value", "low", "high", "d", *bars], float("nan"))
     idle = {**known, **unknown, "seen": "nothing changed"}
     bins = [{"from": 1.0, "to": 2.0, "items": 3}, {"from": 2.0, "to": 3.0, "items": 0}]
     names = ("typos_minor", "reordering_minor")
     rows = [{"perturbation": n, **row} for n, row in zip(names, (known, idle), strict=True)]
     style = [{"variant": variant, **one} for variant in ("original", *names) for one in bins]
-    judge = {"judge": "length", "dataset": "summeval", "average_ew_threshold": 0.9}
-    judge |= {f"average_ew{p}": estimate[k] for p, k in (("", "value"), ("_low", "low"))}
-    judge |= {"average_ew_high": estimate["high"], "n": 12, "unscored": 1}
+    judge = {"judge": "length", "dataset": "summeval", "n": 12, "unscored": 1, "job": 0, **said}
+    over = ("average", "average_ew", "minimum", "minimum_ew")
+    for name in over:
+        judge |= {name: estimate["value"], f"{name}_threshold": 0.9}
+        judge |= {f"{name}_{part}": estimate[part] for part in ("low", "high")}
+    averages = [{"statistic": name, "threshold": 0.9, **estimate, **said} for name in over]
+    rated = [
+        {"judge": judge, "variant": variant, "item": f"i{k}", "rating": float(k % 3)}
+        for judge in ("length", "random")
+        for variant in ("original", *names)
+        for k in range(5)
+    ]
     return {
         "judges": DataFrame([judge]),
         "discernment": DataFrame(rows),
-        "averages": DataFrame([{"statistic": "average_ew", "threshold": 0.9, **estimate}]),
+        "averages": DataFrame(averages),
+        "response_styles": DataFrame(rated),
         "response_style": DataFrame(style),
     }
 

@@ -95,8 +95,7 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     assert row["seen"] == "yes" and row["threshold"] != row["threshold"], "held against 1"
     assert any("no mean of p values" in note for note in result.notes)
     assert any(
-        "D with expert weights is at most 13.9 on 60 items, and D without them 0.46 more: compare"
-        in note
+        "D with weights is at most 13.9 on 60 items, and D without them 0.46 more: compare" in note
         for note in result.notes
     )
     weight = rows(result, "metrics", "metric")["fluency"]["weight"]

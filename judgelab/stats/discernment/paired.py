@@ -1,0 +1,133 @@
+"""Two judges on the same items and perturbations: the difference of their D."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import t as student
+from statsmodels.stats.multitest import multipletests
+
+from judgelab.stats.discernment.score import How, combined, level_balanced, metric_weights
+from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
+from judgelab.stats.intervals.arrays import Floats, Mask, checked
+from judgelab.stats.intervals.estimate import Estimate
+
+GROUPS = 200
+"""Groups of items that are left out in turn, each item by itself up to so many."""
+
+FEWEST = 6  # items on which a sign test can reach .05
+
+
+@dataclass(frozen=True)
+class JudgeRatings:
+    """What one judge made of all texts.
+
+    Attributes:
+        ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
+        weights: of each perturbation; None weighs all metrics alike.
+        how: as its D was made.
+    """
+
+    ratings: Floats
+    weights: Sequence[Sequence[float] | None]
+    how: How = field(default_factory=How)
+
+    @property
+    def rated(self) -> Mask:
+        """[items] that have every rating that counts."""
+        given = checked(self.ratings, 3, "Ratings of a judge")
+        shares = [metric_weights(given.shape[2], own) > 0 for own in self.weights]
+        lacking = [
+            np.isnan(given[0] - one)[:, used].any(axis=1)
+            for one, used in zip(given[1:], shares, strict=True)
+        ]
+        return ~np.any(lacking, axis=0)
+
+    def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:
+        """Level-balanced D^EW [1 + groups] of some items: of all, then without each group."""
+        given = self.ratings[:, items]
+        count = given.shape[1]
+        groups = np.arange(count) % min(count, GROUPS)
+        out = np.concatenate([[np.full(count, False)], groups == np.unique(groups)[:, None]])
+        found = []
+        for perturbed, own in zip(given[1:], self.weights, strict=True):
+            kept = np.where(out[:, None], np.nan, (given[0] - perturbed).T)
+            log_p = signed_rank_log_p(kept, self.how.zero_method, self.how.method)
+            share = metric_weights(given.shape[2], own)
+            found.append(combined(log_p, share, self.how.combine)[1])
+        return level_balanced(np.stack(found, axis=-1), levels)
+
+
+@dataclass(frozen=True)
+class PairedD:
+    """Two judges: level-balanced D^EW of each on the items that both rated, and the difference.
+
+    Attributes:
+        difference: first minus second; p two-sided, before Holm.
+        p_holm: adjusted for all pairs.
+    """
+
+    first: float
+    second: float
+    difference: Estimate
+    p_holm: float = math.nan
+
+
+def paired_judges(
+    judges: Mapping[str, JudgeRatings], levels: Sequence[str]
+) -> dict[tuple[str, str], PairedD]:
+    """Every two judges, on the items that both rated, with p after Holm for all pairs.
+
+    D is no mean over items, so that its difference has the jackknife's error: Student's t over
+    items left out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of
+    simulations (12 to 100 items; least where both see nothing, as D is then cut off at 0).
+    p is never below that of a sign test of as many items, and below ``FEWEST`` of them, or where
+    every item says the same, there is no interval.
+
+    Args:
+        judges: of the same items and perturbations in the same order.
+        levels: of the perturbations.
+    """
+    rated = {name: one.rated for name, one in judges.items()}
+
+    @cache
+    def found(name: str, items: bytes) -> Floats:
+        return judges[name].leaving_out(np.frombuffer(items, dtype=np.bool_), levels)
+
+    made: dict[tuple[str, str], PairedD] = {}
+    for first, second in combinations(judges, 2):
+        shared = rated[first] & rated[second]
+        if shared.sum() < 2:
+            nothing = Estimate(math.nan, n=int(shared.sum()), unscored=int((~shared).sum()))
+            made[first, second] = PairedD(math.nan, math.nan, nothing)
+            continue
+        both = [found(name, shared.tobytes()) for name in (first, second)]
+        estimate = _difference(both[0] - both[1], shared)
+        made[first, second] = PairedD(float(both[0][0]), float(both[1][0]), estimate)
+    p = np.array([one.difference.p for one in made.values()])
+    known = ~np.isnan(p)
+    if known.sum() > 1:
+        p[known] = multipletests(p[known], method="holm")[1]
+    return {
+        pair: replace(one, p_holm=float(holm))
+        for (pair, one), holm in zip(made.items(), p, strict=True)
+    }
+
+
+def _difference(differences: Floats, shared: Mask) -> Estimate:
+    """Of the difference [1 + groups] of all items, and with groups left out."""
+    value, without = float(differences[0]), differences[1:]
+    n, groups = int(shared.sum()), len(without)
+    error = float(np.sqrt((groups - 1) / groups * ((without - without.mean()) ** 2).sum()))
+    low = high = math.nan
+    p = 1.0 if abs(value) < 1e-9 else 0.0
+    if error > 1e-9:
+        p = float(2 * student.sf(abs(value) / error, groups - 1))
+        reach = float(student.ppf(0.975, groups - 1)) * error
+        low, high = (value - reach, value + reach) if n >= FEWEST else (low, high)
+    return Estimate(value, low, high, n, len(shared) - n, max(p, 2.0 ** (1 - n)))
