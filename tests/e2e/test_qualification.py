@@ -39,6 +39,19 @@ def run(root: Path, url: str, *more: str) -> dict[str, Any]:
     return manifest | {"tables": {t["name"]: t["rows"] for t in result["tables"]}, "files": files}
 
 
+def test_answers_are_graded_in_debates_at_an_endpoint(tmp_path: Path) -> None:
+    """Two roles, two rounds: four calls an answer, no pair of answers is shown."""
+    write_panel(tmp_path / "panel.jsonl", 3)
+    exams = [f"study.{name}=null" for name in ("consistency", "pertinence", "self_confidence")]
+    with scripted(tmp_path / "server") as server:
+        found = run(tmp_path, server.url, "mechanism=chat_eval_pointwise", *exams)
+        assert sum(server.paid().values()) == 2 * 3 * 4 * 2 * 2
+    pools = {row["name"]: row for row in found["tables"]["pools"]}
+    assert pools["mini"]["n"] == 3 * 6 and pools["mini"]["unscored"] == 0
+    rho = {row["name"]: row["n"] for row in found["tables"]["correlations"]}
+    assert rho["all"] == 3
+
+
 def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> None:
     write_panel(tmp_path / "panel.jsonl", 4)
     prices = tmp_path / "prices.yaml"

@@ -20,6 +20,7 @@ LABELS = {  # what each of the shipped prompts offers
     "tvd_mi": ("[[Significant Gain]]", "[[Little Gain]]", "[[No Gain]]"),
     "judge": ("[[A]]", "[[B]]", "[[C]]"),
     "pairwise": ("one", "two"),
+    "grades": ("1", "2", "3", "4", "5"),
 }
 WORDS = ["fog", "harbour", "lamp", "tide", "rope", "gull", "keeper", "stone", "light", "signal"]
 TRANSIENT = ("429", "500", "hang", "cut", "drop")
@@ -137,6 +138,7 @@ class Server:
         prompt = " ".join(m["content"] for m in body["messages"])
         kind = "tvd_mi" if "significant gain" in prompt.lower() else "judge"
         kind = "pairwise" if "`one` or `two`" in prompt else kind
+        kind = "grades" if "whole number from 1 to 5" in prompt else kind
         options = LABELS[kind]
         text = f"I choose {options[number(prompt) % len(options)]}"
         message: dict[str, Any] = {"role": "assistant", "content": text}
