@@ -19,7 +19,8 @@ from judgelab.report.jobs import (
     variant,
 )
 from judgelab.report.judge_tables import d_headings, judge_tables
-from judgelab.report.study_table import StudyTable, keyed
+from judgelab.report.study_table import StudyTable
+from judgelab.report.sweep_qualification import confidence_table, methods_table
 from judgelab.report.tables import Column, Write, column, estimates, frame
 
 if TYPE_CHECKING:
@@ -197,80 +198,3 @@ def _verdict(row: Mapping[str, Any] | None) -> str:
         return format.NOTHING
     missing = f", {row['unscored']} unscored" if row["unscored"] else ""
     return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{missing}"
-
-
-COST_NOTE = (
-    "Accuracy on the pairs that people decided, 95 % interval over items. cost: of verdicts and "
-    "of the exams that chose the judges. gain: accuracy of the run's pool of all exams "
-    "minus this one's on the same pairs. All parts: pools.csv."
-)
-
-
-def methods_table(found: Sequence[SweepJob]) -> StudyTable | None:
-    """Judges, pools and methods by cost and accuracy; None where no job has a price."""
-    rows = [
-        row
-        for row in stacked(found, "pools", "name")
-        if row["kind"] != "pool" or row.get("called") is not None
-    ]
-    if not any(row["cost"] for row in rows):
-        return None
-    rows.sort(key=lambda row: -row["value"])
-    named = [keyed(rows, key) for key in ("name", "kind", "called")]
-    accuracy = estimates("value", [read_estimate(row, "value") | row for row in rows], "accuracy")
-    gain = estimates("gain", [read_estimate(row, "gain") for row in rows], "gain")
-    costs = [keyed(rows, key) for key in ("exam_cost", "cost")]
-    counts = [keyed(rows, key) for key in ("n", "unscored")]
-    wide = [*named, accuracy, *counts, *costs, gain, keyed(rows, "p")]
-    return StudyTable(
-        name="pools",
-        figure="qualification_cost",
-        note=COST_NOTE,
-        rows=frame({"rows": rows, "columns": list(rows[0])}),
-        tables={"Accuracy against cost": wide},
-        narrow=[named[0], accuracy, costs[-1]],
-    )
-
-
-CONFIDENCE_NOTE = (
-    "Uncertainty, -ln p of the label that a judge emitted, or the level that it named, on easy and "
-    "on hard pairs; 95 % intervals of the means over items. All parts: confidence.csv."
-)
-
-
-def confidence_table(found: Sequence[SweepJob]) -> StudyTable | None:
-    """Confidence on easy and hard pairs, for each way of asking; None where no job has any."""
-    rows = stacked(found, "confidence")
-    if not rows:
-        return None
-    keys = ["judge", *(["asked"] if "asked" in rows[0] else []), "set", "unit"]
-    named = [keyed(rows, key) for key in keys]
-    mean = estimates("value", [read_estimate(row, "value") | row for row in rows], "mean")
-    rest = [keyed(rows, key) for key in ("sd", "median", "n", "unscored", "accuracy")]
-    return StudyTable(
-        name="confidence",
-        figure="qualification_confidence",
-        note=CONFIDENCE_NOTE,
-        rows=frame({"rows": rows, "columns": list(rows[0])}),
-        tables={"Confidence on easy and on hard pairs": [*named, mean, *rest]},
-        narrow=[*named[:-1], mean],
-    )
-
-
-def stacked(found: Sequence[SweepJob], name: str, key: str | None = None) -> list[dict[str, Any]]:
-    """The rows of that table of every job; of several jobs, with what each was.
-
-    That stands in a column ``asked``, or after the value of ``key``.
-    """
-    rows = []
-    for job in found:
-        own = " · ".join(setting(job, axis) for axis in axes(found)) if len(found) > 1 else ""
-        for table in (job.result or {}).get("tables", ()):
-            for row in table["rows"] if table["name"] == name else ():
-                made = {column: row.get(column) for column in table["columns"]}
-                if own and key is None:
-                    made["asked"] = own
-                elif own:
-                    made[str(key)] = f"{made[str(key)]} ({own})"
-                rows.append(made)
-    return rows

@@ -129,12 +129,15 @@ def confidence(tables: Tables) -> Drawn:
             for row in records(both):
                 hue, shift = (EASY, -0.2) if row["set"] == "easy" else (HARD, 0.2)
                 _box(side, place + shift, row, hue.colour)
-        side.set_xticks(range(len(groups)), ["\n".join(map(str, key)) for key in groups])
+        crowded = len(groups) > 4
+        names = [(", " if crowded else "\n").join(map(str, key)) for key in groups]
+        side.set_xticks(range(len(groups)), names)
         side.set_xlim(-0.6, max(len(groups), 4) - 0.4)
         if unit == "level":
             side.yaxis.get_major_locator().set_params(integer=True)
-        if len(groups) > 6:
-            side.tick_params(axis="x", rotation=35)
+        if crowded:
+            for label in side.get_xticklabels():
+                label.set(rotation=35, ha="right", rotation_mode="anchor", fontsize=8)
         side.set_ylabel("Uncertainty, -ln p" if unit == "-ln p" else "Level of confidence")
         side.grid(axis="y")
         right = [both["accuracy"].iloc[0] for both in groups.values()]

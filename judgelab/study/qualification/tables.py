@@ -10,8 +10,6 @@ import numpy as np
 
 from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.mechanism.judge import position
-from judgelab.stats.intervals.arrays import row_means
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.boxes import box
 from judgelab.stats.qualification.decisions import (
@@ -222,7 +220,7 @@ def confidence_table(case: Case) -> Table:
         levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
         for name, cells in zip(("easy", "hard"), sets, strict=True):
             shown = cells if levels else -cells
-            found = bootstrap_mean(row_means(shown), case.draws, case.seed)
+            found = accuracy(shown, draws=case.draws, seed=case.seed)  # mean over answers
             rows.append(
                 {"judge": judge, "set": name, "unit": "level" if levels else "-ln p"}
                 | columns(found, *INTERVAL)
@@ -234,8 +232,8 @@ def confidence_table(case: Case) -> Table:
     note = (
         "Unit -ln p: uncertainty, of the label that the judge emitted; level: confidence in words, "
         "from 1. A judge is fit that is less uncertain, or at a higher level, on the easy set. "
-        "value: mean over items with its 95 % interval; whiskers reach to the last value within "
-        "1.5 times the quartiles' gap. accuracy: on the pairs that people decided."
+        "value: mean over answers, 95 % interval over items; whiskers reach to the last value "
+        "within 1.5 times the quartiles' gap. accuracy: on the pairs that people decided."
     )
     return Table("confidence", "Confidence on easy and on hard pairs", rows, note)
 

@@ -17,8 +17,9 @@ from judgelab.engine.run import execute
 from judgelab.report.figures import draw
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import jobs
+from judgelab.report.study_table import StudyTable
 from judgelab.report.sweep import write
-from judgelab.report.sweep_tables import StudyTable, study_tables
+from judgelab.report.sweep_tables import study_tables
 from judgelab.stats.qualification.boxes import BOX, box
 from tests.tiny_release import write_release
 from tests.unit.report.report_results import write_job
