@@ -38,7 +38,8 @@ class AutoPreReleased(LimitedDataset):
     need. Verdicts and exams are found by ``evaluation_lm=replay``.
 
     Args:
-        path: folder of the parquet export.
+        path: a clone of github.com/cjj826/Auto-PRE, or the parquet files that
+            ``python -m judgelab.releases.auto_pre`` makes of it.
         domain: XSum, NF_CATS, DailyDialog.
         relevant: who wrote the relevant answers (L1) of the pertinence exam to be used.
         irrelevant: who wrote its irrelevant ones (L2).

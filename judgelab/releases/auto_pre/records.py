@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.parse_reply import read_choice
-from judgelab.releases.auto_pre.tables import NEEDED, VERDICTS, read_table
+from judgelab.releases.auto_pre.tables import NEEDED, VERDICTS, absent, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,7 @@ class AutoPreRecords:
         graded: the same with replies without a number as they are marked; NaN without a reply.
         pertinence: rows of the exam, as released; empty where there is none.
         confidence: rows of the exam, as released; empty where there is none.
+        absent: a sentence for each file that a copy of the authors' repository lacks.
     """
 
     name: str
@@ -73,6 +74,7 @@ class AutoPreRecords:
     graded: Mapping[str, Mapping[str, Floats]]
     pertinence: pd.DataFrame = field(repr=False)
     confidence: pd.DataFrame = field(repr=False)
+    absent: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -118,6 +120,7 @@ def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
         *_grades(rows["score_pointwise"], tasks, agents),
         rows["exam_pertinence"],
         rows["exam_self_confidence"],
+        absent(path),
     )
 
 

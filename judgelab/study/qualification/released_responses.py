@@ -175,9 +175,10 @@ def _named(
             )
         for name in named:
             if name not in scored:
+                lacks = "".join(f" {said}" for said in data.absent if name in said)
                 raise ConfigError(
                     f"study.recorded, study.methods: nothing was recorded of {name!r}."
-                    f"{did_you_mean(name, scored)}"
+                    f"{did_you_mean(name, scored)}{lacks}"
                 )
         return tuple(named)
     examined = set(map(str, data.pertinence["evaluator"]))
