@@ -1,4 +1,4 @@
-"""What the paper prints (printed.yaml), and the recipes behind it (recipes.yaml)."""
+"""What the paper prints (tables.yaml), and the recipes behind it (recipes.yaml)."""
 
 from __future__ import annotations
 
@@ -58,19 +58,18 @@ class Printed:
 
 @cache
 def read_printed() -> Printed:
-    """printed.yaml."""
-    return Printed(_loaded("printed.yaml"))
+    """tables.yaml."""
+    return Printed(_loaded(Path(__file__).with_name("tables.yaml")))
 
 
 @cache
 def recipes() -> Mapping[str, Any]:
-    """recipes.yaml."""
-    return _loaded("recipes.yaml")
+    """recipes.yaml, beside this folder."""
+    return _loaded(Path(__file__).parents[1] / "recipes.yaml")
 
 
-def _loaded(name: str) -> Mapping[str, Any]:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    loaded: Mapping[str, Any] = yaml.safe_load(text)
+def _loaded(file: Path) -> Mapping[str, Any]:
+    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return loaded
 
 
