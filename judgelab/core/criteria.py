@@ -28,16 +28,16 @@ class Metric:
     Attributes:
         name: coherence, fluency, ...
         criterion: what it means, for a prompt.
-        steps: how to judge it, in order.
+        steps: how to judge it, in order; empty where the evaluation LM is to write them.
         scale: grade -> what it stands for; whole numbers in a row.
-        likelihood: what stands for it where an LM cannot be asked.
+        likelihood: what stands for it where an LM cannot be asked; None: nothing does.
     """
 
     name: str
     criterion: str
     steps: tuple[str, ...]
     scale: Mapping[int, str]
-    likelihood: Likelihood
+    likelihood: Likelihood | None
 
     @property
     def low(self) -> int:
@@ -114,11 +114,14 @@ def _criteria(content: Any, path: Path, identity: str) -> Criteria:
 
 
 def _metric(name: str, given: Any, scale: Any, where: str) -> Metric:
-    entry = _mapping(given, ("criterion", "steps", "likelihood"), where)
-    steps, kind = entry["steps"], entry["likelihood"]
-    if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
-        raise DataError(f"{where}: 'steps' must be a list of sentences.")
-    if kind not in get_args(Likelihood):
+    given = {"criterion": given} if isinstance(given, str) else given
+    entry = _mapping(given, ("criterion",), where)
+    steps, kind = entry.get("steps") or (), entry.get("likelihood")
+    if not isinstance(steps, Sequence) or isinstance(steps, str):
+        raise DataError(
+            f"{where}: 'steps' must be a list of sentences; left away, the LM writes them."
+        )
+    if kind is not None and kind not in get_args(Likelihood):
         raise DataError(f"{where}: likelihood {kind!r}.{did_you_mean(str(kind), LIKELIHOODS)}")
     grades = _mapping(entry.get("scale", scale), (), f"{where}, scale")
     if not all(type(grade) is int for grade in grades) or len(grades) < 2:  # true is no grade
@@ -128,7 +131,7 @@ def _metric(name: str, given: Any, scale: Any, where: str) -> Metric:
         criterion=str(entry["criterion"]).strip(),
         steps=tuple(str(step).strip() for step in steps),
         scale={int(grade): str(words) for grade, words in sorted(grades.items())},
-        likelihood=cast(Likelihood, kind),
+        likelihood=cast(Likelihood | None, kind),
     )
 
 

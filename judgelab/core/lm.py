@@ -24,6 +24,10 @@ Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
 
 
+NOT_ASKED = "not asked: dry run"
+NOT_YET = "not asked yet"
+"""Reasons of replies by stand-ins: one counts what would be asked, one notes it for workers."""
+
 LogProb = tuple[float, int]
 """(total nats, tokens) of one pair; NaN where it could not be scored."""
 

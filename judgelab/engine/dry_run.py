@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from judgelab.config import Frame
 from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import NOT_ASKED, EvaluationLM
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
-from judgelab.evaluation_lm.dry_run_lm import NOT_ASKED, Counted, StageTally
+from judgelab.evaluation_lm.dry_run_lm import Counted, StageTally
 from judgelab.report import console
 from judgelab.report.tables import columns
 from judgelab.store.cache import CallCache

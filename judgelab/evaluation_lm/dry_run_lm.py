@@ -6,13 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
+from judgelab.core.lm import (
+    NOT_ASKED,
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    WrappedLM,
+)
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys, table_of
-
-NOT_ASKED = "not asked: dry run"
 
 
 @dataclass

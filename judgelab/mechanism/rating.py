@@ -26,6 +26,7 @@ from judgelab.mechanism.closed import (
     with_shares,
 )
 from judgelab.mechanism.protocol import Definition, Mechanism, Reads
+from judgelab.mechanism.rating_steps import with_steps
 
 Aggregate = Literal["number", "expected"]
 
@@ -119,12 +120,16 @@ class Rating(ClosedMechanism, MetricMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
-        By labels, ``expected`` is the mean grade under their probabilities, whatever ``aggregate``.
+        Metrics whose criteria give no steps are rated by steps that the LM writes first. By labels,
+        ``expected`` is the mean grade under their probabilities, whatever ``aggregate``.
 
         Raises:
-            CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities.
+            CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities, or
+                steps to be written by one that cannot write.
+            DataError: the LM was to write steps, and did not.
         """
         criteria, metrics = self.rated(panel)
+        metrics, noted = with_steps(criteria, metrics, lm)
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         rating = np.full(shape, np.nan)
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
@@ -133,17 +138,23 @@ class Rating(ClosedMechanism, MetricMechanism):
             if not item.source.strip():
                 continue  # nothing to hold the text against
             for m, metric in enumerate(metrics):
+                if not metric.steps:
+                    continue  # workers are still to ask for them
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
                 asked = self._request(lm, key, metric, shown(criteria, metric, item, text))
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
         cells = list(requests)
-        replies = lm.chat(list(requests.values())) if requests else []
+        replies = self._replies(lm, list(requests.values()))
         for cell, reply in zip(cells, replies, strict=True):
             rating[cell] = self._read(reply, metrics[cell[2]])
         self._refuse_without_probabilities(replies, lm)
         data = ratings(panel, rating, metrics, self.prompt, criteria)
-        return self._with_shares(data, cells, replies, metrics, lm)
+        data = self._with_shares(data, cells, replies, metrics, lm)
+        if noted:
+            said = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
+            data = data.assign_attrs(noted, prompt=said)
+        return data
 
     def _request(
         self, lm: EvaluationLM, key: tuple[str, ...], metric: Metric, values: Mapping[str, str]
@@ -170,6 +181,16 @@ class Rating(ClosedMechanism, MetricMechanism):
             return expected(reply, whole_grades(metric.low, metric.high))
         read = expected_grade if self.aggregate == "expected" else read_grade
         return read(reply, metric.low, metric.high)
+
+    def _replies(self, lm: EvaluationLM, requests: Sequence[ChatRequest]) -> list[Reply]:
+        try:
+            return lm.chat(requests) if requests else []
+        except CapabilityError as cause:
+            if self.aggregate != "expected":
+                raise
+            raise CapabilityError(
+                f"{str(cause).rstrip('.')}; or read the grade itself: mechanism.aggregate=number."
+            ) from cause
 
     def _refuse_without_probabilities(self, replies: Sequence[Reply], lm: EvaluationLM) -> None:
         answered = [reply for reply in replies if reply.text is not None]

@@ -11,6 +11,7 @@ import xarray as xr
 
 from judgelab.core.capability import Capability
 from judgelab.core.criteria import Criteria, Metric
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.parse_reply import mean_grade
@@ -45,6 +46,7 @@ class RatingLikelihood(MetricMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent."""
         criteria, metrics = self.rated(panel)
+        self._refuse_bare(criteria, metrics)
         values = np.full((len(panel.items), len(panel.agents), len(metrics), 1), np.nan)
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             questions = Questions()
@@ -59,6 +61,20 @@ class RatingLikelihood(MetricMechanism):
                 rate = _grade if self.form == "grades" else _likelihood
                 values[k, j, m, 0] = rate(metrics[m], [answers[place] for place in places])
         return ratings(panel, values, metrics, self._used, criteria)
+
+    def _refuse_bare(self, criteria: Criteria, metrics: Sequence[Metric]) -> None:
+        """Refuse metrics of which only a definition is known.
+
+        Raises:
+            ConfigError: ``text`` without a likelihood, or ``grades`` without steps.
+        """
+        key = "steps" if self.form == "grades" else "likelihood"
+        if lacking := [metric.name for metric in metrics if not getattr(metric, key)]:
+            raise ConfigError(
+                f"{criteria.identity.split()[0]} gives no {key} for {', '.join(lacking)}, which "
+                f"mechanism=rating_likelihood mechanism.form={self.form} needs: add it, or use "
+                "mechanism=rating, where an LM that chats writes steps of its own."
+            )
 
     @property
     def _used(self) -> Prompt | None:

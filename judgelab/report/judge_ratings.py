@@ -46,7 +46,7 @@ class RatedTexts:
         made = means.where(whole).droplevel("texts")
         return made[[ORIGINAL, *self.weights]]
 
-    def of(self, items: pd.MultiIndex, names: Sequence[str]) -> JudgeRatings:
+    def of(self, items: pd.Index, names: Sequence[str]) -> JudgeRatings:
         """The ratings of some items and perturbations, NaN where it did not rate those texts."""
         import numpy as np
 

@@ -77,8 +77,8 @@ def d_headings(summaries: Sequence[Mapping[str, Any]], *, every: bool = False) -
 
 
 def _alike(summary: Mapping[str, Any], key: str) -> bool:
-    both = summary.get(key), summary.get(f"{key}_ew")
-    return both[0] == both[1] or (None not in both and math.isclose(*both, abs_tol=1e-9))
+    both: tuple[Any, Any] = summary.get(key), summary.get(f"{key}_ew")
+    return both[0] == both[1] or (None not in both and abs(both[0] - both[1]) < 1e-9)
 
 
 def judge_table(found: Sequence[SweepJob]) -> StudyTable | None:
@@ -151,7 +151,7 @@ def pair_table(ratings: Sequence[RatedTexts], weights: str) -> StudyTable | None
         given = {one.judge: one.of(items, names) for one in judges}
         levels = [judges[0].levels[name] for name in names]
         for (first, second), found in paired_judges(given, levels).items():
-            row = {"first": first, "second": second, "dataset": dataset}
+            row: dict[str, Any] = {"first": first, "second": second, "dataset": dataset}
             row |= {"d_first": found.first, "d_second": found.second}
             parts = ("value", "low", "high", "n", "unscored", "p")
             row |= {key: getattr(found.difference, key) for key in parts}
@@ -188,9 +188,9 @@ def style_table(ratings: Sequence[RatedTexts]) -> StudyTable | None:
     for one, other in combinations(judges, 2):
         both = one.means.align(other.means, join="outer")
         for variant in [name for name in one.means if name in other.means]:
-            pair = [half[[variant]].to_numpy(dtype=float) for half in both]
-            estimate = clustered_correlation(*pair, method="pearson")
-            row = {"first": one.judge, "second": other.judge, "variant": format.words(variant)}
+            x, y = (half[[variant]].to_numpy(dtype=float) for half in both)
+            estimate = clustered_correlation(x, y, "pearson")
+            row = {"first": one.judge, "second": other.judge, "variant": format.words(str(variant))}
             row |= {key: getattr(estimate, key) for key in ("value", "low", "high", "n")}
             rows.append(row | {"unscored": estimate.unscored})
     cells = [

@@ -17,7 +17,15 @@ from judgelab.config import build
 from judgelab.core.bounds import Count
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
+from judgelab.core.lm import (
+    NOT_YET,
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    WrappedLM,
+)
 from judgelab.scale.local import Ask, Spread
 from judgelab.store.cached_lm import Cached, chat_key, logprob_keys, table_of
 from judgelab.store.fingerprint import code_digest
@@ -82,7 +90,7 @@ class Collector(WrappedLM):
         parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
         for part in [*closed_batches(wanted), *parts]:
             self.shards.append(ChatShard(tuple(wanted[index] for index in part)))
-        return [known.get(key) or Reply(None, "not asked yet") for key in keys]
+        return [known.get(key) or Reply(None, NOT_YET) for key in keys]
 
     def close(self) -> None:
         """Nothing: the LM goes on."""

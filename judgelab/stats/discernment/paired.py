@@ -46,7 +46,7 @@ class JudgeRatings:
             np.isnan(given[0] - one)[:, used].any(axis=1)
             for one, used in zip(given[1:], shares, strict=True)
         ]
-        return ~np.any(lacking, axis=0)
+        return np.asarray(~np.any(lacking, axis=0), dtype=np.bool_)
 
     def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:
         """Level-balanced D^EW [1 + groups] of some items: of all, then without each group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from judgelab.core.result import Row, Table
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
+from judgelab.mechanism.rating_steps import noted_steps
 from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, scipy_p, tidy
 from judgelab.stats.intervals.arrays import Floats
@@ -161,6 +162,25 @@ def style_table(degraded: Degraded, ratings: Floats) -> Table:
             ]
     note = "Ratings averaged over metrics; bins are the same for all variants."
     return Table("response_style", "How ratings are distributed", rows, note)
+
+
+def steps_table(attrs: Mapping[str, object]) -> list[Table]:
+    """The steps that the evaluation LM wrote for metrics without any."""
+    rows: list[Row] = [
+        {"metric": metric, "number": number, "step": step}
+        for metric, number, step in noted_steps(attrs)
+    ]
+    note = "To keep them, or to give other judges the same, copy them into the criteria file."
+    return [Table("steps", "Steps that the evaluation LM wrote", rows, note)] if rows else []
+
+
+def steps_note(attrs: Mapping[str, object]) -> Iterator[str]:
+    """Whose steps they are; nothing where the criteria give them."""
+    if names := list(dict.fromkeys(metric for metric, _, _ in noted_steps(attrs))):
+        yield (
+            f"The steps of {', '.join(names)} were written by {attrs['steps_written_by']} (table "
+            "steps): another judge writes others."
+        )
 
 
 def diagnostics_table(scores: Scores) -> list[Table]:

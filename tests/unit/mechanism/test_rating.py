@@ -11,13 +11,17 @@ import pytest
 from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
-from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.parse_reply import expected_grade, mean_grade, read_grade
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.compression import Compression
+from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
+from judgelab.mechanism.rating_steps import noted_steps
+from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
@@ -171,3 +175,78 @@ def test_compression_rates_typing_errors_lower() -> None:
     data = scores.measure(panel, Compression(workers=1), seed=0)
     good, bad = scores.score(data).agent.values[0]
     assert good > bad
+
+
+HELPFUL = """text: answer
+source: question
+scale: {1: poor, 2: fair, 3: good}
+metrics:
+  helpfulness: The answer solves what was asked.
+  brevity: {criterion: It is short., steps: [Count the words.], likelihood: text}
+"""
+WRITTEN = "Here they are:\n1. Read the question.\n2. **Compare** the answer.\n3) Choose the grade."
+
+
+def by_steps(request: ChatRequest) -> str:
+    asked = request.messages[0].content
+    return WRITTEN if "Write the steps" in asked else str(1 + ("Compare the answer." in asked))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    file = tmp_path / "helpful.yaml"
+    file.write_text(HELPFUL)
+    return str(file)
+
+
+def test_a_metric_without_steps_is_rated_by_steps_that_the_lm_writes(own: str) -> None:
+    lm, panel = ScriptedChat(by_steps), panel_of([["a text", "another"]])
+    data = Rating(PROMPT, criteria=own).measure(panel, lm, seed=0)
+    first, *rest = [request.messages[0].content for request in lm.seen]
+    assert "solves what was asked" in first and "beside the question" in first
+    assert sum("2. Compare the answer.\n3. Choose the grade." in said for said in rest) == 2
+    assert sum("1. Count the words." in said for said in rest) == 2, "given steps stay"
+    np.testing.assert_array_equal(data["rating"].values[0, :, :, 0], [[2, 1], [2, 1]])
+    assert noted_steps(data.attrs)[1] == ("helpfulness", 2, "Compare the answer.")
+    assert data.attrs["steps_written_by"] == "scripted chat"
+    assert data.attrs["prompt"].endswith(f"steps sha256:{data.attrs['steps_sha256']}")
+    other = ScriptedChat(lambda r: by_steps(r).replace("3) Choose", "3) Take"))
+    again = Rating(PROMPT, criteria=own).measure(panel, other, seed=0)
+    assert again.attrs["prompt"] != data.attrs["prompt"], "another estimator"
+    given = Rating(PROMPT, criteria=own, metrics=["brevity"]).measure(panel, lm, seed=0)
+    assert "steps" not in given.attrs and given.attrs["prompt"] == PROMPT.identity
+
+
+def test_written_steps_are_asked_once_and_counted_in_a_dry_run(own: str, tmp_path: Path) -> None:
+    lm, panel = ScriptedChat(by_steps), panel_of([["a text", "another"]])
+    counted = Counted(lm)
+    Rating(PROMPT, criteria=own).measure(panel, counted, seed=0)
+    assert counted.total == 5 and not lm.seen
+    cache = CallCache(tmp_path / "calls.sqlite")
+    for _ in range(2):
+        Rating(PROMPT, criteria=own).measure(panel, Cached(lm, cache), seed=0)
+    cache.close()
+    assert len(lm.seen) == 5, "the second run takes the steps of the first"
+    workers = ScriptedChat(lambda request: None)
+    workers.chat = lambda requests: [Reply(None, NOT_YET) for _ in requests]  # type: ignore[method-assign]
+    assert np.isnan(Rating(PROMPT, criteria=own).measure(panel, workers, seed=0)["rating"]).all()
+
+
+def test_steps_that_nobody_can_write_are_refused(own: str) -> None:
+    panel = panel_of([["a text"]])
+    for said in ("I cannot do that.", "1. Only one.", None):
+        with pytest.raises(DataError, match="wrote no list of steps for the metric helpfulness"):
+            Rating(PROMPT, criteria=own).measure(panel, ScriptedChat(lambda _, s=said: s), seed=0)
+    for form, key in (("text", "likelihood"), ("grades", "steps")):
+        mechanism = RatingLikelihood(PROMPT, criteria=own, form=form)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=f"gives no {key} for helpfulness"):
+            mechanism.measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)
+
+
+def test_a_server_that_ignores_logprobs_is_told_what_to_do_instead() -> None:
+    def ignoring(request: ChatRequest) -> str:
+        raise CapabilityError("The server ignores logprobs in chat.")
+
+    panel = panel_of([["a text"]])
+    with pytest.raises(CapabilityError, match=r"ignores .* mechanism\.aggregate=number"):
+        Rating(PROMPT, aggregate="expected").measure(panel, ScriptedChat(ignoring), seed=0)
