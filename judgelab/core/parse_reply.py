@@ -17,6 +17,9 @@ import numpy as np
 from judgelab.core.lm import Reply
 
 Which = Literal["first", "last"]
+Reading = Literal["stated", "first", "last"]
+"""How a generated reply is read: what it states without ambiguity, or, as releases do it, the first
+or the last thing in it that could be meant."""
 
 NUMBER = re.compile(
     r"(?<![\w./-])(?<!\d,)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)(?!\.\d)(?!,\d)(?!-\d)"
@@ -25,9 +28,7 @@ NUMBER = re.compile(
 range (1-5), not what a slash divides by, nor one of digits around a comma (3,5)."""
 
 
-LABEL = re.compile(r"\[\[\s*([^\[\]]+?)\s*\]\]")
-_GRADE = re.compile(r"(?<![\w.,-])(\d+(?:[.,]\d+)?)(?:\s*(?:/|out of|von)\s*\d+)?(?![\w]|[.,]\d)")
-_RANGE = re.compile(r"\b\d+\s*(?:-|–|to)\s*\d+\b")
+BRACKETED = re.compile(r"\[\[\s*([^\[\]]+?)\s*\]\]")
 
 
 def read_choice(text: str | None, labels: Iterable[str], which: Which = "first") -> str | None:
@@ -59,21 +60,19 @@ def _pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")
 
 
-def read_label(reply: Reply, values: Mapping[str, float]) -> float:
-    """The value of the label in double brackets; NaN where the reply does not say which.
+def bracketed(text: str, values: Mapping[str, float]) -> float:
+    """The value of the label in double brackets; NaN where the text does not say which.
 
     Case and spaces inside the brackets do not matter. One label, wherever it stands, is read. A
     reply with different labels (models restate the options before they answer) is read only if
     its last line holds a single one and nothing after it, alone or behind a colon: "Verdict:
     [[B]]". Prose such as "[[A]] is better than [[B]]" is unscored.
     """
-    if reply.text is None:
-        return np.nan
-    known = _labels(reply.text, values)
+    known = _labels(text, values)
     if len(set(known)) > 1:
-        last = reply.text.strip().splitlines()[-1]
+        last = text.strip().splitlines()[-1]
         known = _labels(last, values)
-        before = LABEL.split(last)[0].strip(" *_#>`-")
+        before = BRACKETED.split(last)[0].strip(" *_#>`-")
         after = last[last.rfind("]]") + 2 :].strip(" *_`.")
         if len(known) != 1 or after or not (before == "" or before.endswith(":")):
             return np.nan
@@ -81,31 +80,8 @@ def read_label(reply: Reply, values: Mapping[str, float]) -> float:
 
 
 def _labels(text: str, values: Mapping[str, float]) -> list[str]:
-    names = (" ".join(found.lower().split()) for found in LABEL.findall(text))
+    names = (" ".join(found.lower().split()) for found in BRACKETED.findall(text))
     return [name for name in names if name in values]
-
-
-def read_grade(reply: Reply, low: int, high: int) -> float:
-    """The grade a reply gives; NaN where it gives none, or several, or one outside the scale.
-
-    ``4``, ``4.5``, ``4/5``, ``Coherence: 4`` are read. A reply with several numbers is read only
-    if its last line holds one of them alone, as in reasoning that ends with a grade. The scale
-    itself ("on a scale of 1-5") is no grade.
-    """
-    if reply.text is None:
-        return np.nan
-    found = _numbers(reply.text)
-    if len(found) > 1:
-        found = _numbers(reply.text.strip().splitlines()[-1])
-    if len(found) != 1:
-        return np.nan
-    grade = found.pop()
-    return grade if low <= grade <= high else np.nan
-
-
-def _numbers(text: str) -> set[float]:
-    bare = _RANGE.sub(" ", text)
-    return {float(match[1].replace(",", ".")) for match in _GRADE.finditer(bare)}
 
 
 def expected_grade(reply: Reply, low: int, high: int) -> float:

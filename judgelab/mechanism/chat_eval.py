@@ -13,6 +13,7 @@ from judgelab.core.closed_questions import CHOICES, Cell, pair_questions
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.scores import Scores
+from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import Definition, Subject
@@ -34,6 +35,8 @@ class ChatEval(Debate):
 
     def read(self, text: str) -> float:
         """The answer that the words name."""
+        if self.which == "stated":
+            return stated_label(text, CHOICES)
         label = read_choice(text, CHOICES, self.which)
         return np.nan if label is None else CHOICES[label]
 

@@ -13,6 +13,7 @@ from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_number
+from judgelab.core.stated_grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.texts import TextMechanism
@@ -51,7 +52,9 @@ class ChatEvalPointwise(Debate, TextMechanism):
             yield (k, j, j), key, {"task": task, "source": item.source, "text": text} | scale
 
     def read(self, text: str) -> float:
-        """The number that the words end with, or begin with (``which``)."""
+        """The grade that the words state, or the number that they begin or end with (``which``)."""
+        if self.which == "stated":
+            return stated_grade(text, self.low, self.high)
         return read_number(text, self.low, self.high, self.which)
 
     def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:

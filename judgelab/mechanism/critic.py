@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import measured
+from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.mi import pointwise_mi
@@ -57,7 +57,7 @@ def measure_chat(
         cells += requests
         replies += lm.chat(list(requests.values())) if requests else []
     grades = np.full((n, m, m, 1 + draws), np.nan)
-    read = [read_label(reply, GRADES) for reply in replies]
+    read = [stated_label(reply.text, GRADES) for reply in replies]
     for cell, value in zip(cells, read, strict=True):
         grades[cell] = value
     data = measured(

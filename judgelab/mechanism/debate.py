@@ -16,7 +16,7 @@ from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import Which
+from judgelab.core.parse_reply import Reading
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured
 from judgelab.mechanism.calls import with_calls
@@ -41,7 +41,7 @@ class Debate(Mechanism):
         prompt: fields of the questions, role (what the speaker is) and said (the debate).
         roles: name -> who that is.
         rounds: of the debate.
-        which: of several decisions in a reply, the first or the last counts.
+        which: the decision that a reply states, or the first or the last that it holds.
         temperature: of the LM.
         max_tokens: upper bound on each reply.
         reads: which texts: raw, or preprocessed.
@@ -53,7 +53,7 @@ class Debate(Mechanism):
     prompt: Prompt
     roles: dict[str, str] = field(default_factory=dict)
     rounds: Count = 2
-    which: Which = "last"
+    which: Reading = "stated"
     temperature: float = 0.0
     max_tokens: int = 256
     reads: Reads = "raw"

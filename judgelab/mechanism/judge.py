@@ -16,8 +16,8 @@ from judgelab.core.closed_questions import Cell, pair_questions
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import read_label
 from judgelab.core.scores import Scores, mean_over, measured, transposed, weaker_of_two
+from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
 from judgelab.mechanism.protocol import Definition, Subject
@@ -103,8 +103,8 @@ class Judge(PairMechanism, TwoPromptMechanism):
         return cells, replies
 
     def read(self, reply: Reply) -> float:
-        """The value of the label in double brackets."""
-        return read_label(reply, VERDICTS)
+        """The value of the label that the reply states."""
+        return stated_label(reply.text, VERDICTS)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""

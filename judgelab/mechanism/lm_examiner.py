@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.lm import Reply
 from judgelab.core.panel import Item, Panel
+from judgelab.core.stated_grade import stated_grade
 from judgelab.mechanism.closed import TwoPromptMechanism, whole_grades
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.pointwise import GradeMechanism
 from judgelab.mechanism.texts import judged_pairs
 
-GRADE = re.compile(r"<overall_score>\s*(\d+(?:\.\d+)?)(?:\s*/\s*10)?\s*</overall_score>")
 LOWEST, HIGHEST = 0.0, 10.0
 
 
@@ -26,8 +25,8 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     """A grade from 0 to 10 for understanding, coverage, substantiation and constructiveness.
 
     The LM sees the item's source, where there is one, and the text; it sees no peer's text, so
-    the grade does not depend on y, and reference agents get none. A reply without a grade between
-    0 and 10 in its tag leaves the text unscored (the release counts it as 5).
+    the grade does not depend on y, and reference agents get none. A reply that states no grade
+    between 0 and 10, or several, leaves the text unscored (the release counts it as 5).
     """
 
     max_tokens: Count = 4000
@@ -43,14 +42,5 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
         return np.asarray(judged_pairs(panel).any(axis=1))
 
     def read(self, reply: Reply) -> float:
-        """The label, or the number in the tag; see ``read_grade``."""
-        return float(reply.text or "nan") if reply.label_logprobs else read_grade(reply)
-
-
-def read_grade(reply: Reply) -> float:
-    """The number in the tag; NaN where there is none, two different ones, or one outside 0-10."""
-    grades = {float(found) for found in GRADE.findall(reply.text or "")}
-    if len(grades) != 1:
-        return np.nan
-    grade = grades.pop()
-    return grade if LOWEST <= grade <= HIGHEST else np.nan
+        """The label, or the grade that the reply states; see ``stated_grade``."""
+        return stated_grade(reply.text, LOWEST, HIGHEST)

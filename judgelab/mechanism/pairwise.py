@@ -11,9 +11,10 @@ import xarray as xr
 from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import Which, read_choice
+from judgelab.core.parse_reply import Reading, read_choice
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
+from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.judge import PairMechanism, win_rates
 from judgelab.mechanism.protocol import Definition, Reads
 
@@ -22,18 +23,19 @@ from judgelab.mechanism.protocol import Definition, Reads
 class Pairwise(PairMechanism):
     """Every ordered pair is judged, so each two answers are seen in both orders.
 
-    The judge replies ``one`` or ``two``. Of a longer reply the first (or last) of these words, or
-    ``tie``, counts; a reply without any is unscored. An agent's score is its win rate over both
-    orders. study=qualification asks several judges so.
+    The judge replies ``one`` or ``two``. A longer reply counts if it states which, or a tie; any
+    other is unscored (the release takes the first of these words wherever it stands). An agent's
+    score is its win rate over both orders. study=qualification asks several judges so.
 
     Args:
         prompt: fields task, source, one and two. ``pairwise.txt`` says how to reply at its
             beginning ("prompt1" in the paper), ``pairwise_last.txt`` at its end ("prompt2").
-        which: of several labels in a reply, the first or the last counts.
+        which: the verdict that the reply states (see ``stated_label``), or its first or last word
+            that is one.
         reads: which texts: raw, or preprocessed.
     """
 
-    which: Which = "first"
+    which: Reading = "stated"
     reads: Reads = "raw"
     labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "pairwise"
@@ -56,7 +58,9 @@ class Pairwise(PairMechanism):
         return list(requests), lm.chat(list(requests.values())) if requests else []
 
     def read(self, reply: Reply) -> float:
-        """What the first, or last, label in the reply says."""
+        """What the reply states, or what its first or last label says."""
+        if self.which == "stated":
+            return stated_label(reply.text, CHOICES)
         label = read_choice(reply.text, CHOICES, self.which)
         return np.nan if label is None else CHOICES[label]
 

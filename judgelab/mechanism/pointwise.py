@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.parse_reply import Which, read_number
+from judgelab.core.parse_reply import Reading, read_number
 from judgelab.core.scores import measured
+from judgelab.core.stated_grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
 from judgelab.mechanism.protocol import Reads
@@ -73,14 +74,14 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 class Pointwise(GradeMechanism):
     """A number for every answer.
 
-    The first (or last) number of the reply counts; one outside the scale, or no number, leaves
-    the answer unscored (the release gives it -1, or lets it through).
+    A reply that states no grade of the scale, or several, leaves the answer unscored (the release
+    takes the first number, gives a reply without one -1, and lets others through).
 
     Args:
         name: pointwise5 or pointwise100.
         low: lowest number of the scale.
         high: highest number.
-        which: of several numbers in a reply, the first or the last counts.
+        which: the grade that the reply states (see ``stated_grade``), or its first or last number.
 
     Raises:
         ConfigError: the scale has no length, or labels cannot be had of it.
@@ -89,7 +90,7 @@ class Pointwise(GradeMechanism):
     name: str = "pointwise5"
     low: float = 1.0
     high: float = 5.0
-    which: Which = "first"
+    which: Reading = "stated"
     measurement: ClassVar[str] = "pointwise"
 
     def __post_init__(self) -> None:
@@ -103,5 +104,7 @@ class Pointwise(GradeMechanism):
         return whole_grades(self.low, self.high)
 
     def read(self, reply: Reply) -> float:
-        """The first, or last, number."""
+        """What the reply states, or its first or last number."""
+        if self.which == "stated":
+            return stated_grade(reply.text, self.low, self.high)
         return read_number(reply.text, self.low, self.high, self.which)

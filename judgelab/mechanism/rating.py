@@ -14,9 +14,10 @@ from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criter
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.parse_reply import expected_grade, read_grade
+from judgelab.core.parse_reply import expected_grade
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, mean_over, measured, weaker_of_two
+from judgelab.core.stated_grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.closed import (
     Closed,
@@ -179,8 +180,9 @@ class Rating(ClosedMechanism, MetricMechanism):
     def _read(self, reply: Reply, metric: Metric) -> float:
         if self.aggregate == "expected" and reply.label_logprobs:
             return expected(reply, whole_grades(metric.low, metric.high))
-        read = expected_grade if self.aggregate == "expected" else read_grade
-        return read(reply, metric.low, metric.high)
+        if self.aggregate == "expected":
+            return expected_grade(reply, metric.low, metric.high)
+        return stated_grade(reply.text, metric.low, metric.high)
 
     def _replies(self, lm: EvaluationLM, requests: Sequence[ChatRequest]) -> list[Reply]:
         try:

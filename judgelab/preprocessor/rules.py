@@ -218,7 +218,7 @@ def _topic_of(said: str, above: str) -> str:
     """The verb that the first word of a heading stands for; that of the heading above without."""
     for word in re.findall(r"[^\W\d_]+", said.casefold()):
         if word in _BY_TOPIC:
-            return _BY_TOPIC[word]
+            return str(_BY_TOPIC[word])
     return above
 
 

@@ -18,7 +18,7 @@ from judgelab.mechanism.bartscore import BartScore
 from judgelab.mechanism.bertscore import BertScore, greedy, sentences
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gem import Gem
-from judgelab.mechanism.lm_examiner import LmExaminer, read_grade
+from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.rouge import Rouge
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
@@ -196,15 +196,15 @@ def test_greedy_precision_and_recall_by_hand() -> None:
         ("<overall_score>10.0</overall_score>", 10.0),
         ("<overall_score>11</overall_score>", None),
         ("<overall_score>-1</overall_score>", None),
-        ("<overall_score>seven</overall_score>", None),
+        ("<overall_score>seven</overall_score>", 7.0),
         ("<overall_score>6 or 7</overall_score>", None),
         ("<overall_score>6</overall_score> no, <overall_score>7</overall_score>", None),
-        ("7", None),
+        ("7", 7.0),
         ("<overall_score>7", None),
     ],
 )
-def test_a_grade_is_read_from_its_tag_or_not_at_all(reply: str, grade: float | None) -> None:
-    found = read_grade(Reply(reply))
+def test_a_grade_is_read_from_its_tag_or_by_itself(reply: str, grade: float | None) -> None:
+    found = LmExaminer(Prompt("lm_examiner.txt")).read(Reply(reply))
     assert np.isnan(found) if grade is None else found == grade
 
 

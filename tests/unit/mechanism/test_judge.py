@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.lm import ChatRequest, Reply
-from judgelab.core.parse_reply import read_label
+from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
+from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.judge import VERDICTS, Judge, position, win_rates
 from tests.scripted import ScriptedChat, panel_of
 
@@ -105,14 +105,14 @@ def test_position_of_nothing_is_unknown() -> None:
         ("The winner is [[A]], not [[B]].", None),
         ("**[[A]]** (rather than [[C]])", None),
         ("I prefer [[A]].\nSo [[B]] loses.", None),
-        ("A", None),
-        ("[A]", None),
+        ("A", 1.0),
+        ("[A]", 1.0),
         ("[[D]]", None),
         ("", None),
     ],
 )
-def test_labels_are_read_strictly(text: str, value: float | None) -> None:
-    got = read_label(Reply(text), VERDICTS)
+def test_a_label_is_read_where_the_reply_states_one(text: str, value: float | None) -> None:
+    got = stated_label(text, VERDICTS)
     assert math.isnan(got) if value is None else got == value
 
 

@@ -13,8 +13,9 @@ from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.parse_reply import expected_grade, mean_grade, read_grade
+from judgelab.core.parse_reply import expected_grade, mean_grade
 from judgelab.core.prompt import Prompt
+from judgelab.core.stated_grade import stated_grade
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.rating import Rating
@@ -86,14 +87,14 @@ def test_a_scale_that_is_none_is_named(tmp_path: Path, scale: str) -> None:
         ("There are 3 errors in 2 lines.\nGrade: 2", 2),
         ("Between 3 and 4", None),
         ("7", None),
-        ("four", None),
+        ("four", 4),
         ("", None),
     ],
 )
 def test_a_grade_is_read_or_it_is_not(said: str, grade: float | None) -> None:
-    found = read_grade(Reply(said), 1, 5)
+    found = stated_grade(said, 1, 5)
     assert math.isnan(found) if grade is None else found == grade
-    assert math.isnan(read_grade(Reply(None, "refused"), 1, 5))
+    assert math.isnan(stated_grade(None, 1, 5))
 
 
 def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:

@@ -1,0 +1,55 @@
+"""Two hundred replies as judges write them: each is read as what it states, or not at all."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgelab.core.closed_questions import CHOICES
+from judgelab.core.lm import Reply
+from judgelab.core.prompt import Prompt
+from judgelab.core.stated_grade import stated_grade
+from judgelab.core.stated_label import stated_label
+from judgelab.mechanism.critic import GRADES
+from judgelab.mechanism.judge import VERDICTS
+from judgelab.mechanism.lm_examiner import LmExaminer
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.mechanism.pointwise import Pointwise
+
+CORPUS: dict[str, list[tuple[str, object]]] = yaml.safe_load(
+    (Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8")
+)
+SCALES = {"grade_1_5": (1, 5), "grade_0_10": (0, 10), "grade_0_100": (0, 100)}
+LABELS = {"verdict_abc": VERDICTS, "verdict_one_two": CHOICES, "label_gain": GRADES}
+
+
+def test_the_corpus_is_as_large_and_as_mixed_as_it_should_be() -> None:
+    assert sum(map(len, CORPUS.values())) >= 200
+    assert CORPUS.keys() == SCALES.keys() | LABELS.keys()
+    assert sum(reading is None for rows in CORPUS.values() for _, reading in rows) >= 60
+
+
+@pytest.mark.parametrize("kind", CORPUS)
+def test_every_reply_is_read_as_what_it_states_or_not_at_all(kind: str) -> None:
+    wrong = []
+    for text, reading in CORPUS[kind]:
+        if kind in SCALES:
+            found, wanted = stated_grade(text, *SCALES[kind]), reading
+        else:
+            found = stated_label(text, LABELS[kind])
+            wanted = None if reading is None else LABELS[kind][str(reading).lower()]
+        if not (math.isnan(found) if wanted is None else found == wanted):
+            wrong.append(f"{text!r} was read as {found}, and states {reading}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_mechanisms_read_so() -> None:
+    reply = Reply("Rating: 4\n\nThe summary has 3 errors")
+    assert LmExaminer(Prompt("lm_examiner.txt")).read(reply) == 4
+    assert Pointwise(Prompt("pointwise5.txt")).read(reply) == 4
+    assert Pairwise(Prompt("pairwise.txt")).read(Reply("One of them is better: two is.")) == 0
+    last = Pointwise(Prompt("pointwise5.txt"), which="last")
+    assert last.read(reply) == 3, "as released, on request"
