@@ -49,7 +49,7 @@ class Parts:
             evaluation_lm=use("evaluation_lm", self.evaluation_lm),
             writer_lm=None if self.writer_lm is None else use(WRITER, self.writer_lm),
             agents=self.agents.with_lms(lambda name, lm: use(f"agents.models.{name}", lm)),
-            study=self.study.with_lms(lambda name, lm: use(f"study.judges.{name}", lm)),
+            study=self.study.with_lms(lambda name, lm: use(f"study.{name}", lm)),
         )
 
     def context(self, **rest: Any) -> Context:

@@ -22,9 +22,10 @@ class Study(Protocol):
     judges: dict[str, EvaluationLM] | None = None
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
-        """The same with each of its judges as ``use`` returns it: cached, metered, counted.
+        """The same with each of its LMs as ``use`` returns it: cached, metered, counted.
 
-        A study with judges has to say how; without, they would be asked past cache and budget.
+        ``use`` is given the LM's place in the study, ``judges.NAME``. A study with judges has to
+        say how; without, they would be asked past cache and budget.
 
         Raises:
             ConfigError: it has judges and does not say.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +12,16 @@ from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, pair_panel
+from judgelab.exam.protocol import (
+    Answers,
+    Bools,
+    Exam,
+    ExamPaper,
+    Floats,
+    PairJudge,
+    pair_panel,
+    shown,
+)
 from judgelab.stats.qualification.exams import tied, unchanged
 
 Twice = tuple[Floats, Floats]
@@ -26,6 +35,10 @@ class Change(Protocol):
         """Before and after."""
         ...
 
+    def asked(self, panel: Panel) -> Bools:
+        """[questions, pairs] which of them were put."""
+        ...
+
 
 @dataclass(frozen=True)
 class Position:
@@ -36,6 +49,11 @@ class Position:
         verdict = judge.measure(panel, lm, seed=seed)["verdict"].values
         first, second = np.triu_indices(len(panel.agents), 1)
         return verdict[:, first, second], 1 - verdict[:, second, first]
+
+    def asked(self, panel: Panel) -> Bools:
+        """See Change."""
+        first, second = np.triu_indices(len(panel.agents), 1)
+        return shown(panel)[:, first, second]
 
 
 @dataclass(frozen=True)
@@ -57,9 +75,14 @@ class Wording:
         )
         return before, after
 
+    def asked(self, panel: Panel) -> Bools:
+        """See Change."""
+        first, second = np.nonzero(~np.eye(len(panel.agents), dtype=np.bool_))
+        return shown(panel)[:, first, second]
+
 
 @dataclass(frozen=True)
-class Consistency:
+class Consistency(Exam):
     """P_c: the share of pairs with the same verdict before and after a change.
 
     Args:
@@ -72,22 +95,25 @@ class Consistency:
     judge: PairJudge
     change: Change = Position()
     pairs: Count | None = None
-    setter: ClassVar[frozenset[Capability]] = frozenset()
 
     @property
     def requires(self) -> frozenset[Capability]:
         """What the judge is asked by."""
         return self.judge.requires[0]
 
+    def judged_by(self, judge: PairJudge) -> Consistency:
+        """See Exam."""
+        return replace(self, judge=judge)
+
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references, or some drawn for each item."""
         facts = {"change": type(self.change).__name__.lower(), "prompt": self.judge.prompt.identity}
         spared = [agent.reference for agent in panel.agents]
-        shown = tuple(
+        texts_shown = tuple(
             tuple(None if out else text for out, text in zip(spared, row, strict=True))
             for row in panel.texts
         )
-        panel = replace(panel, texts=shown)
+        panel = replace(panel, texts=texts_shown)
         if self.pairs is None:
             return ExamPaper((panel,), np.arange(len(panel.items)), len(panel.items), facts)
         items, texts, owners = [], [], []
@@ -106,4 +132,8 @@ class Consistency:
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where the verdict stayed; two ties have stayed, and are counted."""
         before, after = self.change.verdicts(self.judge, paper.panels[0], judge, seed)
-        return Answers(paper.by_item(unchanged(before, after)), tied=tied(before, after))
+        return Answers(
+            paper.by_item(unchanged(before, after)),
+            tied=tied(before, after),
+            asked=paper.asked(self.change.asked(paper.panels[0])),
+        )

@@ -4,46 +4,75 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.panel import PROBLEMATIC, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.exam.protocol import Answers, ExamPaper, PairJudge, pair_panel
+from judgelab.exam.matching import couples, length
+from judgelab.exam.protocol import (
+    Answers,
+    Exam,
+    ExamPaper,
+    NotHeldError,
+    PairJudge,
+    pair_panel,
+    shown,
+)
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Pertinence:
+class Candidate:
+    """A relevant and an irrelevant answer that may meet; the latter None while it is unwritten."""
+
+    row: int
+    names: str
+    relevant: str
+    irrelevant: str | None
+
+
+@dataclass(frozen=True)
+class Pertinence(Exam):
     """P_p: the share of verdicts for the relevant answer (RA) against the irrelevant one (IA).
 
     RA answers the item's question Q. IA answers a question Q' that is like Q and another one: the
-    most similar other source of the dataset, or Q rewritten by an LM. Both orders are asked.
+    most similar other source of the dataset, or Q rewritten by an LM. Both orders are asked. Every
+    agent writes RA in some questions and IA in others, and RA is longer in half of them: whoever
+    judges by length is right in half (the paper has one agent write RA, another one IA, of which
+    the longer decides what such a judge gets).
 
     Args:
         judge: how the judge is asked.
-        question: Q' by ``retrieval`` in the dataset, or by an ``lm`` (the writer).
+        question: Q' by ``retrieval`` in the dataset (a rule; no LM is asked), or by an ``lm``.
         answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
-            source), the ``writer`` (a stronger model), or the judge ``self``.
-        relevant: agent whose answers are RA; null: the first that is no reference.
-        irrelevant: agent whose answers are IA (answer=panel); null: the reference, else the
-            first other agent.
+            source), the ``writer`` (an LM, which may be stronger), or the judge ``self``.
+        relevant: agent whose answers are RA; null: all that the panel does not call problematic.
+        irrelevant: agent whose answers are IA (answer=panel); null: the same.
+        pairs: of RA and IA for each item; null: all that can be matched.
+        matched: whether RA is to be longer in as many pairs of an item as it is shorter. Items
+            where it cannot are left out. Where it cannot on half of the items (one agent each; an
+            LM that writes longer than everybody), nothing is matched, which the result says.
+        writer: LM that writes Q' (question=lm); null: the run's writer.
+        answerer: LM that writes IA (answer=writer); null: the run's writer.
         rewrite: prompt for Q'; fields task and source.
         respond: prompt for IA; fields task and source.
         temperature: of both.
         max_tokens: upper bound on both.
 
     Raises:
-        ConfigError: a rewritten question cannot have been answered by an agent of the panel.
+        ConfigError: a rewritten question cannot have been answered by an agent of the panel, or
+            an LM is named that would write nothing.
     """
 
     judge: PairJudge
@@ -53,8 +82,13 @@ class Pertinence:
     answer: Literal["panel", "writer", "self"] = "panel"
     relevant: str | None = None
     irrelevant: str | None = None
+    pairs: Count | None = 4
+    matched: bool = True
+    writer: Any = None
+    answerer: Any = None
     temperature: float = 0.0
     max_tokens: int = 1000
+    content: ClassVar[bool] = True
 
     @property
     def requires(self) -> frozenset[Capability]:
@@ -68,66 +102,142 @@ class Pertinence:
                 "pertinence.question=lm makes questions that have no answer yet: choose "
                 "pertinence.answer=writer or self."
             )
+        own = (
+            ("writer", self.writer, "question=lm", self.question == "lm"),
+            ("answerer", self.answerer, "answer=writer", self.answer == "writer"),
+        )
+        for name, lm, needed, writes in own:
+            if lm is not None and not writes:
+                raise ConfigError(
+                    f"pertinence.{name} names an LM that would write nothing: choose "
+                    f"pertinence.{needed}, or leave it out."
+                )
 
-    @property
-    def setter(self) -> frozenset[Capability]:
-        """Chat, where the writer sets or answers questions."""
-        needed = self.question == "lm" or self.answer == "writer"
-        return frozenset({Capability.CHAT}) if needed else frozenset()
+    def helpers(self, writer: EvaluationLM) -> Mapping[str, EvaluationLM]:
+        """Who writes Q', and who IA."""
+        found = {"writer": self.writer or writer} if self.question == "lm" else {}
+        return found | ({"answerer": self.answerer or writer} if self.answer == "writer" else {})
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Pertinence:
+        """See Exam."""
+        own = {"writer": self.writer, "answerer": self.answerer}
+        return replace(self, **{n: use(n, lm) for n, lm in own.items() if lm is not None})
+
+    def judged_by(self, judge: PairJudge) -> Pertinence:
+        """See Exam."""
+        return replace(self, judge=judge)
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """Find or write Q', and IA unless the judges write it.
+        """Find or write Q', and IA unless the judges write it; then say which answers meet.
 
         Raises:
-            ConfigError: an agent is unknown, or there are no two.
+            ConfigError: an agent is unknown.
+            NotHeldError: there are no two agents, or no question is like another one.
         """
         first, second = self._agents(panel)
+        helpers = self.helpers(writer)
         sources = [item.source for item in panel.items]
         nearest = most_similar(sources)
         other = [sources[k] if k >= 0 else None for k in nearest]
         if self.question == "lm":
-            other = self._chat(panel, sources, self.rewrite, writer)
+            other = self._chat(panel, sources, self.rewrite, helpers["writer"])
         rows = [k for k, question in enumerate(other) if question is not None]
-        asked = [other[k] or "" for k in rows]
-        written: list[str | None] = [*asked]
+        if not rows and self.question == "retrieval":
+            raise NotHeldError(
+                "no item has a question that is like another one's: give study.pertinence."
+                "question=lm and answer=writer"
+            )
+        names = [agent.name for agent in panel.agents]
+        written: dict[int, list[tuple[str, str | None]]] = {k: [(self.answer, None)] for k in rows}
         if self.answer == "panel":
-            written = [panel.texts[nearest[k]][second] for k in rows]
+            written = {k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in rows}
         elif self.answer == "writer":
-            written = self._chat(panel, asked, self.respond, writer)
-        texts = [(panel.texts[k][first], text) for k, text in zip(rows, written, strict=True)]
-        items = [panel.items[k] for k in rows]
-        named = {RELEVANT: panel.agents[first].name}
-        named[IRRELEVANT] = panel.agents[second].name if self.answer == "panel" else self.answer
-        facts = {"question": self.question, "prompt": self.judge.prompt.identity, **named}
-        made = pair_panel(panel, items, texts, (RELEVANT, IRRELEVANT))
-        return ExamPaper((made,), np.array(rows, dtype=np.int64), len(panel.items), facts)
+            asked = [other[k] or "" for k in rows]
+            replies = self._chat(panel, asked, self.respond, helpers["answerer"])
+            written = {k: [("writer", text)] for k, text in zip(rows, replies, strict=True)}
+        met = [
+            Candidate(k, f"{names[i]} - {name}", relevant, text)
+            for k in rows
+            for i in first
+            for name, text in written[k]
+            if (relevant := panel.texts[k][i]) is not None
+            and (text is not None or self.answer == "self")
+            and (names[i] != name or len(first) == len(second) == 1)
+        ]
+        chosen, how = self._chosen(panel, met, seed)
+        facts = {
+            "question": f"{self.question}{'' if self.question == 'lm' else ' (no LM asked)'}",
+            "answer": self.answer,
+            RELEVANT: _named(names, first),
+            IRRELEVANT: _named(names, second) if self.answer == "panel" else self.answer,
+            "matched by length": how,
+            "prompt": self.judge.prompt.identity,
+        }
+        facts |= {key: lm.identity for key, lm in helpers.items()}
+        made = pair_panel(
+            panel,
+            [_item(panel.items[one.row], one) for one in chosen],
+            [(one.relevant, one.irrelevant) for one in chosen],
+            (RELEVANT, IRRELEVANT),
+        )
+        asked_by = np.array([one.row for one in chosen], dtype=np.int64)
+        unwritten = [other[one.row] or "" for one in chosen] if self.answer == "self" else []
+        return ExamPaper((made,), asked_by, len(panel.items), facts, tuple(unwritten))
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""
+        own = None
+        if paper.questions:
+            panel = paper.panels[0]
+            asked = list(dict.fromkeys(paper.questions))
+            replies = self._chat(panel, asked, self.respond, judge)
+            written = dict(zip(asked, replies, strict=True))
+            texts = zip(panel.texts, paper.questions, strict=True)
+            panel = replace(panel, texts=tuple((row[0], written[q]) for row, q in texts))
+            paper = own = replace(paper, panels=(panel,), questions=())
         panel = paper.panels[0]
-        if self.answer == "self":
-            asked = [row[1] or "" for row in panel.texts]
-            written = self._chat(panel, asked, self.respond, judge)
-            texts = [(row[0], text) for row, text in zip(panel.texts, written, strict=True)]
-            panel = replace(panel, texts=tuple(texts))
         verdict = self.judge.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
-        return Answers(paper.by_item(won))
+        put = shown(panel)[:, (0, 1), (1, 0)]
+        return Answers(paper.by_item(won), asked=paper.asked(put), paper=own)
 
-    def _agents(self, panel: Panel) -> tuple[int, int]:
+    def _chosen(
+        self, panel: Panel, met: Sequence[Candidate], seed: int
+    ) -> tuple[list[Candidate], str]:
+        """Those that are asked, and on how many items they are matched."""
+        most = None if self.pairs is None else max(self.pairs // 2, 1)
+        by_item: dict[int, list[Candidate]] = {}
+        for one in met:
+            by_item.setdefault(one.row, []).append(one)
+        even: list[Candidate] = []
+        matched = 0
+        for row, among in by_item.items():
+            gaps = [length(a.relevant) - length(a.irrelevant or a.relevant) for a in among]
+            rng = rng_for(seed, "pertinence", panel.items[row].id)
+            places = couples(np.array(gaps), most, rng)
+            even += [among[place] for place in sorted(places.ravel())]
+            matched += len(places) > 0
+        if self.matched and 2 * matched >= len(by_item) > 0:
+            return even, f"{matched} of {len(by_item)} items"
+        drawn: list[Candidate] = []
+        for row, among in by_item.items():
+            rng = rng_for(seed, "pertinence", panel.items[row].id)
+            drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
+        return drawn, f"no: it is longer and shorter on {matched} of {len(by_item)} items"
+
+    def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
+        """Who writes RA, and who IA."""
         names = [agent.name for agent in panel.agents]
         for name in (self.relevant, self.irrelevant):
             if name is not None and name not in names:
                 raise ConfigError(f"No agent is called {name!r}.{did_you_mean(name, names)}")
-        plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-        marked = [k for k, agent in enumerate(panel.agents) if agent.reference]
-        first = [*plain, 0][0] if self.relevant is None else names.index(self.relevant)
-        if self.irrelevant is not None:
-            return first, names.index(self.irrelevant)
-        rest = [k for k in (*marked, *plain) if k != first]
-        if not rest and self.answer == "panel":
-            raise ConfigError("The pertinence exam needs two agents, or pertinence.answer=writer.")
-        return first, rest[0] if rest else first
+        fair = [k for k, agent in enumerate(panel.agents) if agent.category not in PROBLEMATIC]
+        fair = fair if len(fair) > 1 else list(range(len(names)))
+        first = fair if self.relevant is None else [names.index(self.relevant)]
+        second = fair if self.irrelevant is None else [names.index(self.irrelevant)]
+        if len(names) < 2 and self.answer == "panel":
+            raise NotHeldError("it needs two agents, or study.pertinence.answer=writer")
+        return first, second
 
     def _chat(
         self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM
@@ -143,6 +253,14 @@ class Pertinence:
         ]
         replies = lm.chat(requests) if requests else []
         return [(reply.text or "").strip() or None for reply in replies]
+
+
+def _item(item: Item, one: Candidate) -> Item:
+    return replace(item, id=f"{item.id}: {one.names}")
+
+
+def _named(names: Sequence[str], chosen: Sequence[int]) -> str:
+    return names[chosen[0]] if len(chosen) == 1 else f"{len(chosen)} agents"
 
 
 def most_similar(sources: Sequence[str]) -> NDArray[np.int64]:

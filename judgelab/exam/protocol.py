@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import Cell
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class NotHeldError(ConfigError):
+    """An exam needs a setting that was not given and that the panel does not tell."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +39,14 @@ class ExamPaper:
         rows: [questions] number of the study's item that each row of the panels belongs to.
         items: how many items the study has.
         facts: how the paper was set, for the result.
+        questions: [questions] Q' where every judge writes the second answer itself; else empty.
     """
 
     panels: tuple[Panel, ...]
     rows: NDArray[np.int64]
     items: int
     facts: dict[str, Any] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
 
     def by_item(self, values: Floats) -> Floats:
         """[questions, k] answers as [items, questions of an item * k]; NaN where one has fewer."""
@@ -45,6 +55,10 @@ class ExamPaper:
         cells = np.full((self.items, place.max(initial=-1) + 1, values.shape[1]), np.nan)
         cells[self.rows, place] = values
         return cells.reshape(self.items, -1)
+
+    def asked(self, values: Bools) -> Bools:
+        """The same of what was asked; false where an item has fewer questions."""
+        return np.asarray(self.by_item(values.astype(np.float64)) == 1.0)
 
 
 @dataclass(frozen=True)
@@ -56,12 +70,20 @@ class Answers:
         hard: P_s: confidence on the hard set; None for the other exams.
         tied: P_c: share of the scored answers that are ties before and after the change.
         absence: why the judge could not take the exam, as a clause; empty where it took it.
+        asked: [items, ...] of ``scored``: whether the question was put at all; None: all were.
+        hard_asked: the same of ``hard``.
+        way: how this judge was asked, where that may differ between judges.
+        paper: what this judge was asked, where it wrote a part of it itself.
     """
 
     scored: Floats
     hard: Floats | None = None
     tied: float = math.nan
     absence: str = ""
+    asked: Bools | None = None
+    hard_asked: Bools | None = None
+    way: str = ""
+    paper: ExamPaper | None = None
 
 
 class PairJudge(Protocol):
@@ -94,26 +116,65 @@ class PairJudge(Protocol):
 
 
 class Exam(Protocol):
-    """An exam.
+    """An exam. Derive from it: what is usual has a default.
 
     Attributes:
-        requires: what a judge must be able to do.
-        setter: what the LM must be able to do that helps to set the paper; empty: none is needed.
+        content: whether the right answer follows from what texts say: then whoever goes by their
+            length is no judge, and has to be beaten.
     """
 
-    @property
-    def requires(self) -> frozenset[Capability]: ...
+    content: ClassVar[bool] = False
 
     @property
-    def setter(self) -> frozenset[Capability]: ...
-
-    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """Set the paper, once for all judges."""
+    @abstractmethod
+    def requires(self) -> frozenset[Capability]:
+        """What a judge must be able to do."""
         ...
 
+    @property
+    def named_judges(self) -> tuple[str, ...]:
+        """Judges that settings name."""
+        return ()
+
+    def helpers(self, writer: EvaluationLM) -> Mapping[str, EvaluationLM]:
+        """Setting -> LM that helps to set the paper and must chat; ``writer`` is the run's."""
+        return {}
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
+        """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
+        return self
+
+    def of(self, judge: str) -> Self:
+        """The exam as the judge of this name takes it."""
+        return self
+
+    @abstractmethod
+    def judged_by(self, judge: PairJudge) -> Self:
+        """The exam as something takes it that compares answers and asks no LM."""
+        ...
+
+    @abstractmethod
+    def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
+        """Set the paper, once for all judges.
+
+        Raises:
+            NotHeldError: a setting is missing without which there is no paper.
+        """
+        ...
+
+    @abstractmethod
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Have a judge answer it."""
         ...
+
+
+def shown(panel: Panel) -> Bools:
+    """[items, agents, agents] whether there are two texts to be compared."""
+    there = np.array([[text is not None for text in row] for row in panel.texts], dtype=np.bool_)
+    there = there.reshape(len(panel.items), len(panel.agents))
+    return np.asarray(
+        there[:, :, None] & there[:, None, :] & ~np.eye(len(panel.agents), dtype=bool)
+    )
 
 
 def pair_panel(

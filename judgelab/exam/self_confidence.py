@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions, shares
-from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
-from judgelab.exam.protocol import Answers, ExamPaper, Floats, PairJudge, pair_panel
+from judgelab.exam.protocol import (
+    Answers,
+    Exam,
+    ExamPaper,
+    Floats,
+    NotHeldError,
+    PairJudge,
+    pair_panel,
+    shown,
+)
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
+By = Literal["auto", "probability", "words"]
+
 SILENT = (
-    "its replies show no probabilities of tokens (study.self_confidence.by=words asks in words)"
+    "its replies show no probabilities of tokens (study.self_confidence.by=auto or words asks in "
+    "words)"
 )
 """Why a judge has not taken the exam, and so not failed it either."""
 
 
 @dataclass(frozen=True)
-class SelfConfidence:
+class SelfConfidence(Exam):
     """P_s: 1 where mean confidence is higher on the easy set than on the hard one.
 
     The easy set compares two agents of very different, the hard set two of like quality; both
@@ -36,10 +48,11 @@ class SelfConfidence:
     allowed labels where it replies by labels), or the level that it names when asked in words.
 
     Args:
-        judge: how the judge is asked for ``by=probability``.
-        words: prompt for ``by=words``; fields task, source, one, two and levels.
-        by: ``probability`` needs replies with the probabilities of their tokens; ``words`` any
-            chat LM.
+        judge: how the judge is asked by probability.
+        words: prompt for confidence in words; fields task, source, one, two and levels.
+        by: ``probability`` of tokens, from which a judge that shows none is left out; ``words``;
+            ``auto`` by probability where a judge shows them on the first item, else in words (the
+            paper asks both ways). Or judge -> way, and ``auto`` for those it does not name.
         levels: labels in words, least confident first.
         easy: two agents far apart; null: a Faithful and a Low Effort one, where the panel says
             which those are.
@@ -52,18 +65,30 @@ class SelfConfidence:
 
     judge: PairJudge
     words: Prompt
-    by: Literal["probability", "words"] = "probability"
+    by: By | Mapping[str, By] = "auto"
     levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
     easy: Sequence[str] | None = None
     hard: Sequence[str] | None = None
     max_tokens: int = 500
-    setter: ClassVar[frozenset[Capability]] = frozenset()
 
     @property
     def requires(self) -> frozenset[Capability]:
         """Chat, or what the judge is asked by."""
         chat = frozenset({Capability.CHAT})
         return chat if self.by == "words" else self.judge.requires[0]
+
+    @property
+    def named_judges(self) -> tuple[str, ...]:
+        """Those with a way of their own."""
+        return () if isinstance(self.by, str) else tuple(self.by)
+
+    def of(self, judge: str) -> SelfConfidence:
+        """The exam with this judge's way."""
+        return self if isinstance(self.by, str) else replace(self, by=self.by.get(judge, "auto"))
+
+    def judged_by(self, judge: PairJudge) -> SelfConfidence:
+        """See Exam."""
+        return replace(self, judge=judge, by="probability")
 
     def __post_init__(self) -> None:
         if len(set(self.levels)) < 2:
@@ -76,13 +101,14 @@ class SelfConfidence:
         """The easy and the hard set.
 
         Raises:
-            ConfigError: an agent is unknown, or the panel does not say which are far apart.
+            ConfigError: an agent is unknown.
+            NotHeldError: no agents are named, and the panel does not say which are far apart.
         """
         chosen = {
             "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
             "hard": self._agents(panel, "hard", self.hard, ("Faithful", "Faithful")),
         }
-        panels, facts = [], {"by": str(self.by)}
+        panels, facts = [], dict[str, str]()
         for name, (i, j) in chosen.items():
             texts = [(row[i], row[j]) for row in panel.texts]
             agents = (panel.agents[i].name, panel.agents[j].name)
@@ -92,17 +118,45 @@ class SelfConfidence:
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer; not taken by a judge that replies without probabilities."""
-        if self.by == "words":
-            easy, hard = (paper.by_item(self._in_words(panel, judge)) for panel in paper.panels)
-            return Answers(easy, hard)
+        nothing = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
+        found = replace(self._answers(paper, nothing, asked=False), absence=SILENT)
+        if self.by != "words" and self._shows(paper.panels[0], judge):
+            found = self._by_probability(paper, judge)
+        if not found.absence or self.by == "probability":
+            return found
+        return self._answers(paper, [self._in_words(one, judge) for one in paper.panels])
+
+    def _shows(self, panel: Panel, judge: EvaluationLM) -> bool:
+        """Whether the replies on the first item come with probabilities; true if none came."""
+        first = int(shown(panel).any(axis=(1, 2)).argmax())
+        one = slice(first, first + 1)
+        try:
+            _, replies = self.judge.ask(
+                replace(panel, items=panel.items[one], texts=panel.texts[one]),
+                judge,
+                top_logprobs=5,
+            )
+        except CapabilityError:  # an endpoint that ignores the field
+            return False
+        return not _silent(replies)
+
+    def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers:
         asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
-        easy, hard = (
-            paper.by_item(_cells(panel, cells, map(emitted, replies)))
+        found = [
+            _cells(panel, cells, map(emitted, replies))
             for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
-        )
-        said = [reply for _, replies in asked for reply in replies if reply.text is not None]
-        silent = said and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
-        return Answers(easy, hard, absence=SILENT if silent else "")
+        ]
+        silent = _silent([reply for _, replies in asked for reply in replies])
+        answers = self._answers(paper, found, way="probability")
+        return replace(answers, absence=SILENT if silent else "")
+
+    @staticmethod
+    def _answers(
+        paper: ExamPaper, sets: Sequence[Floats], *, asked: bool = True, way: str = "words"
+    ) -> Answers:
+        easy, hard = (paper.by_item(values) for values in sets)
+        put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & asked) for panel in paper.panels]
+        return Answers(easy, hard, asked=put[0], hard_asked=put[1], way=way if asked else "")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
@@ -133,11 +187,17 @@ class SelfConfidence:
             of_kind = [k for k, agent in enumerate(panel.agents) if agent.category == kind]
             found += [k for k in of_kind if k not in found and not panel.agents[k].reference][:1]
         if len(found) < 2:
-            raise ConfigError(
-                f"No agents are known for the {name} set: give "
-                f"study.self_confidence.{name}=[AGENT,AGENT], or study.self_confidence=null."
+            raise NotHeldError(
+                f"no agents are known for the {name} set: give "
+                f"study.self_confidence.{name}=[AGENT,AGENT]"
             )
         return found[0], found[1]
+
+
+def _silent(replies: Sequence[Reply]) -> bool:
+    """Whether there are replies, and none of them comes with probabilities."""
+    said = [reply for reply in replies if reply.text is not None]
+    return bool(said) and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
 
 
 def _cells(panel: Panel, cells: Sequence[Cell], confidence: Iterable[float]) -> Floats:

@@ -18,15 +18,20 @@ from tests.servers.process import scripted
 MODELS = {"mini": "gpt-4o-mini", "big": "gpt-4o"}
 
 
+def judge(name: str, model: str, url: str) -> list[str]:
+    """Overrides that make a model behind an endpoint a judge."""
+    node = f"study.judges.{name}"
+    chosen = [f"+evaluation_lm@{node}=openai", f"{node}.model={model}", f"{node}.base_url={url}"]
+    return [*chosen, f"{node}.server=scripted", f"{node}.api_key_env=null"]
+
+
 def run(root: Path, url: str, *more: str) -> dict[str, Any]:
     chosen = ["study=qualification", "dataset=jsonl", f"dataset.path={root / 'panel.jsonl'}"]
     chosen += ["tracker=none", f"paths.root={root / 'out'}", "study.bootstrap=50"]
     chosen += ["study.self_confidence.easy=[brief,wordy]"]
     chosen += ["study.self_confidence.hard=[brief,peer]", *more]
     for name, model in MODELS.items():
-        node = f"study.judges.{name}"
-        chosen += [f"+evaluation_lm@{node}=openai", f"{node}.model={model}"]
-        chosen += [f"{node}.base_url={url}", f"{node}.server=scripted", f"{node}.api_key_env=null"]
+        chosen += judge(name, model, url)
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         execute(compose("config", overrides=chosen))
     [made] = (root / "out" / "runs").iterdir()
@@ -36,7 +41,8 @@ def run(root: Path, url: str, *more: str) -> dict[str, Any]:
         file.name: [json.loads(line) for line in file.read_text().splitlines()]
         for file in made.glob("calls_*.jsonl")
     }
-    return manifest | {"tables": {t["name"]: t["rows"] for t in result["tables"]}, "files": files}
+    tables = {table["name"]: table["rows"] for table in result["tables"]}
+    return manifest | {"tables": tables, "files": files, "notes": result["notes"]}
 
 
 def test_answers_are_graded_in_debates_at_an_endpoint(tmp_path: Path) -> None:
@@ -60,14 +66,15 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
     with scripted(tmp_path / "server") as server:
         found = run(tmp_path, server.url, f"budget.prices={prices}")
         # 12 ordered pairs of each item; the questions of consistency are the same ones, the
-        # pertinence exam asks 2 new ones and the confident sets 4 with probabilities
+        # pertinence exam asks 4 pairs in both orders and the confident sets 4 with probabilities
+        calls = 4 * (12 + 8 + 4)
         assert {role: found[f"study.judges.{role}"]["calls"]["computed"] for role in MODELS} == {
-            "mini": 4 * (12 + 2 + 4),
-            "big": 4 * (12 + 2 + 4),
+            "mini": calls,
+            "big": calls,
         }
         assert found["files"].keys() == {"calls_judge_mini.jsonl", "calls_judge_big.jsonl"}
         for name, entries in found["files"].items():
-            assert len(entries) >= 72
+            assert len(entries) >= calls
             # the verdicts came first; they cost what was paid for them, replies included
             spent = sum(e["cost"] for e in entries if e.get("ended", 99) <= 48)
             cost = {row["name"]: row["cost"] for row in found["tables"]["pools"]}
@@ -77,7 +84,7 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
         assert cost["all"] == pytest.approx(cost["mini"] + cost["big"])
         assert cost["mini"] - cost["big"] == pytest.approx(48 * 8 * 9000 / 1e6)
         paid = sum(server.paid().values())
-        assert paid == 144
+        assert paid == 2 * calls
         again = run(tmp_path, server.url, f"budget.prices={prices}", "force=true")
         assert sum(server.paid().values()) == paid
     assert again["tables"]["pools"] == found["tables"]["pools"]
@@ -95,5 +102,24 @@ def test_the_judges_share_the_budget(tmp_path: Path) -> None:
         scripted(tmp_path / "server") as server,
         pytest.raises(BudgetReachedError, match="budget.max_calls"),
     ):
-        run(tmp_path, server.url, "budget.max_calls=100")
-    assert 72 < len(server.events("answered")) <= 100
+        run(tmp_path, server.url, "budget.max_calls=120")
+    assert 96 < len(server.events("answered")) <= 120
+
+
+def test_a_judge_without_probabilities_is_asked_in_words_or_excused(tmp_path: Path) -> None:
+    """Two endpoints ignore logprobs, beside one that gives them; before, the run ended there."""
+    write_panel(tmp_path / "panel.jsonl", 3, graded=False)
+    with (
+        scripted(tmp_path / "gives") as gives,
+        scripted(tmp_path / "ignores", ignore=True) as ignores,
+    ):
+        others = judge("silent", "m", ignores.url) + judge("speaks", "n", ignores.url)
+        others += ["study.self_confidence.by={silent: probability}", "study.pertinence=null"]
+        found = run(tmp_path, gives.url, *others)
+    exams = {row["judge"]: row for row in found["tables"]["exams"] if row["exam"] != "consistency"}
+    assert exams["silent"]["passed"] == "excused" and exams["silent"]["unscored"] == 0
+    assert exams["mini"]["passed"] is exams["speaks"]["passed"] is False
+    assert exams["mini"]["unscored"] == exams["speaks"]["unscored"] == 3 * 4
+    said = " ".join(found["notes"])
+    assert "by: words (speaks); probability (mini, big)" in said
+    assert "self_confidence was not taken by silent" in said

@@ -6,19 +6,29 @@ the items are one product of matrices, and a pass that noise decided shows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide, row_means
-from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.intervals.bootstrap import item_weights, sign_flip_p
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.estimate import Estimate
 
 ThresholdRule = Literal["mean", "fixed", "quantile"]
 Bools = NDArray[np.bool_]
+CHANCE = 0.05
+"""A judge is better than a control where its lead is above 0 with a two-sided p of at most this:
+one that knows nothing is found better in one of forty exams."""
+
+FLIPS = 2000
+"""Sign flips behind that p, at least."""
+
+ERRORS = 1.96
+"""Standard errors by which a lead has to be above 0 in a resample."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +36,10 @@ class Shares:
     """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3).
 
     Attributes:
-        total: [judges, items] sum over the item's scored answers, each between 0 and 1.
+        total: [judges, items] sum over the item's scored answers, each between 0 and 1 (of a lead
+            over a control between -1 and 1).
         count: [judges, items] how many they are.
-        unscored: [judges] answers that could not be read.
+        unscored: [judges] answers that were asked for and could not be read.
     """
 
     total: Floats
@@ -117,7 +128,9 @@ ExamAnswers = Shares | ConfidenceAnswers
 class Threshold:
     """Threshold of an exam: the judges' ``mean`` (as in the paper), or by a ``value``.
 
-    That is a ``fixed`` number, or the ``quantile`` of the judges' numbers that is the threshold.
+    That is a ``fixed`` number, or the ``quantile`` of the judges' numbers that is the threshold. A
+    judge's number exceeds a fixed threshold; one made from the judges' own is reached too: where
+    all have the same number it tells none from the others, and all pass it.
 
     Raises:
         ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
@@ -140,6 +153,11 @@ class Threshold:
             return row_means(values)
         return _quantiles(values.T, [float(self.value or 0.0)]).ravel()
 
+    def passed(self, values: Floats, bar: ArrayLike) -> Bools:
+        """Whether numbers pass it; within rounding of it they are at the threshold."""
+        rounding = 1e-12 if self.rule == "fixed" else -1e-12
+        return np.asarray(values > np.asarray(bar) + rounding, dtype=np.bool_)
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -148,14 +166,16 @@ class Marks:
     Attributes:
         value: [judges] P; NaN where a judge did not take the exam.
         low, high: [judges] 95 % interval over items.
-        passed: [judges]; false without a number, true of the judge that ``alone`` has one.
-        p_pass: [judges] share of resamples, threshold and all, in which the judge passes; NaN
-            without a number.
+        passed: [judges] at the threshold, and better than every control; false without a number.
+            The judge that ``alone`` has one has no threshold.
+        p_pass: [judges] share of resamples, threshold, controls and all, in which the judge passes;
+            NaN without a number.
         bar: the threshold.
         n, unscored: [judges] answers.
         samples, passes: [draws, judges] the numbers, and which pass, in each resample.
         alone: [judges] the only one with a number, where the threshold is made from the judges'.
         gap: P_s: [3, judges] confidence on the easy minus the hard set, and its 95 % interval.
+        leads: control -> [judges] mean difference to it on the same answers (n: items).
     """
 
     value: Floats
@@ -170,10 +190,19 @@ class Marks:
     passes: Bools
     alone: Bools
     gap: Floats | None = None
+    leads: Mapping[str, Sequence[Estimate]] = field(default_factory=dict)
+
+    def unbeaten(self, judge: int) -> tuple[str, ...]:
+        """The controls that a judge is no better than, the hardest first."""
+        found = {name: each[judge] for name, each in self.leads.items() if not _ahead(each[judge])}
+        return tuple(sorted(found, key=lambda name: found[name].value))
 
 
-def shares(answers: ArrayLike) -> Shares:
+def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
+
+    Args:
+        asked: [judges, items, ...] whether the question was put; None: all were.
 
     Raises:
         ValueError: fewer than two dimensions, or infinities.
@@ -182,9 +211,23 @@ def shares(answers: ArrayLike) -> Shares:
     if values.ndim < 2 or np.isinf(values).any():
         raise ValueError(f"An exam needs finite answers [judges, items, ...], got {values.shape}.")
     flat = values.reshape(*values.shape[:2], -1)
-    unscored = np.isnan(flat)
-    count = (~unscored).sum(axis=2).astype(np.float64)
-    return Shares(np.nansum(flat, axis=2), count, np.count_nonzero(unscored, axis=(1, 2)))
+    missing = np.isnan(flat)
+    count = (~missing).sum(axis=2).astype(np.float64)
+    put = True if asked is None else np.asarray(asked, dtype=np.bool_).reshape(flat.shape)
+    return Shares(np.nansum(flat, axis=2), count, np.count_nonzero(missing & put, axis=(1, 2)))
+
+
+def over_chance(answers: ExamAnswers) -> Shares:
+    """The lead over a judge that flips a fair coin for each question, by what it gets on average.
+
+    That is .5 of every verdict in P_c and P_p, and as much confidence on the easy as on the hard
+    question of an item in P_s. A coin that is really flipped would add its own noise.
+    """
+    if isinstance(answers, Shares):
+        return Shares(answers.total - answers.count / 2, answers.count, answers.unscored)
+    easy, hard = answers.easy, answers.hard
+    gap = divide(easy.total, easy.count) - divide(hard.total, hard.count)
+    return shares(gap[:, :, None])
 
 
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
@@ -214,16 +257,35 @@ def tied(before: ArrayLike, after: ArrayLike) -> float:
     return float(divide(np.count_nonzero((x == 0.5) & (y == 0.5)), both))
 
 
-def confidence(easy: ArrayLike, hard: ArrayLike) -> ConfidenceAnswers:
+def confidence(
+    easy: ArrayLike,
+    hard: ArrayLike,
+    easy_asked: ArrayLike | None = None,
+    hard_asked: ArrayLike | None = None,
+) -> ConfidenceAnswers:
     """From confidence per answer [judges, items, ...], higher is more confident, NaN unscored."""
-    return ConfidenceAnswers(shares(easy), shares(hard))
+    return ConfidenceAnswers(shares(easy, easy_asked), shares(hard, hard_asked))
 
 
-def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: int = 0) -> Marks:
+def mark(
+    answers: ExamAnswers,
+    threshold: Threshold,
+    draws: int = 2000,
+    seed: int = 0,
+    controls: Mapping[str, Shares] | None = None,
+) -> Marks:
     """Numbers, intervals and passes; for p_pass the threshold is found anew in each resample.
 
-    A judge passes whose number exceeds the threshold. P_s has none to choose: a judge that is more
-    confident on the easy set passes (equation 4). The same seed resamples the same items.
+    A judge passes whose number is at the ``threshold``; P_s has none to choose: a judge that is
+    more confident on the easy set passes (equation 4). And it must be better than every control:
+    its lead, a mean over answers, is above 0 by a test that flips the sign of whole items. Judges
+    must pass every exam of a pool, so that no correction for several exams is due; there is none
+    for several judges: each that knows nothing passes an exam with p <= CHANCE / 2. The same seed
+    resamples the same items.
+
+    Args:
+        controls: control -> the judges' lead over it on every answer; None: there are none, as in
+            the paper.
     """
     once, weights = np.ones((1, answers.items)), item_weights(answers.items, draws, seed)
     value, samples = answers.values(once)[0], answers.values(weights)
@@ -234,27 +296,52 @@ def mark(answers: ExamAnswers, threshold: Threshold, draws: int = 2000, seed: in
     known = ~np.isnan(value)
     alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
     limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
-    passes = _above(samples, bar.bar(samples)[:, None])
+    passes = bar.passed(samples, bar.bar(samples)[:, None])
+    passed, passes = bar.passed(value, limit) | alone, passes | alone
+    leads = {name: _leads(lead, draws, seed) for name, lead in (controls or {}).items()}
+    for name, lead in (controls or {}).items():
+        passed &= np.array([_ahead(one) for one in leads[name]], dtype=np.bool_)
+        drawn = np.nan_to_num(lead.values(weights), nan=-1.0)
+        passes &= drawn > ERRORS * drawn.std(axis=0)
     low, high = answers.ends()
     return Marks(
         value=value,
         low=low,
         high=high,
-        passed=_above(value, limit) | alone,
+        passed=passed,
         p_pass=np.where(known & ~alone, passes.mean(axis=0), np.nan),
         bar=limit,
         n=answers.n,
         unscored=answers.unscored,
         samples=samples,
-        passes=passes | alone,
+        passes=passes,
         alone=alone,
         gap=gap,
+        leads=leads,
     )
 
 
-def _above(values: Floats, bar: ArrayLike) -> Bools:
-    """Whether a number exceeds the threshold by more than rounding."""
-    return np.asarray(values > np.asarray(bar) + 1e-12, dtype=np.bool_)
+def _leads(lead: Shares, draws: int, seed: int) -> list[Estimate]:
+    """[judges] mean over answers, its interval over items, and p by flipping whole items."""
+    within = bool((np.abs(lead.total) <= lead.count).all())  # confidence has no bounds
+    bounds = (-1.0, 1.0) if within else None
+    low, high = mean_ends(of_ratio(lead.total, lead.count), bounds=bounds)
+    items = np.where(lead.count > 0, lead.total, np.nan)
+    return [
+        Estimate(
+            float(value),
+            float(low[k]),
+            float(high[k]),
+            n=int(np.count_nonzero(lead.count[k])),
+            p=sign_flip_p(items[k], max(draws, FLIPS), seed),
+        )
+        for k, value in enumerate(lead.values(np.ones((1, lead.items)))[0])
+    ]
+
+
+def _ahead(lead: Estimate) -> bool:
+    """Whether a lead is more than chance."""
+    return lead.value > 0 and lead.p <= CHANCE
 
 
 def _quantiles(samples: Floats, shares: Sequence[float]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -51,16 +51,18 @@ class ExamUsage:
     Attributes:
         whole: of each judge.
         more: of each judge, questions left out that its verdicts had answered already.
-        writing: by the LM that wrote the questions; None where they were recorded.
+        writing: by each of the LMs that wrote questions or answers; None where those were recorded.
+        writers: these LMs by name, in that order.
     """
 
     whole: Usage
     more: Usage
     writing: Usage | None = None
+    writers: Mapping[str, EvaluationLM] = field(default_factory=dict)
 
     def of(self, rows: Counts) -> ExamUsage:
         """The same of these judges."""
-        return ExamUsage(self.whole.of(rows), self.more.of(rows), self.writing)
+        return replace(self, whole=self.whole.of(rows), more=self.more.of(rows))
 
 
 @dataclass(frozen=True)
@@ -149,15 +151,14 @@ class JudgePrices:
         self,
         judges: Sequence[str],
         usage: ExamUsage,
-        writer: EvaluationLM,
         asked: Mapping[str, EvaluationLM],
         model_prices: str | None = None,
     ) -> ExamCost:
         """What an exam of these judges costs; see ``cost`` for what is raised."""
         writing = 0.0
         if usage.writing is not None:
-            writers = {"the writer": writer}
-            writing = float(self.cost(list(writers), usage.writing, writers, model_prices)[0])
+            names, writers = list(usage.writers), usage.writers
+            writing = float(self.cost(names, usage.writing, writers, model_prices).sum())
         whole, more = (
             self.cost(judges, each, asked, model_prices) for each in (usage.whole, usage.more)
         )

@@ -10,17 +10,18 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.core.errors import CapabilityError
-from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.engine.context import Context
-from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import UsageCount
-from judgelab.exam.protocol import Answers, Exam
-from judgelab.scale.local import alone
+from judgelab.exam.protocol import Answers
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.decisions import Orders, gaps_of, votes_of
-from judgelab.stats.qualification.exams import ExamAnswers, confidence, shares
+from judgelab.stats.qualification.exams import (
+    Bools,
+    ExamAnswers,
+    Shares,
+    confidence,
+    shares,
+)
 from judgelab.study.qualification.costs import ExamUsage, Usage
 
 Counts = NDArray[np.int64]
@@ -44,6 +45,10 @@ class JudgeResponses:
         tied: [judges] share of the consistency exam's answers that are ties before and after the
             change; NaN where it was not taken.
         missing: sentences on exams that judges did not take, and on what was recorded.
+        controls: exam -> control -> what it got; one judge each. Only of exams asked now.
+        leads: exam -> control -> the judges' lead over it on the same answers, where it decides.
+        gaps: exam -> (who was asked, measure) -> [items, questions] how much more the relevant
+            answer has of what a judge can see without the question.
         measured: judge -> what the mechanism measured (asked now), for the records.
         exam_usage: exam -> what its answers took.
         confidences: judge -> [items, ...] confidence on the easy and on the hard set.
@@ -61,6 +66,9 @@ class JudgeResponses:
     facts: Mapping[str, Mapping[str, object]]
     tied: Floats
     missing: tuple[str, ...] = ()
+    controls: Mapping[str, Mapping[str, ExamAnswers]] = field(default_factory=dict)
+    leads: Mapping[str, Mapping[str, Shares]] = field(default_factory=dict)
+    gaps: Mapping[str, Mapping[tuple[str, str], Floats]] = field(default_factory=dict)
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
     exam_usage: Mapping[str, ExamUsage] = field(default_factory=dict)
     confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
@@ -86,6 +94,10 @@ class JudgeResponses:
             taken=taken,
             tied=self.tied[rows],
             exam_usage={exam: each.of(rows) for exam, each in self.exam_usage.items()},
+            leads={
+                exam: {control: lead.of(rows) for control, lead in leads.items()}
+                for exam, leads in self.leads.items()
+            },
         )
 
     def votes(self, orders: Orders = "merged") -> Floats:
@@ -121,67 +133,6 @@ def both_orders(cells: Floats, pairs: Counts) -> Floats:
     return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
 
 
-def ask(
-    context: Context,
-    panel: Panel,
-    pairs: Counts,
-    judges: Mapping[str, EvaluationLM],
-    exams: Mapping[str, Exam],
-) -> JudgeResponses:
-    """Put the mechanism's questions and the exams to every judge.
-
-    Verdicts on reference answers, which no pool uses, are asked for only where they are evidence.
-
-    Raises:
-        CapabilityError: a judge, or the writer, cannot do what an exam needs.
-        ConfigError: an exam does not fit the panel.
-    """
-    _able(context, judges, exams)
-    writers = {name: UsageCount(context.writer) for name in exams}
-    papers = {
-        name: exam.prepare(panel, writers[name], seed=context.seed) for name, exam in exams.items()
-    }
-    shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
-    measured, answers = {}, {name: list[Answers]() for name in exams}
-    bills, sat = [], {name: list[UsageCount]() for name in exams}
-    for judge, lm in judges.items():
-        bills.append(UsageCount(lm))
-        context.tell(judge, 0)
-        measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
-        for name, exam in exams.items():
-            context.tell(f"{judge}, {name}", 0)
-            sat[name].append(UsageCount(lm))
-            answers[name].append(exam.take(papers[name], sat[name][-1], seed=context.seed))
-    taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
-    taken = {name: each for name, each in taken.items() if each.any()}
-    spent = used(bills)
-    verdicts, grades = _arrays(context, list(measured.values()), pairs)
-    return JudgeResponses(
-        tuple(judges),
-        pairs,
-        verdicts,
-        grades,
-        {name: stacked(answers[name]) for name in taken},
-        spent.calls,
-        spent.input_tokens,
-        spent.output_tokens,
-        taken,
-        {name: papers[name].facts for name in taken},
-        ties_of(answers, len(judges)),
-        _absences(answers, list(judges)),
-        measured=measured,
-        exam_usage={
-            name: ExamUsage(
-                used(each),
-                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
-                used([writers[name]]),
-            )
-            for name, each in sat.items()
-        },
-        confidences=confidences_of(tuple(judges), answers.get("self_confidence", ())),
-    )
-
-
 def used(bills: Sequence[UsageCount]) -> Usage:
     """What was counted of each."""
     return Usage(
@@ -202,42 +153,6 @@ def confidences_of(
     }
 
 
-def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
-    """A sentence on each exam that some judge did not take, and why."""
-    said = []
-    for exam, each in answers.items():
-        for reason in dict.fromkeys(one.absence for one in each if one.absence):
-            who = [j for j, one in zip(judges, each, strict=True) if one.absence == reason]
-            said.append(f"Exam {exam} was not taken by {', '.join(who)}: {reason}.")
-            if len(who) == len(judges):
-                said[-1] += " No judge took this exam, and no pool requires it."
-    return tuple(said)
-
-
-def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:
-    for name, exam in exams.items():
-        for judge, lm in judges.items():
-            if not exam.requires <= lm.capabilities:
-                raise CapabilityError(
-                    f"study.judges.{judge} cannot take study.{name}: it needs "
-                    f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
-                )
-        if not exam.setter <= context.writer.capabilities:
-            raise CapabilityError(
-                f"study.{name} has its questions set by an LM that can do "
-                f"{', '.join(sorted(exam.setter))}: choose evaluation_lm@writer_lm=OPTION."
-            )
-
-
-def _arrays(
-    context: Context, data: Sequence[xr.Dataset], pairs: Counts
-) -> tuple[Floats | None, Floats | None]:
-    """Verdicts where the mechanism compares answers, else grades."""
-    if all("verdict" in each for each in data):
-        return both_orders(np.stack([each["verdict"].values for each in data]), pairs), None
-    return None, np.stack([context.mechanism.score(each).agent.values for each in data])
-
-
 def ties_of(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
     """[judges] share of ties in the consistency exam; NaN where it was not taken."""
     given = answers.get("consistency") or [Answers(np.empty(0))] * judges
@@ -247,5 +162,14 @@ def ties_of(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
 def stacked(answers: Sequence[Answers]) -> ExamAnswers:
     """What the judges answered in one exam, summed over each item."""
     scored = np.stack([each.scored for each in answers])
+    asked = np.stack([_asked(each.asked, each.scored) for each in answers])
     hard = [each.hard for each in answers if each.hard is not None]
-    return confidence(scored, np.stack(hard)) if hard else shares(scored)
+    if not hard:
+        return shares(scored, asked)
+    hard_asked = [_asked(each.hard_asked, each.scored) for each in answers]
+    return confidence(scored, np.stack(hard), asked, np.stack(hard_asked))
+
+
+def _asked(asked: Bools | None, scored: Floats) -> Bools:
+    """Everything, where that is not known."""
+    return np.ones(scored.shape, dtype=np.bool_) if asked is None else asked

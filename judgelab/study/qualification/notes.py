@@ -16,6 +16,9 @@ from judgelab.study.qualification.pools import HUMAN
 MOSTLY = 0.5
 """Above this share of ties, consistency comes from them."""
 
+ENOUGH = 6
+"""Items with which flips of their signs can give p <= .05, if all lean one way."""
+
 DOUBTFUL = (0.05, 0.95)
 """Between these shares of resamples passed, noise has a part in the pass."""
 
@@ -62,6 +65,7 @@ def _exam(case: Case, exam: str) -> Iterator[str]:
             f"Only {case.responses.named(marks.alone)} has a number in {exam}, and a threshold "
             "made from the candidates needs two: it is excused. study.threshold=fixed names one."
         )
+    yield from _beside(case, exam)
     if exam == "consistency" and (named := _shares(case, case.responses.tied, MOSTLY)):
         yield (
             "Most of these judges' answers in consistency are ties, which agree without comparing "
@@ -69,6 +73,33 @@ def _exam(case: Case, exam: str) -> Iterator[str]:
         )
     if doubtful := _shares(case, marks.p_pass, *DOUBTFUL):
         yield f"Whether these pass {exam} is decided by noise: {doubtful}."
+
+
+def _beside(case: Case, exam: str) -> Iterator[str]:
+    """What the controls and the threshold mean for the judges."""
+    marks = case.marks[exam]
+    for k, judge in enumerate(case.responses.judges):
+        for name in marks.unbeaten(k) if not np.isnan(marks.value[k]) else ():
+            lead = marks.leads[name][k]
+            few = f"; {ENOUGH} items are needed to tell" if lead.n < ENOUGH else ""
+            yield (
+                f"{judge} fails {exam}, as it is no better than the control {name}: lead "
+                f"{lead.value:.2f} [{lead.low:.2f}, {lead.high:.2f}], p {lead.p:.2f} on {lead.n} "
+                f"items{few}."
+            )
+    known = marks.value[~np.isnan(marks.value)]
+    if len(known) > 1 and np.ptp(known) < 1e-12 and np.isclose(known[0], marks.bar, rtol=0):
+        yield (
+            f"All judges have {known[0]:.2f} in {exam}, which is the threshold too: it tells none "
+            "from another, and none fails by it."
+        )
+    if exam == "self_confidence" and "length" in case.responses.controls.get(exam, {}):
+        control = case.responses.controls[exam]["length"]
+        if control.values(np.ones((1, control.items)))[0, 0] == 1:
+            yield (
+                f"A judge by length passes {exam} too: lengths differ more on the easy pairs. The "
+                "exam does not tell here whether a judge is sure for better reasons."
+            )
 
 
 def _shares(case: Case, shares: Floats, above: float, below: float = np.inf) -> str:

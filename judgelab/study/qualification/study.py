@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -22,9 +23,17 @@ from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.exam.protocol import Exam
 from judgelab.stats.qualification.decisions import Orders, Weighting
-from judgelab.stats.qualification.exams import Threshold, ThresholdRule, mark
+from judgelab.stats.qualification.exams import (
+    ExamAnswers,
+    Shares,
+    Threshold,
+    ThresholdRule,
+    mark,
+    over_chance,
+)
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
+from judgelab.study.qualification.asking import ask, asks_nobody, judges_of, unasked
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,
@@ -32,10 +41,10 @@ from judgelab.study.qualification.case import (
     grades_of,
     preferences_of,
 )
+from judgelab.study.qualification.controls import Control
 from judgelab.study.qualification.costs import JudgePrices, read_prices
 from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
-    ask,
 )
 from judgelab.study.qualification.notes import notes
 from judgelab.study.qualification.pools import (
@@ -78,6 +87,10 @@ class Qualification(Study):
             ``quantile``.
         bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
             are fixed. Refused where the mean is the threshold.
+        controls: ``length`` and ``random`` take every exam; a judge that is no better than one
+            fails the exam, whatever the threshold. Random decides in all, length in pertinence
+            (nobody can be more consistent, and it is surer where lengths differ more). Empty:
+            none, as in the paper. Recorded exams have random alone.
         absent: a judge with no recorded exam is ``excused`` from it or has ``failed``.
         weights: of the judges in a pool: equal, score, logit or mean (stats.qualification).
         orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
@@ -103,6 +116,7 @@ class Qualification(Study):
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: ThresholdRule = "mean"
     bars: Mapping[str, Share | None] | None = None
+    controls: Sequence[Control] = ("length", "random")
     absent: Literal["excused", "failed"] = "excused"
     weights: Weighting = "score"
     orders: Orders = "merged"
@@ -135,7 +149,11 @@ class Qualification(Study):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
         """See Study."""
-        return replace(self, judges={name: use(name, lm) for name, lm in self.judges.items()})
+        exams = {
+            name: exam.with_lms(partial(_placed, use, name)) for name, exam in self._exams.items()
+        }
+        judges = {name: use(f"judges.{name}", lm) for name, lm in (self.judges or {}).items()}
+        return replace(self, judges=judges, **exams)
 
     def run(self, context: Context) -> Result:
         """Ask the judges, mark the exams, pool, and compare.
@@ -155,7 +173,9 @@ class Qualification(Study):
         case = self._case(context, panel, responses, prices)
         case = self._with_methods(context, panel, case, prices)
         by = [
-            replace(context, evaluation_lm=self.judges[name]).estimator(data.attrs)
+            replace(context, evaluation_lm=judges_of(context, self.judges)[name]).estimator(
+                data.attrs
+            )
             for name, data in responses.measured.items()
         ] or [context.estimator({})]  # recorded verdicts have one for all judges
         write("records/clean_decisions.parquet", case.records(panel))
@@ -206,6 +226,9 @@ class Qualification(Study):
             raise ConfigError(
                 "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
             )
+        if asks_nobody(context.mechanism):
+            judge = judges_of(context, self.judges)
+            return ask(context, panel, pairs, judge, self._exams, self.controls)
         if not self.judges:
             raise ConfigError(
                 "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
@@ -218,7 +241,7 @@ class Qualification(Study):
                     f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
                     f"mechanism={context.mechanism.name} needs {wanted}: choose another LM."
                 )
-        return ask(context, panel, pairs, self.judges, self._exams)
+        return ask(context, panel, pairs, self.judges, self._exams, self.controls)
 
     @property
     def _exams(self) -> dict[str, Exam]:
@@ -241,10 +264,16 @@ class Qualification(Study):
         self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
     ) -> Case:
         gold = preferences_of(panel, responses.pairs)
-        paid = self.judges or {}, self.model_prices
+        paid = judges_of(context, self.judges), self.model_prices
         bars = {name: self._bar(name) for name in FIXED}
         marks = {
-            name: mark(answers, bars.get(name, Threshold()), self.bootstrap, context.seed)
+            name: mark(
+                answers,
+                bars.get(name, Threshold()),
+                self.bootstrap,
+                context.seed,
+                {**responses.leads.get(name, {}), **self._chance(answers)},
+            )
             for name, answers in responses.exams.items()
         }
         rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
@@ -252,7 +281,7 @@ class Qualification(Study):
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"], rules))
         names = [agent.name for agent in panel.agents]
-        missing = [*responses.missing]
+        missing = [*responses.missing, *unasked(context, self.judges)]
         known = bool((abs(gold) == 1).any())
         if known and len(panel.items) >= self.folds:
             pools.append(filtered_by_people(responses, gold, self.human_bar, self.folds, rules))
@@ -285,16 +314,20 @@ class Qualification(Study):
             draws=self.bootstrap,
             seed=context.seed,
             exam_costs={
-                exam: prices.exam_cost(responses.judges, usage, context.writer, *paid)
+                exam: prices.exam_cost(responses.judges, usage, *paid)
                 for exam, usage in responses.exam_usage.items()
             },
         )
+
+    def _chance(self, answers: ExamAnswers) -> dict[str, Shares]:
+        return {"random": over_chance(answers)} if "random" in self.controls else {}
 
     def _with_methods(
         self, context: Context, panel: Panel, case: Case, prices: JudgePrices
     ) -> Case:
         """The case with those of its methods beside it."""
         lists = {name: list(judges) for name, judges in (self.methods or {}).items()}
+        lists = {} if asks_nobody(context.mechanism) else lists
         known = case.responses
         wanted = list(dict.fromkeys(judge for judges in lists.values() for judge in judges))
         if lists and isinstance(context.evaluation_lm, RecordedJudges):
@@ -324,3 +357,10 @@ class Qualification(Study):
             return Threshold(self.threshold, given)
         except ValueError as cause:
             raise ConfigError(f"study.bars.{exam}: {cause}") from cause
+
+
+def _placed(
+    use: Callable[[str, EvaluationLM], EvaluationLM], exam: str, name: str, lm: EvaluationLM
+) -> EvaluationLM:
+    """An exam's own LM by its place in the study."""
+    return use(f"{exam}.{name}", lm)

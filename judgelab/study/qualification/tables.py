@@ -21,9 +21,13 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.study.common.tables import WITHOUT_P, columns, entries
 from judgelab.study.qualification.case import Case, family_pairs
+from judgelab.study.qualification.exam_tables import (
+    INTERVAL,
+    exams_table,
+    leads_table,
+    superficial_table,
+)
 from judgelab.study.qualification.pools import EVERYBODY, HUMAN, PRE, Pool, admitted
-
-INTERVAL = ("value", "low", "high")
 
 
 def all_tables(case: Case) -> list[Table]:
@@ -31,7 +35,8 @@ def all_tables(case: Case) -> list[Table]:
     made = [lists_table(case)]
     if case.known:
         made.append(pools_table(case))
-    made += [exams_table(case), confidence_table(case)]
+    made += [exams_table(case), leads_table(case), superficial_table(case)]
+    made.append(confidence_table(case))
     if case.known:
         made += [comparisons_table(case), budgets_table(case)]
         made += [correlations_table(case), weightings_table(case), bias_table(case)]
@@ -77,36 +82,6 @@ def lists_table(case: Case) -> Table:
         "of 0 (study.weights=logit, at chance). human: mean weights over the folds."
     )
     return Table("lists", "Who passes", rows, note)
-
-
-def exams_table(case: Case) -> Table:
-    """Numbers, thresholds and how certain the pass is."""
-    rows: list[Row] = []
-    for exam, marks in case.marks.items():
-        for k, judge in enumerate(case.responses.judges):
-            row: dict[str, Value] = {
-                "exam": exam,
-                "judge": judge,
-                **{key: float(getattr(marks, key)[k]) for key in INTERVAL},
-                "bar": marks.bar,
-                "passed": _passed(case, exam, k),
-                "p_pass": float(marks.p_pass[k]),
-                "n": int(marks.n[k]),
-                "unscored": int(marks.unscored[k]),
-            }
-            if exam == "consistency":
-                row["tied"] = float(case.responses.tied[k])
-            if marks.gap is not None:
-                row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
-            rows.append(row)
-    note = (
-        "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
-        "bar: the threshold. p_pass: share of resamples of the items, threshold and all, in which "
-        "the judge passes: near 0 or 1 the data decide, near .5 chance. tied: share of "
-        "answers that are ties before and after the change, which agree without comparing "
-        "anything. gap: confidence on the easy minus the hard set."
-    )
-    return Table("exams", "Exams", rows, note)
 
 
 def pools_table(case: Case) -> Table:
@@ -304,13 +279,6 @@ def orders_table(case: Case) -> Table:
         "high are its 95 % interval over items."
     )
     return Table("orders", "Position bias", rows, note)
-
-
-def _passed(case: Case, exam: str, judge: int) -> bool | str:
-    if not case.responses.taken[exam][judge]:
-        return "excused" if case.rules.excused else False
-    marks = case.marks[exam]
-    return "excused" if marks.alone[judge] else bool(marks.passed[judge])
 
 
 def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:

@@ -26,6 +26,7 @@ from judgelab.stats.qualification.exams import (
     Threshold,
     confidence,
     mark,
+    over_chance,
     shares,
     tied,
     unchanged,
@@ -69,10 +70,50 @@ def test_bars_are_the_mean_a_number_or_a_quantile_of_those_who_sat() -> None:
         Threshold("quantile", 1.5)
 
 
-def test_nobody_above_the_mean_passes_by_rounding() -> None:
+def test_a_threshold_that_judges_make_alike_fails_none_and_a_named_one_is_exceeded() -> None:
     same = shares(np.full((3, 10), 0.1 + 0.2))
-    marks = mark(same, Threshold(), draws=20)
-    assert not marks.passed.any() and not marks.passes.any()
+    for bar in (Threshold(), Threshold("quantile", 1.0)):
+        marks = mark(same, bar, draws=20)
+        assert marks.passed.all() and marks.passes.all()
+    assert not mark(same, Threshold("fixed", 0.1 + 0.2), draws=20).passed.any()
+
+
+def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
+    rng = np.random.default_rng(2)
+    able = (rng.random((30, 8)) < 0.75).astype(float)
+    coin = (rng.random((30, 8)) < 0.5).astype(float)
+    longer = np.tile([[1.0, 0.0]], (30, 4))
+    answers = np.stack([able, coin, longer, np.full((30, 8), 0.5)])
+    exam = shares(answers)
+    controls = {"random": over_chance(exam), "length": shares(answers - longer)}
+    marks = mark(exam, Threshold("fixed", 0.0), draws=300, controls=controls)
+    assert marks.passed.tolist() == [True, False, False, False]
+    assert marks.unbeaten(0) == () and set(marks.unbeaten(2)) == {"length", "random"}
+    assert marks.leads["length"][2].value == 0 and marks.leads["random"][3].p == 1
+    lead = marks.leads["random"][0]
+    assert lead.value == pytest.approx(able.mean() - 0.5) and lead.n == 30
+    assert 0 < lead.low < lead.value < lead.high and lead.p < 0.05
+    assert marks.p_pass[0] > 0.9 > marks.p_pass[1:].max()
+    assert mark(exam, Threshold("fixed", 0.0), draws=20).passed.all()  # the paper has no controls
+    few = shares(np.ones((1, 5, 4)))
+    held = mark(few, Threshold("fixed", 0.5), 20, controls={"random": over_chance(few)})
+    assert not held.passed[0]  # on five items a coin may do as well
+
+
+def test_confidence_has_to_be_more_than_chance() -> None:
+    rng = np.random.default_rng(4)
+    hard = rng.standard_normal((2, 40, 2))
+    easy = rng.standard_normal((2, 40, 2)) + np.array([1.0, 0.02])[:, None, None]
+    exam = confidence(easy, hard)
+    marks = mark(exam, Threshold(), 300, controls={"random": over_chance(exam)})
+    assert marks.passed.tolist() == [True, False]
+    assert_allclose(marks.leads["random"][0].value, (easy[0] - hard[0]).mean())
+
+
+def test_only_what_was_asked_can_be_unscored() -> None:
+    answers = np.array([[[1.0, NAN, NAN], [0.0, 1.0, NAN]]])
+    assert shares(answers).unscored.tolist() == [3]
+    assert shares(answers, [[[True, True, False], [True, True, False]]]).unscored.tolist() == [1]
 
 
 @pytest.mark.parametrize("bar", [Threshold(), Threshold("quantile", 0.5)])

@@ -168,10 +168,11 @@ def test_a_sample_of_pairs_and_judges_left_out_of_an_exam(run: Run) -> None:
 
 def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     judge = "+study.judges.tie={_target_: tests.scripted_judges.ScriptedJudge, rule: tie}"
-    found = run(judge, "study.orders=per_order", items=12)
+    by = "study.self_confidence.by=probability"
+    found = run(judge, by, "study.orders=per_order", items=12)
     row = exam(found, "self_confidence")["tie"]  # no probabilities came with its replies
-    assert row["passed"] == "excused" and row["value"] is None and row["unscored"] == 48
-    assert any("not taken by tie" in note and "by=words" in note for note in found["notes"])
+    assert row["passed"] == "excused" and row["value"] is None and row["unscored"] == 0
+    assert any("not taken by tie" in note and "auto or words" in note for note in found["notes"])
     row = exam(found, "consistency")["tie"]
     assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
     assert exam(found, "consistency")["longer"]["tied"] == 0.0
@@ -239,6 +240,7 @@ def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
         "study.weights=logit",
         "study.threshold=fixed",
         "study.bars.pertinence=0.4",
+        "study.controls=[]",
         items=6,
     )
     for name in ("pools", "comparisons", "agreement", "weightings"):
@@ -278,7 +280,7 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
         (["study.judges=null"], "study.judges"),
         (["mechanism=gptscore"], "only does chat"),
         (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
-        (["study.self_confidence.easy=null"], "No agents are known for the easy set"),
+        (["study.self_confidence.by={nobody: words}"], "self_confidence: no judge is called"),
         (["study.pertinence.question=lm"], "have no answer yet"),
         (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
         (["study.threshold=quantile"], "needs a value"),
@@ -298,6 +300,57 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
 def test_what_does_not_fit_is_one_sentence(run: Run, more: list[str], message: str) -> None:
     with pytest.raises(JudgelabError, match=message):
         run(*more, items=6)
+
+
+def test_a_threshold_that_all_share_and_an_exam_without_a_setting_are_said(run: Run) -> None:
+    same = [f"study.judges.{judge}.rule=longer" for judge in ("one", "oracle")]
+    found = run(*same, "study.self_confidence.easy=null", items=8, graded=False)
+    rows = exam(found, "consistency")
+    assert {row["value"] for row in rows.values()} == {1.0}
+    assert all(row["passed"] is True for row in rows.values())
+    assert any("tells none from another" in note for note in found["notes"])
+    assert {row["exam"] for row in found["by_name"]["exams"]} == {"consistency", "pertinence"}
+    assert found["summary"]["pool"] == "C+P"
+    [said] = [note for note in found["notes"] if "was not held" in note]
+    assert "self_confidence.easy=[AGENT,AGENT]" in said and "no pool requires it" in said
+
+
+def test_controls_decide_and_say_so(run: Run) -> None:
+    """The longer text is the relevant one here, for one agent each: no judge can beat that."""
+    swap = ["study.pertinence.relevant=wordy", "study.pertinence.irrelevant=brief"]
+    found = run(*swap, "study.threshold=fixed", items=8, graded=False)
+    rows = exam(found, "pertinence")
+    assert rows["longer"]["value"] == 1.0 > rows["oracle"]["value"] > 0.7
+    assert rows["longer"]["passed"] is rows["oracle"]["passed"] is False
+    assert rows["oracle"]["why_not"].startswith("no better than length")
+    assert any("longer fails pertinence" in n and "control length" in n for n in found["notes"])
+    leads = {(r["exam"], r["judge"], r["control"]): r for r in found["by_name"]["leads"]}
+    assert leads["pertinence", "longer", "length"]["control_value"] == 1.0
+    assert 0.2 < leads["pertinence", "oracle", "random"]["value"] < 0.5
+    looks = {row["measure"]: row for row in found["by_name"]["superficial"]}
+    assert looks["words"]["value"] == 36 and looks["words"]["n"] == 8
+    assert looks["fluency"]["unscored"] == 0  # by the evaluation LM, a compressor
+
+
+def test_over_all_agents_length_is_of_no_use(run: Run) -> None:
+    agents = ("study.pertinence.relevant=null", "study.pertinence.irrelevant=null")
+    found = run(*agents, items=12, graded=False)
+    rows = exam(found, "pertinence")
+    assert rows["longer"]["value"] == rows["one"]["value"] == 0.5
+    assert rows["oracle"]["passed"] is True and rows["oracle"]["n"] == 12 * 4 * 2
+    lists = {row["pool"]: row["judges"] for row in found["by_name"]["lists"]}
+    assert lists["P"] == "oracle"
+
+
+def test_a_mechanism_that_asks_no_lm_is_one_judge(run: Run) -> None:
+    found = run("mechanism=length", items=8)
+    assert {row["judge"] for row in found["by_name"]["exams"]} == {"length"}
+    rows = {row["exam"]: row for row in found["by_name"]["exams"]}
+    assert rows["pertinence"]["passed"] is False and rows["pertinence"]["n"] == 16
+    assert any("mechanism=length does not say how sure it is" in n for n in found["notes"])
+    assert any("study.judges (one, longer, oracle) were not asked" in n for n in found["notes"])
+    pools = {row["name"]: row for row in found["by_name"]["pools"]}
+    assert pools["length"]["cost"] == 0 and pools["length"]["kind"] == "judge"
 
 
 @pytest.mark.parametrize("dry", ["true", "false"])

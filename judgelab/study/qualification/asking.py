@@ -1,0 +1,268 @@
+"""The mechanism's questions and the exams, put to every judge, with controls beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.engine.context import Context
+from judgelab.engine.references import without_reference_texts
+from judgelab.engine.usage import UsageCount
+from judgelab.exam import superficial
+from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.scale.local import alone
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.qualification.exams import ExamAnswers, Shares, shares
+from judgelab.study.qualification.controls import LENGTH, ByScore, Control
+from judgelab.study.qualification.costs import ExamUsage
+from judgelab.study.qualification.judge_responses import (
+    Counts,
+    JudgeResponses,
+    both_orders,
+    confidences_of,
+    stacked,
+    ties_of,
+    used,
+)
+
+
+def ask(
+    context: Context,
+    panel: Panel,
+    pairs: Counts,
+    judges: Mapping[str, EvaluationLM],
+    exams: Mapping[str, Exam],
+    controls: Sequence[Control] = (),
+) -> JudgeResponses:
+    """Put the mechanism's questions and the exams to every judge.
+
+    Verdicts on reference answers, which no pool uses, are asked for only where they are evidence.
+
+    Raises:
+        CapabilityError: a judge, or the writer, cannot do what an exam needs.
+        ConfigError: an exam does not fit the panel.
+    """
+    by_itself = asks_nobody(context.mechanism)
+    if by_itself:
+        exams = {name: exam.judged_by(ByScore(context.mechanism)) for name, exam in exams.items()}
+    _able(context, judges, exams)
+    writers = {name: _writers(context, exam) for name, exam in exams.items()}
+    papers, missing = _papers(context, panel, exams, writers)
+    shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
+    measured, answers = {}, {name: list[Answers]() for name in papers}
+    bills, sat = [], {name: list[UsageCount]() for name in papers}
+    for judge, lm in judges.items():
+        bills.append(UsageCount(lm))
+        context.tell(judge, 0)
+        measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
+        for name, paper in papers.items():
+            context.tell(f"{judge}, {name}", 0)
+            sat[name].append(UsageCount(lm))
+            said = exams[name].of(judge).take(paper, sat[name][-1], seed=context.seed)
+            if by_itself and said.absence:
+                said = replace(said, absence=f"mechanism={judge} does not say how sure it is")
+            answers[name].append(said)
+    taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
+    taken = {name: each for name, each in taken.items() if each.any()}
+    beside = {
+        name: Beside(
+            context, exams[name], papers[name], dict(zip(judges, answers[name], strict=True))
+        )
+        for name in taken
+    }
+    spent = used(bills)
+    verdicts, grades = _arrays(context, list(measured.values()), pairs)
+    return JudgeResponses(
+        tuple(judges),
+        pairs,
+        verdicts,
+        grades,
+        {name: stacked(answers[name]) for name in taken},
+        spent.calls,
+        spent.input_tokens,
+        spent.output_tokens,
+        taken,
+        {name: {**papers[name].facts, **_ways(answers[name], list(judges))} for name in taken},
+        ties_of(answers, len(judges)),
+        (*missing, *_absences(answers, list(judges))),
+        {name: one.controls() for name, one in beside.items()} if "length" in controls else {},
+        {name: one.leads() for name, one in beside.items()} if "length" in controls else {},
+        {name: one.gaps() for name, one in beside.items() if exams[name].content},
+        measured=measured,
+        exam_usage={
+            name: ExamUsage(
+                used(each),
+                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
+                used(list(writers[name].values())),
+                writers[name],
+            )
+            for name, each in sat.items()
+        },
+        confidences=confidences_of(tuple(judges), answers.get("self_confidence", ())),
+    )
+
+
+def _writers(context: Context, exam: Exam) -> dict[str, UsageCount]:
+    """The run's writer and the exam's own, each with an account."""
+    found = {"the writer": UsageCount(context.writer)}
+
+    def count(name: str, lm: EvaluationLM) -> EvaluationLM:
+        found[name] = UsageCount(lm)
+        return found[name]
+
+    exam.with_lms(count)
+    return found
+
+
+def _papers(
+    context: Context,
+    panel: Panel,
+    exams: Mapping[str, Exam],
+    writers: Mapping[str, Mapping[str, EvaluationLM]],
+) -> tuple[dict[str, ExamPaper], list[str]]:
+    """The exams that can be held, and a sentence on each that cannot."""
+    papers, missing = {}, []
+    for name, exam in exams.items():
+        try:
+            of = writers[name]
+            counted = exam.with_lms(lambda own, lm, of=of: of[own])
+            papers[name] = counted.prepare(panel, of["the writer"], seed=context.seed)
+        except NotHeldError as cause:
+            missing.append(
+                f"Exam {name} was not held: {cause}, or study.{name}=null. No judge took this "
+                "exam, and no pool requires it."
+            )
+    return papers, missing
+
+
+def judges_of(
+    context: Context, judges: Mapping[str, EvaluationLM] | None
+) -> dict[str, EvaluationLM]:
+    """Those that are asked now, with their LM; a mechanism that asks none is one judge."""
+    own = {context.mechanism.name: context.evaluation_lm}
+    return own if asks_nobody(context.mechanism) else dict(judges or {})
+
+
+def unasked(context: Context, judges: Mapping[str, EvaluationLM] | None) -> tuple[str, ...]:
+    """A sentence where LMs are named that a mechanism has no use for."""
+    if not judges or not asks_nobody(context.mechanism):
+        return ()
+    name = context.mechanism.name
+    return (
+        f"mechanism={name} asks no LM and is one judge, {name}: the LMs of study.judges "
+        f"({', '.join(judges)}) were not asked.",
+    )
+
+
+def _ways(answers: Sequence[Answers], judges: Sequence[str]) -> dict[str, str]:
+    """How the judges were asked, where that may differ."""
+    ways: dict[str, list[str]] = {}
+    for judge, said in zip(judges, answers, strict=True):
+        if said.way:
+            ways.setdefault(said.way, []).append(judge)
+    return (
+        {"by": "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())} if ways else {}
+    )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside the judges' answers in an exam."""
+
+    context: Context
+    exam: Exam
+    paper: ExamPaper
+    answers: Mapping[str, Answers]
+
+    def _papers(self) -> dict[str, ExamPaper]:
+        """What each judge was asked; of all together where that is the same."""
+        if not self.paper.questions:
+            return {"all": self.paper}
+        return {judge: said.paper for judge, said in self.answers.items() if said.paper is not None}
+
+    def _by_length(self) -> dict[str, Answers]:
+        """What the control answers to each of these papers."""
+        control, lm = self.exam.judged_by(LENGTH), self.context.evaluation_lm
+        papers = self._papers().items()
+        return {who: control.take(paper, lm, seed=self.context.seed) for who, paper in papers}
+
+    def controls(self) -> dict[str, ExamAnswers]:
+        """Of length; where judges write answers themselves, of all that they wrote."""
+        found = list(self._by_length().values())
+        joined = replace(found[0], scored=np.concatenate([one.scored for one in found], axis=1))
+        return {"length": stacked([replace(joined, asked=None)])}
+
+    def leads(self) -> dict[str, Shares]:
+        """Over length, in exams that are about content."""
+        if not self.exam.content:
+            return {}
+        found = self._by_length()
+        gaps = [
+            said.scored - found.get(judge, found.get("all", said)).scored
+            for judge, said in self.answers.items()
+        ]
+        return {"length": shares(np.stack(gaps))}
+
+    def gaps(self) -> dict[tuple[str, str], Floats]:
+        """Relevant answer minus irrelevant one, by whom it was read."""
+        lm = self.context.evaluation_lm
+        return {
+            (who, measure): paper.by_item(values[:, None])
+            for who, paper in self._papers().items()
+            for measure, values in superficial.gaps(paper.panels[0], lm).items()
+        }
+
+
+def asks_nobody(mechanism: Mechanism) -> bool:
+    """Whether a mechanism needs no LM, so that it is one judge, whatever LMs there are."""
+    return frozenset() in mechanism.requires
+
+
+def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
+    """A sentence on each exam that some judge did not take, and why."""
+    said = []
+    for exam, each in answers.items():
+        for reason in dict.fromkeys(one.absence for one in each if one.absence):
+            who = [j for j, one in zip(judges, each, strict=True) if one.absence == reason]
+            said.append(f"Exam {exam} was not taken by {', '.join(who)}: {reason}.")
+            if len(who) == len(judges):
+                said[-1] += " No judge took this exam, and no pool requires it."
+    return tuple(said)
+
+
+def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:
+    for name, exam in exams.items():
+        for judge, lm in judges.items():
+            if not exam.requires <= lm.capabilities:
+                raise CapabilityError(
+                    f"study.judges.{judge} cannot take study.{name}: it needs "
+                    f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
+                )
+        for helper, lm in exam.helpers(context.writer).items():
+            if Capability.CHAT not in lm.capabilities:
+                raise CapabilityError(
+                    f"study.{name} has texts written by an LM that can chat: choose evaluation_lm@"
+                    f"writer_lm=OPTION, or +evaluation_lm@study.{name}.{helper}=OPTION."
+                )
+        for judge in exam.named_judges:
+            if judge not in judges:
+                raise ConfigError(
+                    f"study.{name}: no judge is called {judge!r}.{did_you_mean(judge, judges)}"
+                )
+
+
+def _arrays(
+    context: Context, data: Sequence[xr.Dataset], pairs: Counts
+) -> tuple[Floats | None, Floats | None]:
+    """Verdicts where the mechanism compares answers, else grades."""
+    if all("verdict" in each for each in data):
+        return both_orders(np.stack([each["verdict"].values for each in data]), pairs), None
+    return None, np.stack([context.mechanism.score(each).agent.values for each in data])

@@ -1,0 +1,108 @@
+"""The tables of exams: judges, and the controls beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judgelab.core.result import Row, Table, Value
+from judgelab.stats.qualification.decisions import accuracy
+from judgelab.study.common.tables import columns
+from judgelab.study.qualification.case import Case
+
+INTERVAL = ("value", "low", "high")
+
+
+def exams_table(case: Case) -> Table:
+    """Numbers, thresholds and how certain the pass is."""
+    rows: list[Row] = []
+    for exam, marks in case.marks.items():
+        for k, judge in enumerate(case.responses.judges):
+            row: dict[str, Value] = {
+                "exam": exam,
+                "judge": judge,
+                **{key: float(getattr(marks, key)[k]) for key in INTERVAL},
+                "bar": marks.bar,
+                "passed": _passed(case, exam, k),
+                "why_not": failure(case, exam, k) or None,
+                "p_pass": float(marks.p_pass[k]),
+                "n": int(marks.n[k]),
+                "unscored": int(marks.unscored[k]),
+            }
+            if exam == "consistency":
+                row["tied"] = float(case.responses.tied[k])
+            if marks.gap is not None:
+                row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
+            rows.append(row)
+    note = (
+        "Consistency P_c, pertinence P_p, self-confidence P_s, with 95 % intervals over items. "
+        "bar: the threshold. p_pass: share of resamples of the items, threshold, controls and all, "
+        "in which the judge passes: near 0 or 1 the data decide, near .5 chance. unscored: answers "
+        "that were asked for and could not be read. tied: share of answers that are ties before "
+        "and after the change, which agree without comparing anything. gap: confidence on the easy "
+        "minus the hard set."
+    )
+    return Table("exams", "Exams", rows, note)
+
+
+def leads_table(case: Case) -> Table:
+    """How far every judge is ahead of the controls that decide an exam."""
+    rows: list[Row] = []
+    for exam, marks in case.marks.items():
+        for control, leads in marks.leads.items():
+            got = _got(case, exam, control)
+            for judge, lead in zip(case.responses.judges, leads, strict=True):
+                named: Row = {"exam": exam, "judge": judge, "control": control}
+                found = columns(lead, *INTERVAL, "p", "n", "unscored")
+                rows.append(named | {"control_value": got} | found)
+    note = (
+        "Mean difference between what the judge and the control got for the same answers, with its "
+        "95 % interval and a two-sided p from flipping the sign of whole items, each test by "
+        "itself; n: items. A judge passes where it is above 0 with p <= .05. random: what coin "
+        "flips get on average. length: the longer answer is better; control_value: what it got."
+    )
+    return Table("leads", "Judges against controls", rows, note)
+
+
+def superficial_table(case: Case) -> Table:
+    """How relevant answers differ from irrelevant ones to somebody who reads no question."""
+    rows: list[Row] = []
+    for exam, gaps in case.responses.gaps.items():
+        for (who, measure), values in gaps.items():
+            found = accuracy(values, draws=case.draws, seed=case.seed)
+            asked = int(np.count_nonzero(~np.isnan(gaps[who, "words"])))
+            rows.append(
+                {"exam": exam, "asked": who, "measure": measure}
+                | {**columns(found, *INTERVAL, "n"), "unscored": asked - found.n}
+                | {"items": found.clusters}
+            )
+    note = (
+        "Relevant answer minus irrelevant one, mean over the pairs asked, with 95 % intervals over "
+        "items. words: how many. fluency: log P of the text by the evaluation LM without the "
+        "source, nats per token; where it has log-probabilities. The paper wants the irrelevant "
+        "answer to look better: both below 0. Above 0 a judge may go by looks."
+    )
+    return Table("superficial", "How relevant and irrelevant answers look", rows, note)
+
+
+def failure(case: Case, exam: str, judge: int) -> str:
+    """Why a judge that took an exam did not pass it; empty where it did."""
+    marks = case.marks[exam]
+    if marks.passed[judge] or not case.responses.taken[exam][judge]:
+        return ""
+    if np.isnan(marks.value[judge]):
+        return "no readable answer"
+    if unbeaten := marks.unbeaten(judge):
+        return f"no better than {' and '.join(unbeaten)}"
+    return "below the threshold" if exam != "self_confidence" else "not surer of the easy set"
+
+
+def _got(case: Case, exam: str, control: str) -> float:
+    answers = case.responses.controls.get(exam, {}).get(control)
+    return 0.5 if answers is None else float(answers.values(np.ones((1, answers.items)))[0, 0])
+
+
+def _passed(case: Case, exam: str, judge: int) -> bool | str:
+    if not case.responses.taken[exam][judge]:
+        return "excused" if case.rules.excused else False
+    marks = case.marks[exam]
+    return "excused" if marks.alone[judge] and marks.passed[judge] else bool(marks.passed[judge])
