@@ -53,6 +53,7 @@ ABLE = {
 by that both orders have in common (P_c of .71, .58 and .87)."""
 
 COMPANY: dict[str, tuple[str, ...]] = {
+    "coins alone": ("coin", "coin", "coin", "biased coin", "biased coin"),
     "judges that know nothing": NULL,
     "and two of .7": (*NULL, "able .7", "able .7, each order anew"),
     "and two of .7, two of .9": (*NULL, *ABLE, "able .9"),

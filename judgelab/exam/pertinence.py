@@ -120,8 +120,11 @@ class Pertinence(Exam):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Pertinence:
         """See Exam."""
-        own = {"writer": self.writer, "answerer": self.answerer}
-        return replace(self, **{n: use(n, lm) for n, lm in own.items() if lm is not None})
+        return replace(
+            self,
+            writer=None if self.writer is None else use("writer", self.writer),
+            answerer=None if self.answerer is None else use("answerer", self.answerer),
+        )
 
     def judged_by(self, judge: PairJudge) -> Pertinence:
         """See Exam."""
@@ -223,7 +226,9 @@ class Pertinence(Exam):
         for row, among in by_item.items():
             rng = rng_for(seed, "pertinence", panel.items[row].id)
             drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
-        return drawn, f"no: it is longer and shorter on {matched} of {len(by_item)} items"
+        if self.answer == "self":
+            return drawn, "no: every judge writes its own"
+        return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
         """Who writes RA, and who IA."""

@@ -51,9 +51,9 @@ def leads_table(case: Case) -> Table:
         for control, leads in marks.leads.items():
             got = _got(case, exam, control)
             for judge, lead in zip(case.responses.judges, leads, strict=True):
-                named: Row = {"exam": exam, "judge": judge, "control": control}
                 found = columns(lead, *INTERVAL, "p", "n", "unscored")
-                rows.append(named | {"control_value": got} | found)
+                named = {"exam": exam, "judge": judge, "control": control}
+                rows.append({**named, "control_value": got, **found})
     note = (
         "Mean difference between what the judge and the control got for the same answers, with its "
         "95 % interval and a two-sided p from flipping the sign of whole items, each test by "

@@ -149,7 +149,7 @@ class Qualification(Study):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
         """See Study."""
-        exams = {
+        exams: dict[str, Any] = {
             name: exam.with_lms(partial(_placed, use, name)) for name, exam in self._exams.items()
         }
         judges = {name: use(f"judges.{name}", lm) for name, lm in (self.judges or {}).items()}
