@@ -145,7 +145,10 @@ def qualified(
 
 
 SETTINGS: tuple[tuple[ThresholdRule, str], ...] = (
-    *(("mean", company) for company in COMPANY),  # type: ignore[misc]
+    ("mean", "coins alone"),
+    ("mean", "judges that know nothing"),
+    ("mean", "and two of .7"),
+    ("mean", "and two of .7, two of .9"),
     ("fixed", "and two of .7, two of .9"),
 )
 """Threshold and company; fixed: .55 for P_c, .5 for P_p."""
@@ -160,7 +163,8 @@ def rates(panels: int, sizes: Sequence[int] = (12, 30, 100), seed: int = 0) -> I
             runs = [qualified(kinds, items, rng, rule) for _ in range(panels)]
             plain, held = (np.stack(each) for each in zip(*runs, strict=True))
             where = (f"{company}, {rule}", items)
-            for k, kind in enumerate(dict.fromkeys(kinds)):
+            for kind in dict.fromkeys(kinds):
+                k = kinds.index(kind)
                 parts = (plain[:, :, k].all(axis=1), held[:, :, k].all(axis=1))
                 yield Row(*where, kind, *parts, tuple(held[:, :, k].mean(axis=0)))
             null = slice(len(NULL))

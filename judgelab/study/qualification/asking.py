@@ -54,7 +54,9 @@ def ask(
     if by_itself:
         exams = {name: exam.judged_by(ByScore(context.mechanism)) for name, exam in exams.items()}
     _able(context, judges, exams)
-    writers = {name: _writers(context, exam) for name, exam in exams.items()}
+    counted = {name: _writers(context, exam) for name, exam in exams.items()}
+    writers = {name: each for name, (_, each) in counted.items()}
+    exams = {name: exam for name, (exam, _) in counted.items()}
     papers, missing = _papers(context, panel, exams, writers)
     shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in papers}
@@ -110,16 +112,14 @@ def ask(
     )
 
 
-def _writers(context: Context, exam: Exam) -> dict[str, UsageCount]:
-    """The run's writer and the exam's own, each with an account."""
+def _writers(context: Context, exam: Exam) -> tuple[Exam, dict[str, UsageCount]]:
+    """The exam with an account for each LM of its own, and these and the run's writer."""
     found = {"the writer": UsageCount(context.writer)}
 
     def count(name: str, lm: EvaluationLM) -> EvaluationLM:
-        found[name] = UsageCount(lm)
-        return found[name]
+        return found.setdefault(name, UsageCount(lm))
 
-    exam.with_lms(count)
-    return found
+    return exam.with_lms(count), found
 
 
 def _papers(
@@ -132,9 +132,7 @@ def _papers(
     papers, missing = {}, []
     for name, exam in exams.items():
         try:
-            of = writers[name]
-            counted = exam.with_lms(lambda own, lm, of=of: of[own])
-            papers[name] = counted.prepare(panel, of["the writer"], seed=context.seed)
+            papers[name] = exam.prepare(panel, writers[name]["the writer"], seed=context.seed)
         except NotHeldError as cause:
             missing.append(
                 f"Exam {name} was not held: {cause}, or study.{name}=null. No judge took this "
