@@ -91,7 +91,8 @@ class Debate(Mechanism):
                     if last and not np.isnan(value):
                         given.setdefault(cell, []).append(value)
         found = self.outcome(panel, given)
-        data = measured(panel, **{str(found.name): (found.dims, found.values)})
+        dims = tuple(map(str, found.dims))
+        data = measured(panel, **{str(found.name): (dims, found.values)})
         data = data.assign_attrs(prompt=self.prompt.identity)
         if not calls:
             return data
