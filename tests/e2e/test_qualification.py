@@ -53,6 +53,7 @@ def test_answers_are_graded_in_debates_at_an_endpoint(tmp_path: Path) -> None:
         found = run(tmp_path, server.url, "mechanism=chat_eval_pointwise", *exams)
         assert sum(server.paid().values()) == 2 * 3 * 4 * 2 * 2
     pools = {row["name"]: row for row in found["tables"]["pools"]}
+    assert pools["all"]["called"] == "PRE (w/o Filter)"  # no exam, no Auto-PRE
     assert pools["mini"]["n"] == 3 * 6 and pools["mini"]["unscored"] == 0
     rho = {row["name"]: row["n"] for row in found["tables"]["correlations"]}
     assert rho["all"] == 3

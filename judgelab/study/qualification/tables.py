@@ -87,7 +87,7 @@ def lists_table(case: Case) -> Table:
 def pools_table(case: Case) -> Table:
     """Accuracy and cost of every judge, pool and method: the ablation over exams among them."""
     named = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
-    named[case.chosen.name] = "Auto-PRE"
+    named |= {case.chosen.name: "Auto-PRE"} if case.chosen.exams else {}
     rows: list[Row] = []
     contestants = [(head, case, pool) for head, pool in _everyone(case)]
     for name, one in case.methods.items():
