@@ -50,6 +50,17 @@ class _Sample:
         """Student's t."""
         return np.asarray(stdtrit(self.n - 1, (1 + level) / 2), dtype=np.float64)
 
+    def heavy_quantile(self, level: float) -> Floats:
+        """Student's t with the degrees of freedom that a variance of such kurtosis has.
+
+        The variance of a sample variance is (kurtosis - 1) / n of its square, of a chi-square with
+        f degrees of freedom 2 / f; at most n - 1.
+        """
+        squares = (self.centred**2).sum(axis=-1)
+        kurtosis = divide(self.n * (self.centred**4).sum(axis=-1), squares**2)
+        freedom = np.fmin(self.n - 1, divide(2 * self.n, kurtosis - 1))
+        return np.asarray(stdtrit(freedom, (1 + level) / 2), dtype=np.float64)
+
 
 def t_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
     """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known."""
@@ -116,12 +127,15 @@ def resampled_share_ends(value: float, samples: ArrayLike, items: int) -> tuple[
 def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
     """Of a correlation [...], from leaving out each item in turn [..., items]: t on Fisher's z.
 
-    Where leaving out an item changes nothing: ``_all_alike``.
+    A few items can weigh much in a correlation of skewed scores: the degrees of freedom go by the
+    kurtosis of what the items add. Where leaving out an item changes nothing: ``_all_alike``.
     """
     r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
     z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
-    ends = tuple(np.tanh(end) for end in t_ends(added(z, z_left), level))
-    return _with_bounds(_Sample(added(r, left)), (ends[0], ends[1]), level, (-1.0, 1.0))
+    sample = _Sample(added(z, z_left))
+    half = sample.heavy_quantile(level) * sample.error
+    ends = np.tanh(sample.mean - half), np.tanh(sample.mean + half)
+    return _with_bounds(_Sample(added(r, left)), ends, level, (-1.0, 1.0))
 
 
 def added(value: ArrayLike, without: ArrayLike) -> Floats:

@@ -1,0 +1,52 @@
+"""The table of coverage: ``python -m experiments.coverage --out FILE`` (minutes on 2 cores)."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+from experiments.coverage.scores import LAWS
+from experiments.coverage.simulation import Cell, Coverage, simulate
+from experiments.coverage.statistics import STATISTICS
+
+ITEMS = (12, 30, 100)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Simulate, print a line for each cell, write all as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.coverage", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    parser.add_argument("--sets", type=int, default=5000, help="data sets a cell")
+    parser.add_argument("--statistics", nargs="+", choices=list(STATISTICS), default=None)
+    parser.add_argument("--items", nargs="+", type=int, default=list(ITEMS))
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args(arguments)
+    jobs = list(itertools.product(given.statistics or list(STATISTICS), LAWS, given.items))
+    names, laws, items = zip(*jobs, strict=True)
+    cells: list[Cell] = []
+    with ProcessPoolExecutor(given.workers) as pool:
+        for cell in pool.map(simulate, names, laws, items, itertools.repeat(given.sets)):
+            cells.append(cell)
+            print(line(cell), flush=True)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps([asdict(cell) for cell in cells], indent=1), encoding="utf-8")
+
+
+def line(cell: Cell) -> str:
+    """Coverage (interval above the truth, below it), mean width; the same of percentiles."""
+    head = f"{cell.statistic:25} {cell.law:9} {cell.items:4} {cell.truth:7.3f}"
+    return f"{head}  {_shown(cell.ours)}  percentile {_shown(cell.percentile)}"
+
+
+def _shown(one: Coverage) -> str:
+    missing = f" none {one.none:.3f}" if 0 < one.none < 1 else ""
+    return f"{one.held:.3f} ({one.above:.3f}, {one.below:.3f}) {one.width:6.3f}{missing}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Intervals from what each item adds: known cases, and data that say little."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from judgelab.stats.intervals.ends import (
+    added,
+    fisher_ends,
+    mean_ends,
+    of_ratio,
+    resampled_share_ends,
+    share_ends,
+    t_ends,
+)
+from judgelab.stats.intervals.means import item_change, item_mean, with_p
+
+RNG = np.random.default_rng(0)
+
+
+def test_students_interval_is_scipys() -> None:
+    items = RNG.normal(3, 2, size=15)
+    expected = stats.t.interval(0.95, 14, items.mean(), stats.sem(items))
+    assert_allclose(t_ends(items), expected)
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    """Its ends are where the observed share is t standard errors of that end away."""
+    items = np.repeat([1.0, 0.0], [16, 4])
+    t = stats.t.ppf(0.975, 19)
+    for end in share_ends(items):
+        assert abs(0.8 - end) == pytest.approx(t * math.sqrt(end * (1 - end) / 19))
+
+
+def test_items_that_are_all_alike_are_not_certain() -> None:
+    exact = stats.binomtest(12, 12).proportion_ci()
+    assert_allclose(share_ends(np.ones(12)), (exact.low, 1.0))
+    assert_allclose(share_ends(np.zeros(12)), (0.0, 1 - exact.low))
+    low, high = share_ends(np.full(100, 0.5))
+    assert 0.47 < low < 0.5 < high < 0.53
+    assert_allclose(mean_ends(np.zeros(12), bounds=(-1.0, 1.0)), (exact.low - 1, 1 - exact.low))
+    assert np.isnan(mean_ends(np.full(12, 3.0))).all(), "no limit, no spread: nothing is known"
+
+
+def test_skewness_moves_both_ends_to_the_long_tail_and_mirrors() -> None:
+    items = RNG.exponential(size=30)
+    plain, ours = t_ends(items), mean_ends(items)
+    assert ours[0] > plain[0] and ours[1] > plain[1]
+    assert_allclose(mean_ends(-items), (-ours[1], -ours[0]))
+    symmetric = np.concatenate([items, -items])
+    assert_allclose(mean_ends(symmetric), t_ends(symmetric))
+
+
+def test_ties_take_the_farther_ends() -> None:
+    items = np.concatenate([np.zeros(15), RNG.exponential(size=15)])
+    plain, ours = t_ends(items), mean_ends(items)
+    assert ours[0] == pytest.approx(plain[0]) and ours[1] > plain[1]
+
+
+@given(arrays(np.float64, (4, 9), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan])))
+def test_many_sets_at_once_are_each_by_itself(values: np.ndarray) -> None:
+    for ends in (mean_ends, share_ends, t_ends):
+        together = np.array(ends(values))
+        for k, row in enumerate(values):
+            assert_allclose(together[:, k], ends(row), equal_nan=True)
+            assert_allclose(together[:, k], ends(row[~np.isnan(row)]), equal_nan=True, atol=1e-12)
+    low, high = share_ends(values)
+    known = ~np.isnan(low)
+    assert (known == ((~np.isnan(values)).sum(axis=1) > 2)).all()
+    assert ((low >= 0) & (low <= high) & (high <= 1))[known].all()
+
+
+def test_leaving_out_items_of_a_mean_gives_the_items() -> None:
+    items = RNG.normal(size=8)
+    without = (items.sum() - items) / 7
+    assert_allclose(added(items.mean(), without), items)
+
+
+def test_ratio_of_sums() -> None:
+    total, count = np.array([2.0, 0.0, 3.0]), np.array([4.0, 0.0, 3.0])
+    parts = of_ratio(total, count)
+    assert np.isnan(parts[1]) and np.nanmean(parts) == pytest.approx(5 / 7)
+    assert_allclose(of_ratio([1.0, 2.0], [4.0, 4.0]), [0.25, 0.5])
+
+
+def test_a_correlation_of_one_is_not_certain() -> None:
+    low, high = fisher_ends(1.0, np.ones(12))
+    assert 0.4 < low < 0.6 and high == 1
+    low, high = fisher_ends(0.5, 0.5 + 0.01 * RNG.normal(size=12))
+    assert 0.3 < low < 0.5 < high < 0.7
+
+
+def test_resamples_of_a_share_stay_within_its_limits() -> None:
+    low, high = resampled_share_ends(0.95, 0.95 + 0.05 * RNG.normal(size=400), 20)
+    assert 0.7 < low < 0.95 < high < 1
+    assert np.isnan(resampled_share_ends(0.5, [0.5], 2)).all()
+
+
+def test_estimates_count_and_refuse() -> None:
+    found = item_mean([0.5, np.nan, 1.0, 0.75], (0.0, 1.0))
+    assert (found.value, found.n, found.unscored) == (0.75, 3, 1)
+    assert math.isnan(item_mean([1.0, 2.0]).low) and math.isnan(item_mean([]).value)
+    with pytest.raises(ValueError, match="not within"):
+        item_mean([0.5, 3.0, 1.0], (0.0, 1.0))
+    with pytest.raises(ValueError, match="not within"):
+        item_change([0.5, 3.0, 1.0], 1.0)
+    changes = RNG.normal(0.5, 1, size=40)
+    both = [with_p(changes, kind, 500, 0) for kind in ("items", "percentile")]
+    assert both[0].p == both[1].p and both[0].low != both[1].low
