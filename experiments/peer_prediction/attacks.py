@@ -23,9 +23,9 @@ from judgelab.stats.discrimination.effect_size import (
     effect_size,
     effect_size_delta,
     resampled_effect_sizes,
+    score_changes,
     score_delta,
 )
-from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.bootstrap import (
     item_weights,
     percentile_interval,
@@ -33,7 +33,7 @@ from judgelab.stats.intervals.bootstrap import (
 )
 from judgelab.stats.intervals.estimate import Estimate
 
-ONE_ORDER = " delta d (one order, complete items)"
+ONE_ORDER = " delta d (one order)"
 POSITION = " position bias delta"
 
 
@@ -130,7 +130,7 @@ def _released_d(change: _Change | None) -> Estimate | None:
 
 
 def _one_order(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) -> Estimate | None:
-    """The released judge definition on the items whose calls all came back in both runs."""
+    """The released judge definition without the failed calls."""
     sides = [
         differences(data, one_order_scores(data, mechanism), corrected=False)
         for data in (clean, attacked)
@@ -198,7 +198,7 @@ def _spread(estimates: Sequence[Estimate | None]) -> Estimate:
 
 
 def _mean_score(changes: Sequence[_Change]) -> Estimate:
-    per_item = [row_means(change.scores[1] - change.scores[0]) for change in changes]
+    per_item = [score_changes(*change.scores) for change in changes]
     weights = item_weights(len(per_item[0]), DRAWS, 0)
     values = [float(np.nanmean(each)) if np.isfinite(each).any() else math.nan for each in per_item]
     return _averaged(values, [resampled_means(each, weights) for each in per_item], per_item)

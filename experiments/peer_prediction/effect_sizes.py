@@ -10,10 +10,17 @@ from collections.abc import Sequence
 
 from experiments.peer_prediction import baseline
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
-from experiments.peer_prediction.scores import GOOD_FAITH, PROBLEMATIC, agent_scores, group_mask
+from experiments.peer_prediction.scores import (
+    GOOD_FAITH,
+    PROBLEMATIC,
+    agent_scores,
+    cases,
+    group_mask,
+)
 from judgelab.core.errors import DataError
 from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.discrimination.failed_calls import effect_size_bounds
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 
@@ -46,6 +53,13 @@ def effect(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Estimate
     return paired_effect_size(difference, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
+def extremes(data: ReleasedDomain, mechanism: str) -> tuple[float, float] | None:
+    """Worst and best case of d for the failed calls; None where there are none."""
+    found = cases(data, mechanism)
+    ends = [differences(data, scores, corrected=True) for scores, _ in found]
+    return effect_size_bounds(*ends) if ends else None  # type: ignore[arg-type]
+
+
 def table2(domains: Sequence[ReleasedDomain]) -> Table:
     """Every clean domain at hand, then those that only the paper has."""
     rows: list[Row] = []
@@ -56,7 +70,7 @@ def table2(domains: Sequence[ReleasedDomain]) -> Table:
         notes += note
         for column, mechanism in MECHANISMS.items():
             values = [effect(data, mechanism, corrected=fixed) for fixed in (False, True)]
-            rows.append(cell("2", data.domain, column, *values))
+            rows.append(cell("2", data.domain, column, *values, cases=extremes(data, mechanism)))
     absent = [name for name in paper()["table2"] if name not in {d.domain for d in domains}]
     rows += [cell("2", name, column) for name in absent for column in ("Baseline", *MECHANISMS)]
     if absent:

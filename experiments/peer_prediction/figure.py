@@ -29,7 +29,8 @@ NAMES = {
 
 
 def draw(rows: pd.DataFrame) -> Any:
-    """One panel per mechanism: hollow as printed, filled corrected with its 95 % interval."""
+    """One panel per mechanism: hollow as printed, filled corrected with its 95 % interval; below it
+    what failed calls can hide."""
     import matplotlib.pyplot as plt
 
     table = rows[(rows["table"] == "2") & rows["corrected"].notna()]
@@ -50,6 +51,7 @@ def draw(rows: pd.DataFrame) -> Any:
                     [y, y],
                     color=CATEGORIES["Faithful"],
                 )
+                axis.plot([cell["worst"], cell["best"]], [y + 0.22] * 2, color=MUTED, linewidth=1)
                 axis.plot(cell["corrected"], y, "o", color=CATEGORIES["Faithful"])
                 axis.plot(cell["paper"], y, "o", color=CATEGORIES["Strategic"], mfc="none", mew=1.5)
             axis.axvline(0, color=MUTED, linewidth=0.8, linestyle="--")
@@ -64,7 +66,8 @@ def draw(rows: pd.DataFrame) -> Any:
             [], [], "o", color=CATEGORIES["Strategic"], mfc="none", mew=1.5, label="as printed"
         )
         axes[0].plot([], [], "o-", color=CATEGORIES["Faithful"], label="corrected, 95 % interval")
-        figure.legend(loc="outside upper left", ncols=2, labelcolor=INK)
+        axes[0].plot([], [], color=MUTED, linewidth=1, label="failed calls, worst to best case")
+        figure.legend(loc="outside upper left", ncols=3, labelcolor=INK)
     return figure
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from experiments.peer_prediction.effect_sizes import interval_of
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
     PROBLEMATIC,
+    cases,
     group_indices,
     pair_scores,
 )
-from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.auc import macro_auc, pair_auc
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -42,14 +45,39 @@ def auc(
     scores = pair_scores(data, mechanism, corrected=corrected)
     if scores is None:
         return None
-    items = pair_auc(
+    items = _per_item(data, mechanism, scores, positive, balanced)
+    return macro_auc(items, draws=DRAWS, interval=interval_of(corrected=corrected))
+
+
+def extremes(
+    data: ReleasedDomain, mechanism: str, positive: Sequence[str] = GOOD_FAITH
+) -> tuple[float, float] | None:
+    """The mean AUC in the worst and the best case for the failed calls; None without any.
+
+    The cases are those of the difference of the groups' means.
+    """
+    ends = [
+        float(np.nanmean(_per_item(data, mechanism, scores, positive)))
+        for _, scores in cases(data, mechanism)
+        if scores is not None
+    ]
+    return (min(ends), max(ends)) if ends else None
+
+
+def _per_item(
+    data: ReleasedDomain,
+    mechanism: str,
+    scores: FloatArray,
+    positive: Sequence[str],
+    balanced: bool = False,
+) -> FloatArray:
+    return pair_auc(
         scores,
         group_indices(data, positive),
         group_indices(data, PROBLEMATIC),
         balanced=balanced,
         item_seeds=[int(item) for item in data.ids(mechanism)],
     )
-    return macro_auc(items, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
 def table3(domains: Sequence[ReleasedDomain]) -> Table:
@@ -62,7 +90,8 @@ def table3(domains: Sequence[ReleasedDomain]) -> Table:
                 auc(data, mechanism, corrected=fixed, positive=("Faithful",))
                 for fixed in (False, True)
             ]
-            rows.append(cell("3", data.domain, column + FAITHFUL_ONLY, *literal))
+            ends = extremes(data, mechanism, ("Faithful",))
+            rows.append(cell("3", data.domain, column + FAITHFUL_ONLY, *literal, cases=ends))
     absent = [name for name in paper()["table3"] if name not in {d.domain for d in domains}]
     rows += [cell("3", name, column) for name in absent for column in paper()["table3"][name]]
     notes = [f"No recorded scores of {', '.join(absent)} in this folder."] if absent else []
@@ -98,6 +127,7 @@ def _cells(table: str, row: str, data: ReleasedDomain, *, balanced: bool) -> lis
             column,
             auc(data, mechanism, corrected=False, balanced=balanced),
             auc(data, mechanism, corrected=True),
+            cases=extremes(data, mechanism),
         )
         for column, mechanism in MECHANISMS.items()
     ]

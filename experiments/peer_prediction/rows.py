@@ -38,6 +38,8 @@ class Row:
         corrected: by the corrected definition; ``n`` and ``unscored`` of the row are its.
         paper_ci: the printed half width, or None.
         digits: after the point; None: as many as the TVD-MI paper prints there.
+        cases: worst and best case of ``corrected``: failed calls, of which only the number is
+            known, decided against and for Good Faith; None where there are none.
     """
 
     table: str
@@ -48,6 +50,7 @@ class Row:
     corrected: Estimate | None = None
     paper_ci: float | None = None
     digits: int | None = None
+    cases: tuple[float, float] | None = None
 
     @property
     def precision(self) -> int:
@@ -86,6 +89,8 @@ class Row:
             "corrected_low": corrected.get("low"),
             "corrected_high": corrected.get("high"),
             "corrected_p": corrected.get("p"),
+            "worst": None if self.cases is None else _finite(self.cases[0]),
+            "best": None if self.cases is None else _finite(self.cases[1]),
         }
 
     def cells(self) -> dict[str, str]:
@@ -99,6 +104,7 @@ class Row:
             "released": number(self.released and self.released.value, digits) + _half(half, digits),
             "n released": "" if self.released is None else str(self.released.n),
             "corrected": interval(self.corrected, digits),
+            "worst, best": "" if self.cases is None else _ends(self.cases, digits),
             **counts(self.corrected or self.released, self.match),
         }
 
@@ -130,10 +136,11 @@ def cell(
     corrected: Estimate | None = None,
     *,
     label: str | None = None,
+    cases: tuple[float, float] | None = None,
 ) -> Row:
     """A row with the paper's figure looked up under ``row``; shown under ``label`` if given."""
     value, half = printed(table, row, column)
-    return Row(table, label or row, column, value, released, corrected, half)
+    return Row(table, label or row, column, value, released, corrected, half, cases=cases)
 
 
 def decimals(table: str, column: str) -> int:
@@ -174,6 +181,10 @@ def _met(rows: Sequence[Row]) -> int:
 def _fits(row: Row, cause: Mapping[str, str]) -> bool:
     here = {"table": row.table, "row": row.row, "column": row.column}
     return all(cause.get(key, value) == value for key, value in here.items())
+
+
+def _ends(ends: tuple[float, float], digits: int) -> str:
+    return ", ".join(number(end, digits) for end in ends)
 
 
 def _half(value: float | None, digits: int) -> str:

@@ -1,11 +1,11 @@
 """Scores of the recorded mechanisms, as judgelab's mechanisms make them of the release.
 
 u is [items, agents], S is [items, agents, agents] and symmetric; NaN is unscored. ``released``
-takes failed calls at face value; ``corrected`` counts complete items alone (evaluation_lm=replay,
-incomplete=as_recorded and unscored). What the mechanisms' definitions are, their docstrings say.
+takes failed calls at face value; ``corrected`` leaves them out one by one (evaluation_lm=replay,
+incomplete=as_recorded and per_call). What the mechanisms' definitions are, their docstrings say.
 
-No mechanism can be asked for two things: a judge's released u on complete items (``one_order``),
-and how often the response shown first wins (``first_wins``). Both read the verdicts.
+No mechanism can be asked for two things: a judge's released u without failed calls
+(``one_order``), and how often the response shown first wins (``first_wins``).
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ import numpy as np
 
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import Scores
 from judgelab.evaluation_lm.replay import Replay
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.mi import Mi
-from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray, IntArray, ReleasedDomain
+from judgelab.stats.discrimination.effect_size import group_difference
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.study.common.groups import groups, in_pairing_order
+from judgelab.study.common.panels import ScoredPanel
+from judgelab.study.discrimination import failed_calls
 
 GOOD_FAITH = ("Faithful", "Style")
 PROBLEMATIC = ("Strategic", "Low Effort")
@@ -40,54 +42,67 @@ ASKED: Mapping[str, Mechanism] = {
 """Mechanism of the release -> ours."""
 
 
-def scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Scores | None:
+def replayed(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> ScoredPanel | None:
     """What the mechanism makes of the recorded items; None where the release lacks it."""
     if data.pairs(mechanism) is None:
         return None
-    asked = ASKED[mechanism]
-    lm = Replay(data.domain, incomplete="unscored" if corrected else "as_recorded")
-    measured = lm.of_domain(asked.measurement, data, _panel(data, mechanism))
+    asked, panel = ASKED[mechanism], _panel(data, mechanism)
+    lm = Replay(data.domain, incomplete="per_call" if corrected else "as_recorded")
+    measured = lm.of_domain(asked.measurement, data, panel)
+    definition: Definition = "corrected" if corrected else "released"
     if mechanism in JUDGES and not corrected and not any(agent.reference for agent in data.agents):
-        return asked.score(measured, "paper")  # without a Reference the release takes the row mean
-    return asked.score(measured, "corrected" if corrected else "released")
+        definition = "paper"  # without a Reference the release takes the row mean
+    return ScoredPanel(panel, measured, asked.score(measured, definition))
 
 
 def agent_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
     """u [items, agents], higher is better; None where the release lacks the mechanism.
 
-    A mean over both directions is summed by direction first, where the mechanisms sum by pair:
-    the figures agree to 1e-15, and those of the tables keep their last digit.
+    A released mean over both directions is summed by direction first, where the mechanisms sum by
+    pair: the figures agree to 1e-15, and those of the tables keep their last digit.
     """
-    found, pairs = scores(data, mechanism, corrected=corrected), data.pairs(mechanism)
+    found, pairs = replayed(data, mechanism, corrected=corrected), data.pairs(mechanism)
     if found is None or pairs is None:
         return None
-    if mechanism == "gppm" or (mechanism in JUDGES and not corrected):
-        return np.asarray(found.agent.values)
-    back = np.swapaxes(1 - pairs if mechanism in JUDGES else pairs, 1, 2)
-    u = (row_means(pairs) + row_means(back)) / 2
-    assert np.nanmax(np.abs(u - found.agent.values), initial=0.0) < 1e-12
-    return _only_complete(u, data, mechanism) if corrected else u
+    if corrected or mechanism == "gppm" or mechanism in JUDGES:
+        return found.values
+    u = (row_means(pairs) + row_means(np.swapaxes(pairs, 1, 2))) / 2
+    assert np.nanmax(np.abs(u - found.values), initial=0.0) < 1e-12
+    return u
 
 
 def pair_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
     """S [items, agents, agents], symmetric; None where the release lacks the mechanism."""
-    found = scores(data, mechanism, corrected=corrected)
-    return None if found is None or found.pair is None else np.asarray(found.pair.values)
+    found = replayed(data, mechanism, corrected=corrected)
+    return None if found is None else _pairs(found)
+
+
+def cases(data: ReleasedDomain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+    """(u, S) with the failed calls decided against, and for, Good Faith; empty where none failed.
+
+    Of the items that ``corrected`` scores.
+    """
+    found = replayed(data, mechanism, corrected=True)
+    if found is None:
+        return ()
+    good, bad = (group_mask(data, group, corrected=True) for group in (GOOD_FAITH, PROBLEMATIC))
+    made = failed_calls.cases(
+        found, ASKED[mechanism].score, lambda u: group_difference(u, good, bad)
+    )
+    return tuple((one.values, _pairs(one)) for one in made)
 
 
 def one_order_scores(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
-    """A judge's released u (i shown first only), on complete items only."""
-    u = agent_scores(data, mechanism, corrected=False)
-    return None if u is None else _only_complete(u, data, mechanism)
+    """A judge's released u (i shown first only), failed calls left out."""
+    if (found := replayed(data, mechanism, corrected=True)) is None:
+        return None
+    return np.asarray(ASKED[mechanism].score(found.measured, "paper").agent.values)
 
 
 def first_wins(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
-    """[items, 1] share of comparisons that the response shown first wins, complete items only."""
-    pairs = data.pairs(mechanism)
-    if pairs is None:
-        return None
-    share = row_means(pairs.reshape(len(pairs), -1))[:, None]
-    return _only_complete(share, data, mechanism)
+    """[items, 1] share of completed comparisons that the response shown first wins."""
+    one_order = one_order_scores(data, mechanism)
+    return None if one_order is None else row_means(one_order)[:, None]
 
 
 def group_mask(data: ReleasedDomain, wanted: Sequence[str], *, corrected: bool) -> BoolArray:
@@ -133,7 +148,6 @@ def _placed(ids: IntArray, own: IntArray, values: FloatArray) -> FloatArray:
     return placed
 
 
-def _only_complete(values: FloatArray, data: ReleasedDomain, mechanism: str) -> FloatArray:
-    kept = values.copy()
-    kept[~data.complete(mechanism)] = np.nan
-    return kept
+def _pairs(scored: ScoredPanel) -> FloatArray | None:
+    pair = scored.scores.pair
+    return None if pair is None else np.asarray(pair.values)

@@ -30,9 +30,14 @@ released   what the released code computes from the released scores; match: it r
            printed number. Failed calls are stored as 0 and taken at face value. +- is half of the
            95 % item-bootstrap interval.
 corrected  the same question without the faults named below, with its 95 % item-bootstrap
-           interval; n and unscored count its items (fits: domains). For the critic and the judges
-           an item counts only if all its calls were answered: which cells of the others are
-           failures is not recorded.
+           interval; n and unscored count its items (fits: domains), "n released" those of
+           released. Of the critic's and the judges' failed calls an item has the number, but
+           not the cells: its cells are divided by its share of completed calls, which leaves the
+           failed ones out if failing does not depend on the result. Items with less than half of
+           their calls are unscored.
+worst, best  corrected with the failed calls (anywhere among the zeros) decided against and for
+           Good Faith: exact bounds of d; of an AUC its values in the two cases that are worst
+           and best for the difference of the groups' means.
 
 GF = Faithful and Style agents, PR = Strategic and Low Effort agents, by the released code's
 categories. The human Reference is everybody's peer, but is not itself an agent under test.
@@ -42,9 +47,9 @@ Table 2    d = mean / SD over items of (mean u of GF - mean u of PR): paired, so
              MI      mean of both directions of log P(i|j) - log P(i) per token; the same.
              GPPM    released: the log-probabilities divided by token counts of another item, the
                      first that the worker process handled. corrected: mean log P(j|i) per token.
-             TVD-MI  mean of both directions; corrected: complete items.
+             TVD-MI  mean of both directions.
              judges  released: share of wins when shown first, so position bias is in it.
-                     corrected: mean over both orders, complete items.
+                     corrected: mean over both orders.
            Baseline  released: pooled d over agents of corpus BLEU (translation) or ROUGE-1 on
                      sets of words. corrected: the paired d of the other columns, of sentence BLEU
                      or standard ROUGE-1 (rouge-score tokens, no stemming).
@@ -53,7 +58,7 @@ Table 3    AUC per item of GF-GF pairs against GF-PR pairs, mean over items. ICL
            released: the larger class of each item is down-sampled with the item's id as seed;
            judges by the comparisons with the Reference alone, a pair being its worse member.
            corrected: all pairs; judges by the win rate over all peers and both orders, a pair
-           being its worse member; critic and judges on complete items.
+           being its worse member.
            The text defines positives as Faithful-Faithful pairs, the code as GF-GF; corrected
            keeps GF-GF, as the paper's two-category argument and its other tables do. The literal
            reading, all pairs and not down-sampled, has columns of its own: "(Faithful only)".
@@ -61,10 +66,10 @@ Table 4    Reddit TIFU, attacked minus clean. delta: mean over items of the mean
            Reference included. delta d: of Table 2's d; released: d = 0 where nothing was scored.
            The printed +-0.050 is a constant of the code, that of the average row the SD over the
            four attacks (so is released there).
-           corrected: items complete in both runs. Over both orders a judge's mean u is 1/2 by
-           construction, so its corrected delta is 0: the printed one is a change of position
-           bias, shown as "position bias delta". "one order, complete items" is the released
-           delta d without the failed calls.
+           corrected: items scored in both runs. Over both orders a judge's mean u is 1/2 by
+           construction, so its corrected delta is 0 and its p 1: the printed one is a change of
+           position bias, shown as "position bias delta". "one order" is the released delta d
+           without the failed calls.
 Table 5    Table 3 on attacked responses. The released rows of the attacks use all pairs, that of
            no attack is Table 3's.
 Table 6    mean u of five agents; the paper's domain has no released scores, so every other.

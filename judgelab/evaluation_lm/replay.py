@@ -13,6 +13,7 @@ from judgelab.core.estimator import RECORDED, Presentation
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
+from judgelab.mechanism.calls import DONE, HIDDEN
 from judgelab.releases.auto_pre import AutoPreRecords as AutoPre
 from judgelab.releases.auto_pre import is_release as is_auto_pre
 from judgelab.releases.auto_pre import read_dataset
@@ -28,6 +29,10 @@ VARIABLE = {
     "judge_with_context": "verdict",
     "judge_without_context": "verdict",
 }
+LEAST_DONE = 0.5
+"""Share of an item's calls below which it is left out under ``per_call``: so much must be known of
+what is scaled up to all of it."""
+
 AS_RELEASED: dict[str, dict[str, object]] = {
     "case_flip": {"every": 5},
     "format": {"tag": "source"},
@@ -48,8 +53,12 @@ class Replay(EvaluationLM):
     Args:
         path: the release of the TVD-MI paper (either layout) or of Auto-PRE; see judgelab.releases.
         incomplete: an item whose calls did not all succeed holds zeros that mean "failed" among
-            zeros that mean 0, not to be told apart. ``unscored`` leaves such items out and
-            counts them; ``as_recorded`` takes the zeros at face value, as the authors' code does.
+            zeros that mean 0, not to be told apart; how many are which is known. ``per_call``
+            leaves the failed calls out of the item's means (docs/definitions.md), and the item
+            where less than half of its calls came back; ``unscored`` leaves every such item out;
+            ``as_recorded`` takes the zeros at face value, as the authors' code does. All of them
+            count what is left out. Of Auto-PRE unread verdicts are known one by one, so the first
+            two are the same.
 
     Raises:
         ConfigError: no path.
@@ -60,7 +69,9 @@ class Replay(EvaluationLM):
     presentation = Presentation("replay", RECORDED, RECORDED)
 
     def __init__(
-        self, path: str | None, incomplete: Literal["unscored", "as_recorded"] = "unscored"
+        self,
+        path: str | None,
+        incomplete: Literal["per_call", "unscored", "as_recorded"] = "per_call",
     ) -> None:
         if path is None:
             raise ConfigError(
@@ -84,8 +95,8 @@ class Replay(EvaluationLM):
         if definition != "released" or self.incomplete == "as_recorded":
             return ()
         return (
-            "study.definition=released with evaluation_lm.incomplete=unscored: the authors count "
-            "failed calls as 0 (as_recorded), so their printed figures differ.",
+            f"study.definition=released with evaluation_lm.incomplete={self.incomplete}: the "
+            "authors count failed calls as 0 (as_recorded), so their printed figures differ.",
         )
 
     def recorded(self, measurement: str, panel: Panel) -> xr.Dataset:
@@ -157,11 +168,23 @@ class Replay(EvaluationLM):
         cells = domain.pairs(measurement)
         if cells is None:
             raise DataError(f"The release holds no {measurement} scores of {domain.key}.")
-        values = _take(cells, _rows(panel, domain.ids(measurement)))
+        rows = _rows(panel, domain.ids(measurement))
+        values, failed = _take(cells, rows), np.nan_to_num(_take(domain.failed(measurement), rows))
+        asked = int(np.isfinite(values).sum())
+        scored, done = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows))
         if self.incomplete == "unscored":
-            complete = _take(domain.complete(measurement), _rows(panel, domain.ids(measurement)))
-            values = np.where((complete == 1)[:, None, None], values, np.nan)
-        return measured(panel, **{VARIABLE[measurement]: (PAIR, values)})
+            scored = _take(domain.complete(measurement), rows) == 1
+        elif self.incomplete == "per_call":
+            done = _take(domain.completed(measurement), rows)
+            scored = done >= LEAST_DONE
+        values = np.where(scored[:, None, None], values, np.nan)
+        data = measured(panel, **{VARIABLE[measurement]: (PAIR, values)}).assign_attrs(
+            calls=asked, failed_calls=int(failed.sum()), unread_calls=0
+        )
+        if (hidden := np.where(scored & (done < 1), failed, 0)).any():
+            data[DONE] = (PAIR[:1], np.where(scored, done, np.nan))
+            data[HIDDEN] = (PAIR[:1], hidden.astype(np.int64))
+        return data
 
 
 def _rows(panel: Panel, ids: NDArray[np.int64]) -> NDArray[np.int64]:

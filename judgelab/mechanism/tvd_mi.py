@@ -15,7 +15,8 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.scores import Scores, both_directions, mean_over, symmetric
+from judgelab.core.scores import Scores, both_directions, mean_over, symmetric, without_noise
+from judgelab.mechanism.calls import of_completed
 from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
@@ -104,7 +105,7 @@ class TvdMi(TwoPromptMechanism):
         without a grade costs itself alone; a pair's score takes all its four grades.
         """
         if "p_minus_q" in measured:
-            difference = measured["p_minus_q"]
+            difference = of_completed(measured, "p_minus_q")
             agent = both_directions(difference)
             diagnostics: dict[str, float] = {}
         else:
@@ -116,7 +117,8 @@ class TvdMi(TwoPromptMechanism):
                 "accepted_same_source": float(mean_over(p, "peer").mean()),
                 "accepted_independent": float(mean_over(other, "peer").mean()),
             }
-        return Scores(agent=agent, pair=symmetric(difference), diagnostics=diagnostics)
+        agent, pair = without_noise(agent), without_noise(symmetric(difference))
+        return Scores(agent=agent, pair=pair, diagnostics=diagnostics)
 
     def tests(self, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
         """What the test g says of same-source and of independent pairs: p, and q [..., draw]."""

@@ -174,23 +174,24 @@ def test_table2_corrected_gppm(rows: Rows, clean: list[str]) -> None:
 
 
 def test_table2_corrected_judges(rows: Rows, clean: list[str]) -> None:
-    """(complete items, d over both orders on them)."""
+    """Noted: d over both orders with failed calls at face value. Less than 2 % failed, so leaving
+    them out moves it by less than .02."""
     noted = {
-        "opus": ((23, 2.96), (29, 0.54)),
-        "samsum": ((165, 2.95), (171, 0.92)),
-        "pubmed": ((33, 9.81), (168, 5.08)),
-        "multi_news": ((146, 4.58), (181, 1.63)),
-        "billsum": ((177, 5.24), (183, 1.21)),
-        "reddit_tifu": ((163, 3.01), (175, 0.75)),
-        "xsum": ((132, 3.64), (143, 0.47)),
-        "peer_review": ((4, -0.90), (72, -1.64)),
+        "opus": (2.91, 0.56),
+        "samsum": (2.92, 0.94),
+        "pubmed": (8.68, 5.03),
+        "multi_news": (4.77, 1.68),
+        "billsum": (5.17, 1.25),
+        "reddit_tifu": (3.12, 0.74),
+        "xsum": (3.80, 0.49),
+        "peer_review": (0.32, -1.57),
     }
     for domain in set(clean) & set(noted):
-        for column, (n, d) in zip(("Judge+ctx", "Judge-ctx"), noted[domain], strict=True):
+        for column, d in zip(("Judge+ctx", "Judge-ctx"), noted[domain], strict=True):
             row = rows["2", domain, column]
-            assert (row["n"], round(row["corrected"], 2)) == (n, d)
-            assert row["n"] + row["unscored"] == row["released_n"]
-            assert row["corrected_low"] < d < row["corrected_high"]
+            assert row["corrected"] == pytest.approx(d, abs=0.02)
+            assert (row["n"], row["unscored"]) == (row["released_n"], 0)
+            assert row["worst"] < row["corrected"] < row["best"]
 
 
 def test_table3_to_the_printed_digit(rows: Rows, clean: list[str], printed: dict[str, Any]) -> None:
@@ -259,8 +260,7 @@ def test_table3_corrected_judge_by_another_way(rows: Rows, export: Path) -> None
     good = [a["index"] for a in agents if a["category_code"] in ("Faithful", "Style")]
     bad = [a["index"] for a in agents if a["category_code"] in ("Strategic", "Low Effort")]
     with np.load(export / "matrices" / "reddit_tifu.npz") as stored:
-        done = stored["calls_done_judge_with_context"] == 30 * 29
-        wins = stored["judge_with_context"].astype(float)[done]
+        wins = stored["judge_with_context"].astype(float)
     aucs = []
     for win in wins:
         quality = (win.sum(axis=1) / 29 + (29 - win.sum(axis=0)) / 29) / 2
@@ -269,7 +269,7 @@ def test_table3_corrected_judge_by_another_way(rows: Rows, export: Path) -> None
         scores = [min(quality[a], quality[b]) for a, b in pairs + mixed]
         aucs.append(roc_auc_score([1] * len(pairs) + [0] * len(mixed), np.round(scores, 12)))
     row = rows["3", "reddit_tifu", "Judge+ctx"]
-    assert row["n"] == len(wins) == 163
+    assert row["n"] == len(wins) == 200  # dividing by the share of completed calls moves no AUC
     assert row["corrected"] == pytest.approx(np.mean(aucs), abs=1e-12)
 
 
@@ -306,27 +306,29 @@ def test_table4_corrected(rows: Rows, attacks: list[str]) -> None:
         "pattern": -0.222,
         "repetition": -0.132,
     }
-    one_order = {
-        ("case_flip", "Judge+ctx"): (141, -1.20),
-        ("case_flip", "Judge-ctx"): (160, -0.95),
-        ("format", "Judge+ctx"): (155, 0.05),
-        ("format", "Judge-ctx"): (172, 0.25),
-        ("padding", "Judge+ctx"): (156, -0.06),
-        ("padding", "Judge-ctx"): (160, 0.34),
-        ("pattern", "Judge+ctx"): (46, -0.96),
+    one_order = {  # with failed calls at face value; under the pattern attack most calls failed
+        ("case_flip", "Judge+ctx"): -1.090,
+        ("case_flip", "Judge-ctx"): -1.000,
+        ("format", "Judge+ctx"): 0.096,
+        ("format", "Judge-ctx"): 0.273,
+        ("padding", "Judge+ctx"): -0.015,
+        ("padding", "Judge-ctx"): 0.364,
     }
     for attack in attacks:
         if attack in gppm:
             row = rows["4", attack, "GPPM delta d"]
             assert round(row["corrected"], 3) == gppm[attack]
-    for (attack, judge), (n, delta) in one_order.items():
+    for (attack, judge), delta in one_order.items():
         if attack in attacks:
-            row = rows["4", attack, f"{judge} delta d (one order, complete items)"]
-            assert (row["n"], row["n"] + row["unscored"]) == (n, 200)
-            assert round(row["corrected"], 2) == delta
+            row = rows["4", attack, f"{judge} delta d (one order)"]
+            assert (row["n"], row["unscored"]) == (200, 0)
+            assert row["corrected"] == pytest.approx(delta, abs=0.01)
             # Over both orders the mean over agents is 1/2 on every item.
             both = rows["4", attack, f"{judge} delta"]
-            assert both["n"] == n and both["corrected"] == pytest.approx(0, abs=1e-12)
+            assert (both["corrected"], both["corrected_p"], both["n"]) == (0.0, 1.0, 200)
+    if "pattern" in attacks:
+        row = rows["4", "pattern", "Judge+ctx delta d"]
+        assert (row["n"], row["unscored"], row["released_n"]) == (78, 122, 200)
 
 
 def test_table4_failed_calls_are_unscored(rows: Rows, attacks: list[str]) -> None:
@@ -398,8 +400,8 @@ def test_table5_to_the_printed_digit(
             check(rows, ("5", attack, COLUMNS[key]), auc, 3)
 
 
-def test_table5_judges_on_complete_items(rows: Rows, attacks: list[str]) -> None:
-    noted = {"none": 163, "case_flip": 170, "format": 191, "padding": 192, "pattern": 52}
+def test_table5_judges_on_items_with_calls(rows: Rows, attacks: list[str]) -> None:
+    noted = {"none": 200, "case_flip": 200, "format": 200, "padding": 200, "pattern": 78}
     for attack in {"none", *attacks} & set(noted):
         row = rows["5", attack, "Judge+ctx"]
         assert (row["n"], row["unscored"]) == (noted[attack], 200 - noted[attack])
@@ -416,7 +418,7 @@ def test_table6_for_every_domain(rows: Rows, clean: list[str], export: Path) -> 
             row = rows["6", f"{domain}/Reference", column]
             assert 0 <= row["released"] <= 1 and 0 <= row["corrected"] <= 1
         assert rows["6", f"{domain}/Reference", "ROUGE-1"]["released"] == 1.0
-    assert rows["6", "xsum/Faithful", "TVD-MI"]["n"] == 155
+    assert rows["6", "xsum/Faithful", "TVD-MI"]["n"] == 200
 
 
 def test_table6_has_the_papers_own_figures(rows: Rows, clean: list[str]) -> None:

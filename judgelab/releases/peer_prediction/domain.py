@@ -139,14 +139,40 @@ class ReleasedDomain:
         pairs = self.pairs(mechanism)
         if pairs is None:
             return np.zeros(0, dtype=np.bool_)
-        scored = np.isfinite(pairs)
-        agents = int(scored.any(axis=(0, 2)).sum())
-        full = agents * (agents - 1)
-        done = scored.sum(axis=(1, 2)) == full
+        full = self._full(mechanism)
+        done = np.isfinite(pairs).sum(axis=(1, 2)) == full
         for name in _CALLS.get(mechanism, ()):
             counted = self.calls_done.get(name)
             done &= False if counted is None else counted == full
         return np.asarray(done, dtype=np.bool_)
+
+    def completed(self, mechanism: str) -> FloatArray:
+        """[items] share of the critic's or a judge's cells whose calls all came back.
+
+        A cell of the critic takes a call of both batches, which are taken to fail independently.
+        1 for MI and GPPM, which have no failures; NaN where the calls were not counted.
+        """
+        share = np.ones(len(self.ids(mechanism)))
+        for name in _CALLS.get(mechanism, ()):
+            counted = self.calls_done.get(name, np.full(len(share), -1))
+            share *= np.where(counted < 0, np.nan, np.minimum(counted / self._full(mechanism), 1))
+        return share
+
+    def failed(self, mechanism: str) -> IntArray:
+        """[items] calls that did not come back, at most one a cell; 0 where not counted."""
+        full = self._full(mechanism)
+        counts = [
+            self.calls_done[name] for name in _CALLS.get(mechanism, ()) if name in self.calls_done
+        ]
+        lost = [np.where(counted < 0, 0, np.maximum(full - counted, 0)) for counted in counts]
+        none = np.zeros(len(self.ids(mechanism)), dtype=np.int64)
+        return np.minimum(sum(lost, none), full).astype(np.int64)
+
+    def _full(self, mechanism: str) -> int:
+        """How many ordered pairs of agents took part."""
+        pairs = self.pairs(mechanism)
+        agents = 0 if pairs is None else int(np.isfinite(pairs).any(axis=(0, 2)).sum())
+        return agents * (agents - 1)
 
     def panel(self, limit: int | None = None) -> Panel:
         """The texts as a panel (the first ``limit`` items that have responses).

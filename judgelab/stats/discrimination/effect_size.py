@@ -158,7 +158,18 @@ def score_delta(
         interval: ``item_change``, or the papers' percentile bootstrap.
     """
     before, after = checked_pair(clean, attacked, 2, "The score delta")
-    return with_p(row_means(after - before), interval, draws, seed)
+    return with_p(score_changes(before, after), interval, draws, seed)
+
+
+def score_changes(before: Floats, after: Floats) -> Floats:
+    """[items] mean over agents of after - before [items, agents]; rounding noise is no change.
+
+    Scores whose mean is the same by construction (win rates: 1/2) would otherwise be tested on
+    their last digits.
+    """
+    change = row_means(after - before)
+    scale = np.nan_to_num(np.abs(np.array([before, after]))).max(initial=0.0)
+    return np.where(np.abs(change) <= 1e-12 * scale, 0.0, change)
 
 
 def auc_delta(

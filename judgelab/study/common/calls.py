@@ -108,6 +108,6 @@ def _pairs(scored: ScoredPanel, both: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def by_agent(panels: Panels) -> Mapping[str, NDArray[np.int64]]:
-    """Panel -> [agents] calls without a result; empty where no panel lacks any."""
-    found = {name: one for name, one in calls_of_each(panels).items() if one.missing}
+    """Panel -> [agents] calls without a result; empty where none is known to be about an agent."""
+    found = {name: one for name, one in calls_of_each(panels).items() if one.by_agent.any()}
     return {name: calls.by_agent for name, calls in calls_of_each(panels).items() if found}

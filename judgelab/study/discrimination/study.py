@@ -32,7 +32,8 @@ from judgelab.study.common.calls import calls_of
 from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
-from judgelab.study.discrimination import tables
+from judgelab.study.discrimination import failed_calls, tables
+from judgelab.study.discrimination.failed_calls import Bounds
 from judgelab.study.discrimination.one_sided import answer, one_sided_change
 
 DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
@@ -65,12 +66,13 @@ class Discrimination(Study):
         states = score_panels(context, context.panels(), self.definition)
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
-        items = {name: self._per_item(one) for name, one in states.items()} if known else {}
+        items = {name: self._per_item(one, name) for name, one in states.items()} if known else {}
+        bounds = {name: self._bounds(context, states[name], name) for name in items}
         figures = {name: self._figures(one, context.seed) for name, one in items.items()}
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
         made = [
-            tables.figures_table(figures, states, self.definition) if figures else None,
+            tables.figures_table(figures, states, bounds, self.definition) if figures else None,
             tables.change_table(change, self.definition) if change else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
@@ -79,7 +81,7 @@ class Discrimination(Study):
             *diagnostics_tables(states),
         ]
         return Result(
-            summary=self._summary(context, states, figures, change),
+            summary=self._summary(context, states, figures, change, bounds),
             primary=f"clean/{self.primary}",
             tables=[table for table in made if table is not None],
             figures=_drawings(known, clean.scores, change),
@@ -93,10 +95,14 @@ class Discrimination(Study):
         """Whose intervals: the papers' under their definitions."""
         return kind_of(self.definition)
 
-    def _per_item(self, scored: ScoredPanel) -> dict[str, Floats]:
-        """Statistic -> [items], NaN where it is not known."""
+    def _per_item(self, scored: ScoredPanel, state: str) -> dict[str, Floats]:
+        """Statistic -> [items], NaN where it is not known.
+
+        The released code balances the pairs of Table 3, but not those under attack (Table 5).
+        """
         panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
-        group, balanced = groups(panel, self.definition), self.definition == "released"
+        group = groups(panel, self.definition)
+        balanced = self.definition == "released" and state == "clean"
         found = {
             "effect_size": group_difference(values, group.good, group.bad),
             "auc": item_auc(values, group.good, group.bad),
@@ -111,6 +117,16 @@ class Discrimination(Study):
                 item_seeds=_example_numbers(panel) if balanced else None,
             )
         return found
+
+    def _bounds(self, context: Context, scored: ScoredPanel, state: str) -> Bounds:
+        """Statistic -> worst and best case of failed calls that are recorded as 0; mostly empty."""
+        group = groups(scored.panel, self.definition)
+        made = failed_calls.cases(
+            scored,
+            lambda data: context.score(data, self.definition),
+            lambda values: group_difference(values, group.good, group.bad),
+        )
+        return failed_calls.bounds(*(self._per_item(one, state) for one in made)) if made else {}
 
     def _figures(self, items: Mapping[str, Floats], seed: int) -> dict[str, Estimate]:
         return {
@@ -139,6 +155,7 @@ class Discrimination(Study):
         states: Panels,
         figures: Mapping[str, Mapping[str, Estimate]],
         change: Mapping[str, Estimate],
+        bounds: Mapping[str, Bounds],
     ) -> dict[str, Value]:
         clean = states["clean"]
         summary = about(context, clean.panel, "discrimination", definition=self.definition)
@@ -153,6 +170,8 @@ class Discrimination(Study):
         for state, part in states.items():
             for name, estimate in figures.get(state, {}).items():
                 summary |= entries(f"{state}/{name}", estimate)
+            for name, (worst, best) in bounds.get(state, {}).items():
+                summary |= {f"{state}/{name}_worst": worst, f"{state}/{name}_best": best}
             summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
             calls = calls_of(part)
             summary |= {f"{state}/{k}": v for k, v in (calls.entries if calls else {}).items()}

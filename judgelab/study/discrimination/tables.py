@@ -18,8 +18,11 @@ from judgelab.study.common.calls import by_agent, calls_of, calls_of_each, missi
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
+from judgelab.study.discrimination.failed_calls import Bounds
+from judgelab.study.discrimination.failed_calls import notes as ambiguous
 from judgelab.study.discrimination.one_sided import verdict
 
+CASES = ("worst_case", "best_case")
 Estimates = Mapping[str, Estimate]
 Cells = list[tuple[Row, Estimate]]
 
@@ -35,15 +38,22 @@ WORDING = {
 
 
 def figures_table(
-    figures: Mapping[str, Estimates], states: Panels, definition: Definition
+    figures: Mapping[str, Estimates],
+    states: Panels,
+    bounds: Mapping[str, Bounds],
+    definition: Definition,
 ) -> Table:
-    """One row per panel and statistic, with the calls that gave nothing where there are any."""
+    """One row per panel and statistic, with the calls that gave nothing where there are any.
+
+    ``bounds``: panel -> statistic -> its worst and best case, where failed calls hide among zeros.
+    """
     missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
     shown = any(missing.values())
     cells: Cells = [
         (
             {"panel": state, "statistic": name, "meaning": WORDING[name]}
-            | ({"missing_calls": missing[state]} if shown else {}),
+            | ({"missing_calls": missing[state]} if shown else {})
+            | (dict(zip(CASES, bounds[state][name], strict=True)) if bounds.get(state) else {}),
             estimate,
         )
         for state, group in figures.items()
@@ -163,6 +173,7 @@ def notes(
         *([verdict(context.attack.name, states, change)] if cheating else []),
         *_made_of(context, clean),
         *missing_calls(states),
+        *ambiguous(states),
         *_limits(clean, known, definition),
         *_left_out(clean.panel.provenance),
         *_attack(last.panel.provenance.get("attack_settings")),
@@ -187,10 +198,13 @@ def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
 
 def _limits(clean: ScoredPanel, known: bool, definition: Definition) -> Iterator[str]:
     items, agents = len(clean.panel.items), len(clean.panel.agents)
-    if items < FEW_ITEMS and definition != "corrected":
+    scored = int((~np.isnan(clean.values)).any(axis=1).sum())
+    if scored < FEW_ITEMS and definition != "corrected":
+        of_all = f" of {items}" if scored < items else ""
         yield (
-            f"Only {items} items: percentile intervals are too narrow below {FEW_ITEMS}, above all "
-            "those of d (on normal data they hold the truth .86 of the time at 12 items)."
+            f"Only {scored}{of_all} items scored: percentile intervals are too narrow below "
+            f"{FEW_ITEMS}, above all those of d (on normal data they hold the truth .86 of the "
+            "time at 12 items)."
         )
     if agents == 2 and clean.scores.pair is not None:
         yield "With two agents a mechanism that pays both sides of a pair alike cannot rank them."

@@ -1,0 +1,68 @@
+"""What calls that failed can hide, where a failed call was stored as a real result is.
+
+Recorded cells of 0 are real zeros or failed calls; of each item only the number of failures is
+known. A figure then has a worst and a best case: the failures put where, and decided as, they move
+it most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats
+
+STEPS = 512
+"""Common values tried for the largest d: they are off by less than a thousandth of it."""
+
+
+def decided(
+    cells: ArrayLike, hidden: ArrayLike, effect: ArrayLike, low: float, high: float
+) -> Floats:
+    """The cells with every hidden failure decided so that sum(effect * cells) is largest.
+
+    Args:
+        cells: [items, agents, agents]; which of the zeros are failures is not known.
+        hidden: [items] how many of them are.
+        effect: [agents, agents] what one unit more in a cell adds; its negative gives the least.
+        low, high: what a call may have given, low <= 0 <= high.
+    """
+    table = np.array(cells, dtype=np.float64)
+    weight = np.nan_to_num(np.asarray(effect, dtype=np.float64))
+    value = np.where(weight > 0, high, low)
+    gain = weight * value
+    for item, count in zip(table, np.asarray(hidden, dtype=np.int64), strict=True):
+        zero = np.flatnonzero(item == 0)
+        best = zero[np.argsort(-gain.flat[zero], kind="stable")[: max(int(count), 0)]]
+        item.flat[best] = value.flat[best]
+    return table
+
+
+def effect_size_bounds(low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
+    """Least and largest mean / sd of differences [items] that lie in [low, high] each.
+
+    d is not monotone in the differences, as those far from the others raise the sd: the largest
+    d has all items as near as they can be to one common value, the least has the items with the
+    highest middles at their high ends and the others at their low ones (for a negative d the
+    other way round). Both kinds are tried. NaN items are left out; NaN for fewer than two.
+    """
+    ends = np.array([low, high], dtype=np.float64)
+    ends = ends[:, ~np.isnan(ends).any(axis=0)]
+    if ends.shape[1] < 2:
+        return np.nan, np.nan
+    bottom, top = ends
+    common = np.unique(np.concatenate([np.linspace(ends.min(), ends.max(), STEPS), *ends]))
+    middles = (bottom + top) / 2
+    cuts = np.concatenate([[-np.inf], np.sort(middles)])
+    tried = np.concatenate(
+        [
+            np.clip(common[:, None], bottom, top),
+            np.where(middles > cuts[:, None], top, bottom),
+        ]
+    )
+    spread = tried.std(axis=1, ddof=1)
+    known = spread > 1e-12 * np.abs(tried).max(initial=1.0)
+    if not known.any():
+        return np.nan, np.nan
+    found: NDArray[np.float64] = tried.mean(axis=1)[known] / spread[known]
+    return float(found.min()), float(found.max())
