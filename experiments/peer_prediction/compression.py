@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from experiments.command import point
 from experiments.peer_prediction.effect_sizes import effect
-from experiments.peer_prediction.regression import QuadraticFit, quadratic_against_linear
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper
 from judgelab.releases.peer_prediction.domain import ReleasedDomain
+from judgelab.stats.discrimination.regression import QuadraticFit, quadratic_against_linear
 from judgelab.stats.intervals.estimate import Estimate
 
 PRINTED = "Table 2 as printed"

@@ -20,6 +20,7 @@ from judgelab.report.jobs import (
 )
 from judgelab.report.judge_tables import d_headings, judge_tables
 from judgelab.report.study_table import StudyTable
+from judgelab.report.sweep_fits import fit_table
 from judgelab.report.sweep_qualification import confidence_table, methods_table
 from judgelab.report.tables import Column, Write, column, estimates, frame
 
@@ -102,7 +103,7 @@ def unscored(job: SweepJob) -> int | None:
 
 def missing_calls(job: SweepJob) -> int | None:
     """Calls that failed or could not be read, on every panel; None where they were not counted."""
-    kinds = ("/unread_calls", "/failed_calls")
+    kinds = ("/unread_calls", "/failed_calls", "/unknown_calls")
     counts = [value for key, value in job.summary.items() if key.endswith(kinds)]
     return sum(counts) if counts else None
 
@@ -130,7 +131,7 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
 
 def study_tables(found: Sequence[SweepJob]) -> list[StudyTable]:
     """Those that these jobs have something for."""
-    tables = (attack_table(found), *judge_tables(found), methods_table(found))
+    tables = (fit_table(found), attack_table(found), *judge_tables(found), methods_table(found))
     return [made for made in (*tables, confidence_table(found)) if made is not None]
 
 

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments.peer_prediction.regression import quadratic_against_linear
 from judgelab.stats.discrimination.auc import macro_auc, pair_auc
 from judgelab.stats.discrimination.effect_size import (
     auc_delta,
@@ -25,6 +24,7 @@ from judgelab.stats.discrimination.effect_size import (
     paired_effect_size,
     score_delta,
 )
+from judgelab.stats.discrimination.regression import quadratic_against_linear
 
 Array = NDArray[np.float64]
 GOOD, BAD = ("Faithful", "Style"), ("Strategic", "Low Effort")

@@ -109,6 +109,42 @@ def one_sided(tables: Tables) -> Drawn:
     return Drawn("Who gains by cheating alone", figure, style.with_n(said, tables["change"]))
 
 
+def information(tables: Tables) -> Drawn:
+    """A heat map for each panel; agents in the order of what they share with all on the first."""
+    frame = tables["information"]
+    names = _by_information(frame[frame["panel"] == frame["panel"].iloc[0]])
+    place = {name: k for k, name in enumerate(names)}
+    parts = list(frame.groupby("panel", sort=False))
+    figure, axes = style.new_figure(1.2 + 5.4 / len(parts), columns=len(parts), sharey=True)
+    low, high = float(frame["value"].min()), float(frame["value"].max())
+    for side, (panel, part) in zip(axes[0], parts, strict=True):
+        cells = [[float("nan")] * len(names) for _ in names]
+        for row in records(part):
+            i, j = place[row["agent"]], place[row["peer"]]
+            cells[i][j] = cells[j][i] = row["value"]
+        image = side.imshow(cells, cmap="viridis", vmin=low, vmax=high)
+        labels = [format.shorten(format.text(name), 22) for name in names]
+        small = {"fontsize": max(4.0, min(8.0, 150 / len(names)))}
+        side.set_xticks(range(len(names)), labels, rotation=90, **small)
+        side.set_yticks(range(len(names)), labels, **small)
+        side.set_title(panel if len(parts) > 1 else "")
+    figure.colorbar(image, ax=axes[0].tolist(), label="mean over items", shrink=0.8)
+    said = (
+        "What the mechanism finds in common between two agents' texts of one item, as a mean over "
+        "items; the agent that shares most stands first. Blank cells are unscored."
+    )
+    return Drawn("Information between agents", figure, style.with_n(said, frame))
+
+
+def _by_information(frame: DataFrame) -> list[str]:
+    """Agents by the mean of their pairs, the largest first."""
+    import pandas as pd
+
+    ends = [frame[[key, "value"]].set_axis(["agent", "value"], axis=1) for key in ("agent", "peer")]
+    means = pd.concat(ends).groupby("agent", sort=False)["value"].mean()
+    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
+
+
 def position(tables: Tables) -> Drawn:
     """Three shares between 0 and 1, clean filled and attacked hollow."""
     frame = tables["diagnostics"]
@@ -189,5 +225,6 @@ DRAWINGS: dict[str, Drawing] = {
     "discrimination": effects,
     "agent_scores": agents,
     "one_sided_attack": one_sided,
+    "information": information,
     "position_bias": position,
 }

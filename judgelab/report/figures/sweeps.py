@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 CLEAN = "none"
 SHAPES = ("s", "^", "D", "v", "P", "X", "<", ">")
 STEP = 0.17  # inches between two points of one mechanism
+FEWEST = 4  # data sets behind a parabola
+COMPRESSION = {
+    "compression_reference": "Compression (source / human reference)",
+    "compression_response": "Compression (source / response)",
+    "effective_rank": "Effective rank",
+}
 HONEST = {"falls", "does not rise"}
 AXIS = "d, attacked minus clean"
 AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
@@ -87,6 +93,45 @@ def attacks(tables: Tables) -> Drawn:
     return Drawn("Metrics by attacks", figure, style.with_n(said, cells, "rows"))
 
 
+def by_compression(tables: Tables) -> Drawn:
+    """d against the compression and against the effective rank, a line for each group's parabola.
+
+    The compression is by human references where every data set has them, else by responses.
+    """
+    import numpy as np
+
+    frame = tables["compression"]
+    ratio = "compression_reference"
+    ratio = ratio if frame[ratio].notna().all() else "compression_response"
+    shown = [by for by in (ratio, "effective_rank") if frame[by].notna().any()]
+    figure, axes = style.new_figure(3.6, columns=len(shown), sharey=True)
+    groups = list(frame.groupby("group", sort=False))
+    hues = style.HUES * (1 + len(groups) // len(style.HUES))
+    for side, by in zip(axes[0], shown, strict=True):
+        for hue, (_, part) in zip(hues, groups, strict=False):
+            known = part.dropna(subset=[by, "value"])
+            for row in records(known):
+                style.interval(side, row[by], row, Mark(hue, size=4.5), upright=True)
+            if known[by].nunique() >= FEWEST:
+                across = np.linspace(known[by].min(), known[by].max(), 60)
+                parabola = np.polynomial.Polynomial.fit(known[by], known["value"], 2)
+                side.plot(across, parabola(across), color=hue, lw=1.4)
+        side.axhline(0, **style.DASHED, zorder=1)
+        side.set_xlabel(COMPRESSION[by])
+        side.grid(axis="y")
+    axes[0, 0].set_ylabel("Effect size d")
+    entries = [
+        style.key(Mark(hue), format.shorten(format.text(name), 40))
+        for hue, (name, _) in zip(hues, groups, strict=False)
+    ]
+    style.legend(figure, entries)
+    said = (
+        "One point for each data set, with its 95 % interval over items; lines are least-squares "
+        "parabolas, whose test against a line is in the table."
+    )
+    return Drawn("Effect size by compression and effective rank", figure, style.with_n(said, frame))
+
+
 def _marks(attacks: list[str]) -> dict[str, Mark]:
     """Clean is filled ink; each attack has a colour and a shape of its own."""
     marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
@@ -137,6 +182,7 @@ DRAWINGS: dict[str, Drawing] = {
     "auc_under_attack": partial(
         points, title="AUC, clean and attacked", statistic="auc", label="AUC", null=0.5
     ),
+    "effect_sizes_by_compression": by_compression,
     "score_change": change,
     "metrics_by_attacks": attacks,
 }

@@ -13,8 +13,8 @@ from judgelab.mechanism.texts import judged_pairs
 from judgelab.study.common.panels import Panels, ScoredPanel
 
 RECORDED = ("verdict", "p_minus_q", "conditional")
-"""Measurements of ordered pairs whose calls were not counted when they were made: a pair of texts
-without a value counts as a call that was not read."""
+"""Measurements of ordered pairs whose calls were not counted when they were made (recorded ones):
+of a pair of texts without a value it is not known why."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Calls:
         asked: all calls.
         unread: answered, but not with any of the replies asked for.
         failed: without an answer.
+        unknown: recorded without a value, or left out with the rest of their item.
         one_order: pairs of texts (unordered) with a verdict in one of their two orders.
         dropped: pairs of texts without a score, and choices without a verdict in either order.
         by_agent: [agents] calls without a result in which a text of the agent took part.
@@ -33,6 +34,7 @@ class Calls:
     asked: int
     unread: int
     failed: int
+    unknown: int
     one_order: int
     dropped: int
     by_agent: NDArray[np.int64]
@@ -40,7 +42,7 @@ class Calls:
     @property
     def missing(self) -> int:
         """Calls without a result."""
-        return self.unread + self.failed
+        return self.unread + self.failed + self.unknown
 
     @property
     def entries(self) -> dict[str, int]:
@@ -49,6 +51,7 @@ class Calls:
             "calls": self.asked,
             "unread_calls": self.unread,
             "failed_calls": self.failed,
+            **({"unknown_calls": self.unknown} if self.unknown else {}),
             "one_order_pairs": self.one_order,
             "dropped_pairs": self.dropped,
         }
@@ -61,18 +64,19 @@ def calls_of(scored: ScoredPanel) -> Calls | None:
     both = there[:, :, None] & there[:, None, :] & ~np.eye(there.shape[1], dtype=np.bool_)
     recorded = [data[name].values for name in RECORDED if name in data]
     if "calls" in data.attrs:
-        asked, unread, failed = (
-            int(data.attrs[key]) for key in ("calls", "unread_calls", "failed_calls")
-        )
+        keys = ("calls", "unread_calls", "failed_calls")
+        asked, unread, failed = (int(data.attrs[key]) for key in keys)
+        unknown = 0
         by_item = data[MISSING].values if MISSING in data else np.zeros(there.shape, dtype=int)
         by_agent = np.asarray(by_item.sum(axis=0), dtype=np.int64)
     elif recorded:
         without = both & np.isnan(recorded[0])
-        asked, unread, failed = int(both.sum()), int(without.sum()), 0
+        asked, unread, failed, unknown = int(both.sum()), 0, 0, int(without.sum())
         by_agent = without.sum(axis=(0, 1)) + without.sum(axis=(0, 2))
     else:
         return None
-    return Calls(asked, unread, failed, *_pairs(scored, both), by_agent)
+    one_order, dropped = _pairs(scored, both)
+    return Calls(asked, unread, failed, unknown, one_order, dropped, by_agent)
 
 
 def calls_of_each(panels: Panels) -> dict[str, Calls]:
@@ -85,9 +89,11 @@ def missing_calls(panels: Panels) -> Iterator[str]:
     """A sentence for each panel of which calls gave nothing."""
     for name, calls in calls_of_each(panels).items():
         if calls.missing:
+            kinds = {"could not be read": calls.unread, "failed": calls.failed}
+            kinds["are of items recorded as incomplete, or without a value"] = calls.unknown
             yield (
                 f"{calls.missing:,} of {calls.asked:,} calls on the {name} panel gave nothing "
-                f"({calls.unread:,} could not be read, {calls.failed:,} failed): "
+                f"({', '.join(f'{count:,} {what}' for what, count in kinds.items() if count)}): "
                 f"{calls.one_order:,} pairs count by one order, {calls.dropped:,} are left out."
             )
 

@@ -35,6 +35,12 @@ from judgelab.study.common.tables import about, diagnostics_tables, entries, kin
 from judgelab.study.discrimination import failed_calls, tables
 from judgelab.study.discrimination.failed_calls import Bounds
 from judgelab.study.discrimination.one_sided import answer, one_sided_change
+from judgelab.study.discrimination.structure import (
+    information_table,
+    shape,
+    shape_entries,
+    shape_table,
+)
 
 DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
 
@@ -71,20 +77,27 @@ class Discrimination(Study):
         figures = {name: self._figures(one, context.seed) for name, one in items.items()}
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
         settings = (self.definition, self.bootstrap, context.seed)
+        shapes, information = shape(context, states), information_table(context, states)
         made = [
             tables.figures_table(figures, states, bounds, self.definition) if figures else None,
             tables.change_table(change, self.definition) if change else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
             tables.correlation_table(states, *settings),
+            shape_table(shapes),
+            information,
             tables.coverage_table(states),
+            tables.calls_table(states),
             *diagnostics_tables(states),
         ]
         return Result(
-            summary=self._summary(context, states, figures, change, bounds),
+            summary=self._summary(context, states, figures, change, bounds) | shape_entries(shapes),
             primary=f"clean/{self.primary}",
             tables=[table for table in made if table is not None],
-            figures=_drawings(known, clean.scores, change),
+            figures=[
+                *_drawings(known, clean.scores, change),
+                *(["information"] if information is not None else []),
+            ],
             notes=tables.notes(context, states, change, known, self.definition),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),

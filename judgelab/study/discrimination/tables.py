@@ -14,7 +14,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import by_agent, calls_of, calls_of_each, missing_calls
+from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
@@ -136,7 +136,7 @@ def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
 
 
 def coverage_table(states: Panels) -> Table:
-    """How many texts and pairs were there and got a score, and what became of every call."""
+    """How many texts and pairs were there and got a score."""
     rows: list[Row] = []
     for state, part in states.items():
         texts = [text for row in part.panel.texts for text in row]
@@ -156,10 +156,21 @@ def coverage_table(states: Panels) -> Table:
             off = ~np.eye(pair.shape[1], dtype=bool)
             row["scored_pairs"] = int((~np.isnan(pair[:, off])).sum())
             row["unscored_pairs"] = int(np.isnan(pair[:, off]).sum())
-        calls = calls_of(part)
-        rows.append(row | ({} if calls is None else calls.entries))
+        rows.append(row)
     note = "Unscored is left out, never counted as 0. Scored pairs count either order by itself."
     return Table("coverage", "What was scored", rows, note)
+
+
+def calls_table(states: Panels) -> Table | None:
+    """What became of every call; None where none was made."""
+    rows: list[Row] = [
+        {"panel": name, **calls.entries} for name, calls in calls_of_each(states).items()
+    ]
+    note = (
+        "Unread: answered, but not with a reply that was asked for; failed: not answered. One "
+        "order: pairs of texts judged in one of their two orders; dropped: pairs without a score."
+    )
+    return Table("calls", "What became of the calls", rows, note) if rows else None
 
 
 def notes(

@@ -244,6 +244,13 @@ def others() -> dict[str, DataFrame]:
         "metrics_by_attacks": DataFrame([{"metric": "gem", **what, **estimate}]),
         "smd": DataFrame([{"mechanism": "gem", "honest_metric": "falls", **what, **estimate}]),
         "change": DataFrame([{"statistic": "attackers_score", **estimate}]),
+        "information": DataFrame([{"panel": "clean", "agent": "a", "peer": "b", **estimate}]),
+        "compression": DataFrame(
+            [
+                {"group": "mi", "effective_rank": k * k, "compression_reference": k, **estimate}
+                for k in range(5)
+            ]
+        ),
         "leaderboard": DataFrame([{**board, **estimate}]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
         **discernment(estimate),

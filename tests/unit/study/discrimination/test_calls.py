@@ -10,13 +10,16 @@ import pytest
 from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
+from judgelab.core.scores import measured
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
+from judgelab.study.common.calls import calls_of
+from judgelab.study.common.panels import ScoredPanel
 from judgelab.study.discrimination import Discrimination
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.study.discernment.discernment_context import rows
-from tests.unit.study.discrimination.discrimination_context import better, context
+from tests.unit.study.discrimination.discrimination_context import better, context, graded
 
 STUDY = Discrimination(bootstrap=100, permutations=100)
 JUDGE = Judge(Prompt("judge_no_context.txt"), context=False)
@@ -41,9 +44,10 @@ def test_the_summary_and_the_coverage_count_calls_not_cells_of_means(result: Res
     assert result.summary["clean/failed_calls"] == 4
     cover = rows(result, "coverage", "panel")["clean"]
     assert (cover["scored_pairs"], cover["unscored_pairs"]) == (132, 12)
-    assert cover["unread_calls"] == 8
-    assert 0 < cover["one_order_pairs"] <= 12
-    assert cover["one_order_pairs"] + 2 * cover["dropped_pairs"] == 12
+    calls = rows(result, "calls", "panel")["clean"]
+    assert (calls["unread_calls"], calls["failed_calls"]) == (8, 4)
+    assert 0 < calls["one_order_pairs"] <= 12
+    assert calls["one_order_pairs"] + 2 * calls["dropped_pairs"] == 12
 
 
 def test_no_agent_loses_a_score_to_a_reply_that_could_not_be_read(result: Result) -> None:
@@ -66,6 +70,17 @@ def test_log_probabilities_that_failed_are_counted(tmp_path: Path) -> None:
     assert made.summary["clean/calls"] == 12 * (4 * 3 + 4)
     assert made.summary["clean/failed_calls"] == 4  # the text alone, and before three peers
     assert made.summary["clean/dropped_pairs"] == 3
+
+
+def test_recorded_verdicts_without_a_value_are_counted_too() -> None:
+    panel = graded(3)
+    verdict = np.full((3, 4, 4), 1.0)
+    verdict[0] = np.nan
+    data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+    calls = calls_of(ScoredPanel(panel, data, JUDGE.score(data)))
+    assert calls is not None
+    assert (calls.asked, calls.unknown, calls.missing, calls.dropped) == (36, 12, 12, 6)
+    assert calls.by_agent.tolist() == [6] * 4
 
 
 def test_a_mechanism_that_asks_nothing_has_no_calls(tmp_path: Path) -> None:

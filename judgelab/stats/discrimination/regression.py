@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import statsmodels.api as sm  # type: ignore[import-untyped, unused-ignore]
 from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, checked_pair
+
+if TYPE_CHECKING:
+    import statsmodels.api as sm  # type: ignore[import-untyped, unused-ignore]
 
 ROUNDING = 1e-12
 """Relative size below which a sum of squares or a curvature is rounding noise."""
@@ -68,6 +71,8 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
 
 def _fit(x: Floats, values: Floats) -> QuadraticFit:
     """Fit on x centred and both scaled to [-1, 1], where the columns are well conditioned."""
+    import statsmodels.api as sm
+
     centre, height = float(x.mean()), float(np.abs(values).max())
     scale = float(np.abs(x - centre).max())
     u, y = (x - centre) / scale, values / height
