@@ -25,6 +25,7 @@ def radar(tables: Tables) -> Drawn:
     """One spoke for each perturbation; a curve and thresholds for D with and without weights."""
     frame = tables["discernment"]
     rows = records(frame)
+    weights = next(r["weights"] for r in records(tables["averages"]) if r["weights"] != "none")
     figure, side = style.single(6.0, subplot_kw={"projection": "polar"})
     angles = [2 * math.pi * k / len(rows) for k in range(len(rows))]
     side.set_theta_offset(math.pi / 2)
@@ -34,12 +35,11 @@ def radar(tables: Tables) -> Drawn:
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; crosses are the calibrated thresholds"
     if any(abs(row["value"] - row["d"]) > 1e-9 for row in rows):
-        weights = rows[0]["weights"]
         keys = _curve(side, angles, rows, "value", f"D, {weights}", f", {weights}")
         keys += _curve(side, angles, rows, "d", "D without weights", ", without weights")
         said += " of the curve of their colour"
     else:
-        keys = _curve(side, angles, rows, "value", f"D, {rows[0]['weights']}")
+        keys = _curve(side, angles, rows, "value", f"D, {weights}")
     for angle, row in zip(angles, rows, strict=True):
         if row["seen"] == "no":
             mark = {"marker": "o", "ms": 9, "mfc": "none", "mec": RED}
@@ -73,9 +73,9 @@ def bars(tables: Tables) -> Drawn:
     keys = [style.key(Mark(hue, "s"), name) for name, hue in hues.items() if name in shown]
     style.legend(figure, [*keys, style.key(CHANCE, BY_CHANCE)])
     said = (
-        f"Bars are D, {rows[0]['weights']}, where nothing else is said; lines are 95 % intervals "
-        "over items, the dashed line is p = .05. A bar that ends left of its red mark is no more "
-        "than chance reaches."
+        f"Bars are D, {over['average_ew']['weights']}, where nothing else is said; lines are 95 % "
+        "intervals over items, the dashed line is p = .05. A bar that ends left of its red mark is "
+        "no more than chance reaches."
     )
     return Drawn("Discernment", figure, style.with_n(said, tables["discernment"]))
 

@@ -101,7 +101,7 @@ class Discernment(Study):
             | {"weighting": weights.named},
             primary="discernment/average_ew",
             tables=[
-                tables.results_table(found, len(panel.items), weights.named),
+                tables.results_table(found, len(panel.items)),
                 tables.averages_table(over, weights.named),
                 tables.metrics_table(found, metrics, informative, self.zero_method),
                 tables.coverage_table(degraded, ratings),

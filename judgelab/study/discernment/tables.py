@@ -27,7 +27,7 @@ BINS = 16  # of a histogram
 INTERVAL = ("value", "low", "high", "n")
 
 
-def results_table(found: Sequence[PerturbationResult], items: int, weights: str) -> Table:
+def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
     """One row per perturbation: D with weights and its interval, D without, threshold, verdict."""
     rows: list[Row] = [
         {
@@ -42,12 +42,11 @@ def results_table(found: Sequence[PerturbationResult], items: int, weights: str)
             "d_threshold": one.threshold.d,
             "threshold": one.threshold.d_ew,
             "seen": one.seen_in_words,
-            "weights": weights,
         }
         for one in found
     ]
     note = (
-        "value: D with the weights of the last column, d: without; log_.05 of the combined "
+        "value: D with the weights of table averages, d: without; log_.05 of the combined "
         "one-sided p, so that nominally above 1 is p < .05. threshold (of value) and d_threshold "
         "(of d): what 5 % of judges with shuffled labels reach on these ratings; a perturbation is "
         "seen above it. "

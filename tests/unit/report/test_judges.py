@@ -221,18 +221,20 @@ def test_thresholds_are_in_the_table_of_the_sweep(sweep: Path) -> None:
     assert made["discernment/minimum_threshold"].tolist() == [0.81] * 3
 
 
+AVERAGES = pd.DataFrame([{"weights": "expert weights (x.csv)"}])
+
+
 def curves(value: float, d: float) -> pd.DataFrame:
     rows = [
         {"perturbation": name, "level": "word", "value": value, "low": value, "high": value}
         | {"n": 12, "unscored": 0, "d": d, "threshold": 0.8, "d_threshold": 1.3, "seen": "yes"}
-        | {"weights": "expert weights (x.csv)"}
         for name in ("a", "b", "c")
     ]
     return pd.DataFrame(rows)
 
 
 def test_each_curve_of_the_radar_has_thresholds_of_its_own() -> None:
-    drawn = draw("discernment_radar", {"discernment": curves(2.0, 3.0)})
+    drawn = draw("discernment_radar", {"discernment": curves(2.0, 3.0), "averages": AVERAGES})
     figure = drawn.figure
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     found = {(np.ravel(line.get_ydata()).tolist()[0], line.get_color()) for line in crosses}
@@ -244,7 +246,9 @@ def test_each_curve_of_the_radar_has_thresholds_of_its_own() -> None:
 
 
 def test_where_all_metrics_weigh_alike_there_is_one_curve() -> None:
-    figure = draw("discernment_radar", {"discernment": curves(2.0, 2.0)}).figure
+    figure = draw(
+        "discernment_radar", {"discernment": curves(2.0, 2.0), "averages": AVERAGES}
+    ).figure
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert {np.ravel(line.get_ydata()).tolist()[0] for line in crosses} == {0.8}
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
