@@ -202,13 +202,16 @@ class Bench:
             )
         return tuple(said)
 
-    def recipe(self, typed: Sequence[str], form: str) -> Recipe:
-        """A typed-in recipe, e.g. ("4567", "human"), as judges and weights."""
+    def recipe(self, typed: Sequence[str], form: str) -> Recipe | None:
+        """A typed-in recipe, e.g. ("4567", "human"), as judges and weights; None without data."""
         names = judges(typed[0])
-        return Recipe(names, tuple(self.weight(typed[1], judge, form) for judge in names))
+        if not all(name in self.judged(form) for name in names):
+            return None
+        weight = tuple(self.weight(typed[1], judge, form) for judge in names)
+        return None if np.isnan(weight).any() else Recipe(names, weight)
 
     def weight(self, rule: str, judge: str, form: str) -> float:
-        """Weight of a judge by a rule of recipes.yaml."""
+        """Weight of a judge by a rule of recipes.yaml; NaN where its exam was not released."""
         for transform in ("exp", "logit"):
             if rule.startswith(f"{transform}_"):
                 w = self.weight(rule.removeprefix(f"{transform}_"), judge, form)
@@ -227,15 +230,19 @@ class Bench:
             assert isinstance(misprints, dict)
             pertinent |= misprints
         if rule == "consistency":
-            return self.consistency[judge]
+            return self.consistency.get(judge, math.nan)
         if rule in ("pertinence", "strong_ra"):
-            return pertinent[judge]
-        exams = [self.consistency[judge], pertinent.get(judge), 1.0]  # who passed has P_s = 1
+            return pertinent.get(judge, math.nan)
+        exams = [self.consistency.get(judge), pertinent.get(judge), 1.0]  # who passed has P_s = 1
         known = [value for value in exams if value is not None]  # an exam not released is left out
         return sum(known) / len(known)
 
     def stated(self, method: str, form: str) -> Recipe | None:
-        """The recipe that the paper states for a method; None where it has none."""
+        """The recipe that the paper states for a method; None: it has none, or nobody passes."""
+        made = self._stated(method, form)
+        return made if made is not None and made.judges else None
+
+    def _stated(self, method: str, form: str) -> Recipe | None:
         everyone = [judge for judge in self.candidates if judge in self.judged(form)]
         if method == "PRE (w/o Filter)":
             return Recipe(tuple(everyone), (1.0,) * len(everyone))

@@ -227,10 +227,7 @@ def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") 
         typed = recipes()["ablation"].get(method, {}).get(bench.name)
     if typed is None and bench.name in recipes()["datasets"]:
         typed = recipes()["accuracy"].get(method, {}).get("usual", {}).get(form)
-    if typed is None:
-        return None
-    made = bench.recipe(typed, form)
-    return made if all(judge in bench.judged(form) for judge in made.judges) else None
+    return None if typed is None else bench.recipe(typed, form)
 
 
 def _released(bench: Bench, recipe: Recipe, form: str) -> Floats:

@@ -1,0 +1,81 @@
+"""The Auto-PRE tables of any clone: what is compared, what matches, and what each row counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.auto_pre import counting
+from experiments.auto_pre.printed import cause, numbers, read_printed
+from experiments.auto_pre.rows import Row
+from experiments.auto_pre.tables import main
+from experiments.command import point
+from judgelab.stats.intervals.estimate import Estimate
+from tests.tiny_auto_pre_clone import NF, write_clone
+
+
+@pytest.mark.parametrize(
+    ("value", "match"),
+    [(0.68098, False), (0.68094, True), (0.68085, True), (0.68084, False), (0.68095, True)],
+)
+def test_a_cell_matches_where_it_rounds_to_the_printed_digits(value: float, match: bool) -> None:
+    """Cut digits are no match; a number half-way rounds to either."""
+    assert Row("3", "x", "y", 0.6809, point(value, 1)).match is match
+
+
+def test_each_column_has_its_own_counts() -> None:
+    columns = (point(0.5, 10), Estimate(0.6, 0.5, 0.7, 8, 2), None)
+    row = Row("3", "x", "y", None, *columns)
+    assert (row.cells()["n"], row.cells()["unscored"]) == ("10/8/-", "0/2/-")
+    made = row.as_dict()
+    assert (made["released_n"], made["corrected_n"], made["stated_n"]) == (10, 8, None)
+    assert (made["corrected_unscored"], made["unscored"]) == (2, 2)
+    assert Row("3", "x", "y", None, point(1, 4), None, point(1, 4)).cells()["n"] == "4"
+
+
+def test_pairs_without_a_decision_are_unscored_not_gone() -> None:
+    truth = np.array([[1.0, -1.0, 0.0, np.nan], [1.0, 1.0, -1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    right = np.where((truth == 0) | np.isnan(truth), np.nan, 1.0)
+    right[1, 0] = right[2, :2] = np.nan
+    found = counting.share(right, truth, macro=False)
+    assert (found.n, found.unscored) == (6, 3)
+
+
+def test_what_is_printed_and_why_a_cell_is_missed() -> None:
+    printed = read_printed()
+    assert printed.accuracy("Auto-PRE", "NF_CATS", "pairwise") == 0.7821
+    assert printed.spearman("gpt-4", "DailyDialog", "100-level") == 0.4684
+    assert printed.bias("gpt-4", "XSum", "rate") == 83.64
+    value, passed = printed.ablation("Auto-PRE (P)", "XSum")
+    assert value == 0.7379 and passed is not None and numbers(passed) == "24567"
+    assert printed.pertinence("gpt4", "gpt-3.5-turbo")["chatglm_pro"] == 0.99
+    assert "cut" in str(cause("3", "deepseek-r1", "XSum/5-level"))
+    assert cause("3", "gpt-4", "XSum/5-level") is None
+
+
+def test_tables_need_nothing_but_a_clone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With other numbers than the authors', and without most of their judges."""
+    clone, out = write_clone(tmp_path / "Auto-PRE"), tmp_path / "rows.json"
+    lines = (clone / NF / "x_pointwise_5level_processed_gpt4.json").read_text().split("\n")
+    lines[:100] = ["nan"] * 100  # gpt-4 graded none of the first model's answers
+    (clone / NF / "x_pointwise_5level_processed_gpt4.json").write_text("\n".join(lines))
+    assert main(["--data", str(tmp_path), "--out", str(out)]) == 0
+    rows = {(r["table"], r["row"], r["column"]): r for r in json.loads(out.read_text())}
+    single = rows["3", "gpt-4", "XSum/pairwise"]
+    assert single["paper"] == 0.7369 and single["match"] is False and single["cause"] == "not known"
+    assert single["released"] > 0.99
+    graded = rows["3", "gpt-4", "NF_CATS/5-level"]
+    # of 19 pairs that people decide on most items six are with that model
+    assert graded["corrected_unscored"] >= 500 and graded["released_unscored"] == 0
+    assert graded["corrected_n"] + graded["corrected_unscored"] == graded["released_n"]
+    assert rows["3", "PandaLM", "XSum/pairwise"]["released"] is None
+    said = capsys.readouterr().out
+    assert "is not in this clone of github.com/cjj826/Auto-PRE" in said
+    assert "NO, gpt-4, XSum/pairwise: not known." in said
+    assert main(["--data", str(tmp_path / "nowhere"), "--out", str(out)]) == 1
+    assert "github.com/cjj826/Auto-PRE" in capsys.readouterr().err
