@@ -18,6 +18,7 @@ from judgelab.core.scores import measured
 from judgelab.exam.protocol import shown
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.stats.intervals.arrays import Floats
 
 Control = Literal["length", "random"]
 """``length`` prefers the longer answer. ``random`` flips a coin for each question; what it gets on
@@ -69,7 +70,9 @@ class ByScore:
         """The same: it reads no words."""
         return self
 
-    def _scores(self, panel: Panel, lm: EvaluationLM, seed: int) -> np.ndarray:
+    def _scores(self, panel: Panel, lm: EvaluationLM, seed: int) -> Floats:
+        if not panel.items:  # nothing was written for the exam, as in a dry run
+            return np.zeros((0, len(panel.agents)))
         data = self.mechanism.measure(panel, lm, seed=seed)
         return np.asarray(self.mechanism.score(data).agent.values, dtype=np.float64)
 

@@ -145,6 +145,9 @@ def test_different_lms_may_write_a_question_and_answer_it() -> None:
     assert paper.facts["writer"] == paper.facts["answerer"] == "scripted chat"
     used = exam.with_lms(lambda name, lm: ScriptedChat(lm.rule, identity=name))  # type: ignore[attr-defined]
     assert (used.writer.identity, used.answerer.identity) == ("writer", "answerer")
+    both = replace(exam, writer=None, answerer=None).helpers(NOBODY)
+    assert both == {"writer": NOBODY, "answerer": NOBODY}  # the run's writer
+    assert replace(PERTINENCE, answer="self").helpers(NOBODY) == PERTINENCE.helpers(NOBODY) == {}
     with pytest.raises(ConfigError, match="would write nothing: choose pertinence.question=lm"):
         replace(PERTINENCE, writer=writer)
 

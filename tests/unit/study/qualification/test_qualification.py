@@ -136,7 +136,7 @@ def test_other_ways_to_ask(run: Run) -> None:
         "study.self_confidence.by=words",
         "study.pertinence.question=lm",
         "study.pertinence.answer=self",
-        "+writer_lm={_target_: tests.scripted_judges.ScriptedJudge, rule: oracle}",
+        "study.pertinence.writer={_target_: tests.scripted_judges.ScriptedJudge, rule: writes}",
         "study.threshold=fixed",
         "study.family=[wordy]",
         items=12,
@@ -144,6 +144,7 @@ def test_other_ways_to_ask(run: Run) -> None:
     assert exam(found, "consistency")["one"]["value"] == 1.0  # wording does not move it
     assert exam(found, "consistency")["one"]["bar"] == 0.55
     assert exam(found, "pertinence")["oracle"]["value"] > 0.9
+    assert any("writer: scripted judge: writes" in note for note in found["notes"])
     assert exam(found, "self_confidence")["oracle"]["gap"] > 1  # levels
     bias = {row["name"]: row["value"] for row in found["by_name"]["bias"]}
     assert bias["longer"] == 1.0 and bias["oracle"] < 0.2 and bias["one"] == 0.0
