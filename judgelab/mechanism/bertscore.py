@@ -1,92 +1,117 @@
-"""BERTScore on sentences: greedy matching of their embeddings (GEM paper, appendix D.1)."""
+"""BERTScore: greedy matching of sentences (GEM paper, appendix D.1) or of tokens by embeddings."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.protocol import Definition, Mechanism, Reads, Subject
 from judgelab.mechanism.texts import judged_pairs, score_directed
 
+if TYPE_CHECKING:
+    from judgelab.scoring.embed import Embedder
+
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
+
+Units = tuple[NDArray[np.float64], NDArray[np.bool_]]
+"""Unit vectors of a text's parts [parts, dimensions], and which parts count in its mean."""
 
 
 @dataclass(frozen=True)
 class BertScore(Mechanism):
-    """How well the sentences of x and y match, by cosine of their embeddings.
+    """How well the parts of x and y match, by cosine of their embeddings.
 
-    precision = mean over sentences i of x of max_j cos(x_i, y_j), recall = mean over sentences j
-    of y of max_i cos(x_i, y_j), f1 = their harmonic mean. An agent's score is the mean over its
-    peers. BERTScore proper matches tokens; the GEM paper's code matches sentences.
+    precision = mean over parts i of x of max_j cos(x_i, y_j), recall = mean over parts j of y of
+    max_i cos(x_i, y_j), f1 = their harmonic mean. An agent's score is the mean over its peers.
+    The GEM paper's code matches sentences; BERTScore proper (Zhang et al. 2020) tokens in context:
+    there special tokens may be matched, but do not count in the means, and no idf weights and no
+    rescaling are used.
 
     Args:
-        model: an encoder whose mean-pooled states are embeddings: a folder, or a Hub id. The
-            paper's stella_en_400M_v5 needs code of its own repository, which is never run.
+        model: an encoder: a folder, or a Hub id. Pooling, dense layers and prompts are taken from
+            a folder that sentence-transformers wrote. The paper's stella_en_400M_v5 needs code of
+            its own repository, which is never run.
         revision: on the Hub, a commit, tag or branch.
+        level: match sentences or tokens.
         part: precision, recall or f1.
         query: put before each sentence of x, and of x only, for encoders that are asked so.
-        batch: sentences in one pass; changes the speed only.
+        prompt: a prompt that the encoder names, in place of ``query`` (the paper: s2s_query).
+        batch: sentences (texts) in one pass; changes the speed only.
         reads: which texts: raw, or preprocessed.
+
+    Raises:
+        ConfigError: ``query`` and ``prompt`` exclude each other, and both tokens.
     """
 
     model: str = "sentence-transformers/all-mpnet-base-v2"
     revision: str | None = None
+    level: Literal["sentence", "token"] = "sentence"
     part: Literal["precision", "recall", "f1"] = "f1"
     query: str = ""
+    prompt: str | None = None
     batch: Count = 64
     reads: Reads = "raw"
     name: ClassVar[str] = "bertscore"
     measurement: ClassVar[str] = "text"
     subject: ClassVar[Subject] = "pair"
 
+    def __post_init__(self) -> None:
+        asked = [bool(self.query), self.prompt is not None, self.level == "token"]
+        if sum(asked) > 1:
+            raise ConfigError(
+                "mechanism.query, mechanism.prompt and mechanism.level=token exclude each other: "
+                "a prompt is put before sentences."
+            )
+
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no sentence.
+        """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no part.
 
         Raises:
-            ConfigError: the encoder is not to be had or cannot be loaded; without any sentence
-                to embed it is not asked for.
+            ConfigError: the encoder is not to be had or cannot be loaded; without any text to
+                embed it is not asked for.
         """
         judged = judged_pairs(panel)
-        split = [[sentences(text) for text in row] for row in panel.texts]
-        asked = {
-            prefix + sentence
-            for row in split
-            for prefix, side in ((self.query, judged.any(axis=1)), ("", judged.any(axis=0)))
-            for j in np.flatnonzero(side)
-            for sentence in row[j]
-        }
-        place = {sentence: k for k, sentence in enumerate(sorted(asked))}
-        vectors, attrs = self._embedded(list(place))
+        sides = (np.flatnonzero(judged.any(axis=1)), np.flatnonzero(judged.any(axis=0)))
+        texts = [[(row[j] or "").strip() for row in panel.texts for j in side] for side in sides]
+        (left, right), attrs = self._units(*({text for text in one if text} for one in texts))
         shape = (len(panel.items), *judged.shape)
         precision, recall = np.full(shape, np.nan), np.full(shape, np.nan)
-        for k, row in enumerate(split):
+        for k, row in enumerate(panel.texts):
             for i, j in np.argwhere(judged):
-                if row[i] and row[j]:
-                    x = vectors[[place[self.query + sentence] for sentence in row[i]]]
-                    y = vectors[[place[sentence] for sentence in row[j]]]
-                    precision[k, i, j], recall[k, i, j] = greedy(x, y)
+                x, y = (row[i] or "").strip(), (row[j] or "").strip()
+                if x and y:
+                    precision[k, i, j], recall[k, i, j] = greedy(left[x], right[y])
         pair = ("item", "agent", "peer")
         data = measured(panel, precision=(pair, precision), recall=(pair, recall))
         return data.assign_attrs(attrs)
 
-    def _embedded(self, texts: list[str]) -> tuple[NDArray[np.float64], dict[str, str]]:
-        """Vectors, and the encoder's name; without a text no encoder is loaded."""
-        if not texts:
-            return np.zeros((0, 1)), {}
+    def _units(
+        self, judged: set[str], references: set[str]
+    ) -> tuple[tuple[dict[str, Units], dict[str, Units]], dict[str, str]]:
+        """Text -> its parts, for both sides; and the encoder's name. No text, no encoder."""
+        if not judged and not references:
+            return ({}, {}), {}
         from judgelab.scoring.embed import Embedder
 
         embedder = Embedder(self.model, self.revision, self.batch, owner="mechanism")
-        return embedder.embed(texts), {"encoder": embedder.name}
+        attrs = {"encoder": embedder.name}
+        if self.level == "token":
+            every = sorted(judged | references)
+            units = dict(zip(every, embedder.tokens(every), strict=True))
+            return (units, units), attrs
+        query = self.query if self.prompt is None else embedder.prompt(self.prompt)
+        return (_split(embedder, judged, query), _split(embedder, references, "")), attrs
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition; f1 is NaN where precision + recall is not positive."""
@@ -101,7 +126,19 @@ def sentences(text: str | None) -> list[str]:
     return [part for part in STOP.split((text or "").strip()) if part]
 
 
-def greedy(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Precision and recall of unit vectors [sentences, dimensions]."""
-    cosine = x @ y.T
-    return float(cosine.max(axis=1).mean()), float(cosine.max(axis=0).mean())
+def _split(embedder: Embedder, texts: set[str], query: str) -> dict[str, Units]:
+    """The sentences of every text, each embedded once."""
+    asked = sorted({query + part for text in texts for part in sentences(text)})
+    if not asked:
+        return {}
+    vectors = dict(zip(asked, embedder.embed(asked), strict=True))
+    stacked = {text: np.stack([vectors[query + s] for s in sentences(text)]) for text in texts}
+    return {text: (found, np.ones(len(found), dtype=np.bool_)) for text, found in stacked.items()}
+
+
+def greedy(x: Units, y: Units) -> tuple[float, float]:
+    """Precision and recall; NaN where nothing of a text counts."""
+    cosine, (mine, theirs) = x[0] @ y[0].T, (x[1], y[1])
+    if not mine.any() or not theirs.any():
+        return float("nan"), float("nan")
+    return float(cosine.max(axis=1)[mine].mean()), float(cosine.max(axis=0)[theirs].mean())

@@ -1,10 +1,13 @@
-"""BLEU against the human reference, or against peers' texts (sacrebleu)."""
+"""BLEU against the human reference, or against peers' texts (sacrebleu, or NLTK's)."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cache
+from typing import ClassVar, Literal
 
+from judgelab.core.sentences import sentences
 from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
@@ -17,19 +20,42 @@ class Bleu(ReferenceMechanism):
     (exponential smoothing, effective order) is what an item-level study can use.
 
     Where no item of the panel has a reference, a text is scored against its peers' texts: the
-    reference agents, or all others (GEM paper; its code is NLTK's sentence BLEU on NLTK's tokens
-    without smoothing, which is practically 0 for two texts that share no run of four words).
+    reference agents, or all others. The GEM paper's code is NLTK's sentence BLEU on NLTK's tokens
+    without smoothing, which is practically 0 for two texts that share no run of four words.
 
     Args:
+        by: sacrebleu, or nltk as in that code. NLTK's tokens need sentences: its own splitter wants
+            a download, so ours is used.
         reads: which texts: raw, or preprocessed.
     """
 
+    by: Literal["sacrebleu", "nltk"] = "sacrebleu"
     reads: Reads = "raw"
     name: ClassVar[str] = "bleu"
 
     def comparison(self) -> Compare:
-        """Sentence BLEU / 100."""
+        """Sentence BLEU / 100, or NLTK's in [0, 1]."""
+        if self.by == "nltk":
+            return _nltk()
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)
         return lambda text, reference: float(metric.sentence_score(text, [reference]).score) / 100
+
+
+def _nltk() -> Compare:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+    from nltk.translate.bleu_score import sentence_bleu
+
+    tokenizer = NLTKWordTokenizer()
+
+    @cache
+    def words(text: str) -> list[str]:
+        return [word for sentence in sentences(text) for word in tokenizer.tokenize(sentence)]
+
+    def compare(text: str, reference: str) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of orders without a common run, which count as 1e-308
+            return float(sentence_bleu([words(reference)], words(text)))
+
+    return compare

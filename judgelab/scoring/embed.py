@@ -1,23 +1,31 @@
-"""Texts as vectors: the mean of an encoder's last hidden states."""
+"""Texts as vectors: an encoder's last hidden states, pooled as its folder says, or by token."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, did_you_mean, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer, resolve_device, resolve_dtype
+from judgelab.scoring.pooling import Head, read_head, read_prompts
 from judgelab.scoring.source import fetch_weights, find
+
+if TYPE_CHECKING:
+    import torch
+
+Vectors = NDArray[np.float64]
 
 
 class Embedder:
-    """An encoder of the transformers library with mean pooling over a text's tokens.
+    """An encoder of the transformers library, with the pooling and dense layers of its folder.
 
-    Texts longer than the model's positions are cut there; ``batch`` texts go in one pass. Of the
-    other arguments, and of what is raised, see ``source.find`` and ``load.load_encoder``.
+    A folder that sentence-transformers wrote says how states are pooled and which layers follow
+    (``modules.json``); one without is pooled by the mean over a text's tokens. Texts longer than
+    the model's positions are cut there; ``batch`` texts go in one pass. Of the other arguments,
+    and of what is raised, see ``source.find``, ``load.load_encoder`` and ``pooling.read_head``.
     """
 
     def __init__(
@@ -27,8 +35,10 @@ class Embedder:
         source = fetch_weights(model, find(model, revision, owner=owner), owner)
         form = Form(resolve_dtype("auto", source.folder), "none", resolve_device(None))
         self.name, self.batch = source.name, batch
+        self._folder, self._owner = source.folder, owner
         self._tokenizer = load_tokenizer(source.folder)
         self._model = load_encoder(source.folder, form)
+        self._head: Head = read_head(source.folder, f"{owner}.model={model!r}")
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         if self._tokenizer.pad_token is None:
@@ -36,26 +46,71 @@ class Embedder:
         positions = getattr(self._model.config, "max_position_embeddings", None)
         self._longest = min(self._tokenizer.model_max_length, positions or 1 << 30)
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def prompt(self, name: str) -> str:
+        """The text of a prompt that the encoder's folder names.
+
+        Raises:
+            ConfigError: it names no such prompt.
+        """
+        known = read_prompts(self._folder)
+        if name not in known:
+            said = f"its prompts are {', '.join(known)}" if known else "it has no prompts"
+            hint = did_you_mean(name, list(known))
+            raise ConfigError(f"{self._owner}.prompt={name!r}: {said}.{hint}")
+        return known[name]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """[texts, dimensions] vectors of length 1, so that a product is a cosine."""
+
+        def pooled(states: torch.Tensor, attended: torch.Tensor, _: Any) -> Iterator[Vectors]:
+            yield from _unit(self._head(states, attended)).cpu().numpy()
+
+        return np.array(self._in_batches(texts, pooled), dtype=np.float64)
+
+    def tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, NDArray[np.bool_]]]:
+        """For each text the vectors of its tokens, of length 1, and which are not special tokens.
+
+        The last hidden states, without the folder's pooling.
+        """
+
+        def apart(
+            states: torch.Tensor, attended: torch.Tensor, special: Any
+        ) -> Iterator[tuple[Vectors, NDArray[np.bool_]]]:
+            for one, mask, marks in zip(_unit(states), attended.bool(), special, strict=True):
+                yield one[mask].cpu().numpy(), ~marks.bool()[mask.cpu()].numpy()
+
+        return self._in_batches(texts, apart)
+
+    def _in_batches(self, texts: Sequence[str], read: Callable[..., Iterator[Any]]) -> list[Any]:
+        """What ``read`` makes of states, attention and special tokens; texts of like length go
+        together."""
         import torch
 
         order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), texts[i]))
-        vectors: list[NDArray[np.float64]] = []
+        found: list[Any] = [None] * len(texts)
         with torch.inference_mode():
             for start in range(0, len(order), self.batch):
-                vectors.append(self._pool([texts[i] for i in order[start : start + self.batch]]))
-        found = np.concatenate(vectors)
-        return np.asarray(found[np.argsort(order)])
+                places = order[start : start + self.batch]
+                parts = read(*self._states([texts[i] for i in places]))
+                for place, part in zip(places, parts, strict=True):
+                    found[place] = part
+        return found
 
-    def _pool(self, texts: list[str]) -> NDArray[np.float64]:
+    def _states(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor, Any]:
         encoded: Any = self._tokenizer(
-            texts, padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=self._longest,
+            return_tensors="pt",
+            return_special_tokens_mask=True,
         )
         device = self._model.device
         ids, attended = encoded["input_ids"].to(device), encoded["attention_mask"].to(device)
         states = self._model(input_ids=ids, attention_mask=attended).last_hidden_state.double()
-        mask = attended.unsqueeze(-1).double()
-        mean = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
-        norm = mean.norm(dim=-1, keepdim=True).clamp(min=1e-12)
-        return np.asarray((mean / norm).cpu().numpy(), dtype=np.float64)
+        return states, attended, encoded["special_tokens_mask"]
+
+
+def _unit(vectors: torch.Tensor) -> torch.Tensor:
+    scaled: torch.Tensor = vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=1e-12)
+    return scaled

@@ -14,6 +14,8 @@ from judgelab.store.network import HubError, hub_folder
 
 DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
 WEIGHTS = "*.safetensors"
+MODULES = "[0-9]*_*"
+"""Folders of what sentence-transformers puts after an encoder: 1_Pooling, 2_Dense, ..."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,13 @@ def find_tokenizer(model: str) -> ModelSource:
 
 
 def digest(folder: Path, patterns: Sequence[str] = (*DESCRIPTION, WEIGHTS)) -> str:
-    """Hash of all files in a model folder that can change an answer."""
+    """Hash of all files in a model folder that can change an answer, an encoder's modules too."""
     total = hashlib.sha256()
-    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    places = [place for pattern in patterns for place in (pattern, f"{MODULES}/{pattern}")]
+    files = {file for place in places for file in folder.glob(place)}
     for file in sorted(files):
         with file.open("rb") as stream:
-            total.update(f"{file.name} ".encode())
+            total.update(f"{file.relative_to(folder).as_posix()} ".encode())
             total.update(hashlib.file_digest(stream, "sha256").digest())
     return total.hexdigest()[:16]
 

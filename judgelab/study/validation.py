@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.bounds import Count
+from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Row, Table, Value
@@ -19,7 +19,11 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
-from judgelab.stats.discrimination.standardized import standardized_mean_difference, verdict
+from judgelab.stats.discrimination.standardized import (
+    MARGIN,
+    standardized_mean_difference,
+    verdict,
+)
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
@@ -74,11 +78,14 @@ class Validation(Study):
             items, whose rows belong together; paper: paired normal interval over rows, 1.96
             standard errors; released: 1.645, which is what the printed intervals match.
         references: agents to be held against; null: those the data marks.
+        margin: a change of d up to this counts as none (corrected; other definitions take every
+            change that is not significant for none).
         bootstrap: sign flips behind the p value; under paper|released also resamples of the items.
     """
 
     definition: Definition = "corrected"
     references: Sequence[str] | None = None
+    margin: Positive = MARGIN
     bootstrap: Count = 2000
 
     def ask(self, context: Context) -> None:
@@ -95,7 +102,7 @@ class Validation(Study):
         states = score_panels(context, self._panels(context), self.definition, pairs=True)
         rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
         change = self._change(rows, context.seed) if len(states) > 1 else None
-        word = "" if change is None else verdict(context.attack.expects, change)
+        word = "" if change is None else verdict(context.attack.expects, change, self._margin)
         how = (self.definition, self.bootstrap, context.seed)
         human = _human_correlations(states["clean"], *how)
         made = [
@@ -114,6 +121,15 @@ class Validation(Study):
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )
+
+    @property
+    def _margin(self) -> float | None:
+        return self.margin if self.definition == "corrected" else None
+
+    @property
+    def _as_none(self) -> str:
+        """What counts as no change, in words."""
+        return "" if self._margin is None else f"; a change up to {self._margin:g} counts as none"
 
     def _panels(self, context: Context) -> dict[str, Panel]:
         panels = context.panels(self.references, spare_references=True)
@@ -181,10 +197,12 @@ class Validation(Study):
         yield from sources(context, clean, states.get("attacked", states["clean"]).panel)
         if change is not None:
             wanted = "fall" if context.attack.expects == "fall" else "not rise"
+            name = context.mechanism.name
+            found = f"whether {name} does is open" if word == "undecided" else f"{name} {word}"
             yield (
                 f"Under {context.attack.name} the score of an honest metric should {wanted}: "
-                f"{context.mechanism.name} {word} (d {change.value:.3f} [{change.low:.3f}, "
-                f"{change.high:.3f}], {INTERVALS[self.definition]})."
+                f"{found} (d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}], "
+                f"{INTERVALS[self.definition]}{self._as_none})."
             )
 
 

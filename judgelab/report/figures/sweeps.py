@@ -26,6 +26,7 @@ COMPRESSION = {
 HONEST = {"falls", "does not rise"}
 AXIS = "d, attacked minus clean"
 AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
+UNDECIDED = Mark(style.MUTED, "s", hollow=True)
 
 
 def points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
@@ -84,11 +85,11 @@ def attacks(tables: Tables) -> Drawn:
         wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
         side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
         side.set_xlabel(AXIS)
-    keys = [style.key(AS_HONEST, "as an honest metric does"), style.key(OTHERWISE, "not")]
-    style.legend(figure, keys)
+    marks = {"as an honest metric does": AS_HONEST, "not": OTHERWISE, "undecided": UNDECIDED}
+    style.legend(figure, [style.key(mark, name) for name, mark in marks.items()])
     said = (
         "Filled: the metric did what an honest one does under this attack (its interval lies below "
-        "0, or not wholly above it); hollow: it did not. Lines are 95 % intervals."
+        "0, or below what counts as no rise); hollow: it did not. Lines are 95 % intervals."
     )
     return Drawn("Metrics by attacks", figure, style.with_n(said, cells, "rows"))
 
@@ -168,6 +169,8 @@ def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
 
 
 def _honest(row: dict[str, Any]) -> Mark:
+    if row.get("verdict") == "undecided":
+        return UNDECIDED
     return AS_HONEST if row.get("verdict") in HONEST else OTHERWISE
 
 

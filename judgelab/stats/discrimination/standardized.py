@@ -86,12 +86,24 @@ def standardized_mean_difference(
     return Estimate(d, low, high, n, unscored, p, clusters)
 
 
-def verdict(expects: Literal["fall", "no_rise"], estimate: Estimate) -> Verdict:
+MARGIN = 0.1
+"""A change of d up to this counts as none: half of what is called a small effect."""
+
+
+def verdict(
+    expects: Literal["fall", "no_rise"], estimate: Estimate, margin: float | None = MARGIN
+) -> Verdict:
     """What a change did, held against what an honest metric does (GEM paper, Tables 2 to 4).
 
-    Under a degradation (``fall``) "falls" where the interval lies wholly below 0; under a
-    manipulation (``no_rise``) "rises" where it lies wholly above 0. "undecided" without an
-    interval, and with an estimate from fewer than ``FEWEST`` items, by any definition.
+    Under a degradation (``fall``) "falls" where the interval lies wholly below 0, "does not fall"
+    where it lies wholly above -margin; under a manipulation (``no_rise``) "does not rise" where it
+    lies wholly below the margin, else "rises" where it lies wholly above 0. That nothing happened
+    is a claim of its own: an interval that allows both is "undecided". So is one from fewer than
+    ``FEWEST`` items, and a missing one.
+
+    Args:
+        margin: in d; None: as the paper words it, where a change that is not significant counts
+            as none.
     """
     if expects not in ("fall", "no_rise"):
         raise ValueError(f"An attack expects 'fall' or 'no_rise', got {expects!r}.")
@@ -99,8 +111,14 @@ def verdict(expects: Literal["fall", "no_rise"], estimate: Estimate) -> Verdict:
     if few or np.isnan(estimate.low) or np.isnan(estimate.high):
         return "undecided"
     if expects == "fall":
-        return "falls" if estimate.high < 0 else "does not fall"
-    return "rises" if estimate.low > 0 else "does not rise"
+        if estimate.high < 0:
+            return "falls"
+        return "does not fall" if margin is None or estimate.low > -margin else "undecided"
+    if margin is not None and estimate.high < margin:
+        return "does not rise"
+    if estimate.low > 0:
+        return "rises"
+    return "does not rise" if margin is None else "undecided"
 
 
 def _items(cluster: ArrayLike, known: NDArray[np.bool_]) -> NDArray[np.intp]:

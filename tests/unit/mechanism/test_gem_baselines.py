@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.rouge import Rouge
+from judgelab.scoring.embed import Embedder
+from judgelab.scoring.source import digest
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("second_opinion.txt")
@@ -165,6 +169,98 @@ def test_bertscore_query_goes_before_the_judged_text_only(encoder: Path) -> None
     assert float(asked["precision"].values[0, 1, 0]) < 0.999
 
 
+def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
+    """By hand from transformers' own states: special tokens are matched, but do not count."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    y, x = "The proof is short.", "Few data and a long proof"
+    panel = panel_of([[y, x]], ("Other", "Faithful"))
+    found = BertScore(model=str(encoder), level="token", batch=1).measure(panel, NOBODY, seed=0)
+    tokens, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder)
+
+    def states(text: str) -> tuple[torch.Tensor, torch.Tensor]:
+        read = tokens(text, return_tensors="pt", return_special_tokens_mask=True)
+        special = read.pop("special_tokens_mask")[0].bool()
+        with torch.inference_mode():
+            read.pop("token_type_ids", None)
+            one = model(**read).last_hidden_state[0].double()
+        return one / one.norm(dim=-1, keepdim=True), ~special
+
+    (a, mine), (b, theirs) = states(x), states(y)
+    cosine = a @ b.T
+    assert float(found["precision"].values[0, 1, 0]) == pytest.approx(
+        float(cosine.max(1).values[mine].mean()), abs=1e-6
+    )
+    assert float(found["recall"].values[0, 1, 0]) == pytest.approx(
+        float(cosine.max(0).values[theirs].mean()), abs=1e-6
+    )
+    with pytest.raises(ConfigError, match="exclude each other"):
+        BertScore(level="token", query="x")
+
+
+def test_an_encoders_folder_says_pooling_dense_layers_and_prompts(
+    encoder: Path, tmp_path: Path
+) -> None:
+    """As sentence-transformers writes them; the vector by hand is the embedder's."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = tmp_path / "asked"
+    shutil.copytree(encoder, folder)
+    weight, bias = torch.randn(6, 32), torch.randn(6)
+    files: dict[str, object] = {
+        "modules.json": [
+            {"path": "", "type": "sentence_transformers.models.Transformer"},
+            {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+            {"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+        ],
+        "1_Pooling/config.json": {
+            "pooling_mode_cls_token": True,
+            "pooling_mode_mean_tokens": False,
+        },
+        "2_Dense/config.json": {"activation_function": "torch.nn.modules.activation.Tanh"},
+        "config_sentence_transformers.json": {"prompts": {"s2s_query": "Find the like: "}},
+    }
+    for name, held in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(held))
+    before = digest(folder)
+    save_file({"linear.weight": weight, "linear.bias": bias}, folder / "2_Dense/model.safetensors")
+    assert digest(folder) != before, "a dense layer is part of the encoder's name"
+    found = Embedder(str(folder), None, 4).embed(["a short text", "another, rather longer one"])
+    tokens, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder)
+    with torch.inference_mode():
+        ids = tokens("a short text", return_tensors="pt")["input_ids"]
+        first = model(input_ids=ids).last_hidden_state[0, 0]
+        vector = torch.tanh(weight.double() @ first.double() + bias.double())
+    np.testing.assert_allclose(found[0], (vector / vector.norm()).numpy(), atol=1e-6)
+    panel = panel_of([["The proof is short.", "The proof is short."]], ("Other", "Faithful"))
+    named, said = (
+        BertScore(model=str(folder), **how).measure(panel, NOBODY, seed=0)["precision"]
+        for how in ({"prompt": "s2s_query"}, {"query": "Find the like: "})
+    )
+    np.testing.assert_array_equal(named, said)
+    with pytest.raises(ConfigError, match="its prompts are s2s_query.* Did you mean 's2s_query'"):
+        BertScore(model=str(folder), prompt="s2s_qury").measure(panel, NOBODY, seed=0)
+    (folder / "1_Pooling/config.json").write_text('{"pooling_mode": "weighted"}')
+    with pytest.raises(ConfigError, match="pooling weighted cannot be used"):
+        Embedder(str(folder), None, 4)
+
+
+def test_bleu_as_nltk_counts_it() -> None:
+    from nltk.translate.bleu_score import sentence_bleu
+
+    x, y = "The proof is short and clear. Data are few.", "The proof is short and dull. Few data."
+    panel = panel_of([[y, x, "Nothing alike"]], ("Other", "Faithful", "Style"))
+    found = Bleu(by="nltk").measure(panel, NOBODY, seed=0)["directed"].values[0, 1:, 0]
+    words = ["The", "proof", "is", "short", "and", "clear", ".", "Data", "are", "few", "."]
+    against = ["The", "proof", "is", "short", "and", "dull", ".", "Few", "data", "."]
+    assert found[0] == pytest.approx(sentence_bleu([against], words)) and found[0] > 0.3
+    assert found[1] == pytest.approx(0, abs=1e-70)
+
+
 def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path) -> None:
     panel = panel_of([["a.", "b."]])
     with pytest.raises(ConfigError, match=r"mechanism\.model='.*/nothing' is no folder"):
@@ -176,7 +272,11 @@ def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path)
 
 def test_greedy_precision_and_recall_by_hand() -> None:
     x, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.6, 0.8], [1.0, 0.0]])
-    assert greedy(x, y) == pytest.approx(((1 + 0.8) / 2, (1 + 0.8 + 1) / 3))
+    every = np.ones(2, dtype=np.bool_), np.ones(3, dtype=np.bool_)
+    assert greedy((x, every[0]), (y, every[1])) == pytest.approx(((1 + 0.8) / 2, (1 + 0.8 + 1) / 3))
+    some = np.array([True, False]), np.array([False, True, False])
+    assert greedy((x, some[0]), (y, some[1])) == pytest.approx((1.0, 0.8))
+    assert np.isnan(greedy((x, ~every[0]), (y, every[1]))).all()
     assert sentences("Good. Really?  Yes!\nno stop 3.5 here") == [
         "Good.",
         "Really?",

@@ -170,9 +170,11 @@ class TestStandardizedMeanDifference:
         ("low", "high", "fall", "no_rise"),
         [
             (-0.3, -0.1, "falls", "does not rise"),
-            (-0.3, 0.0, "does not fall", "does not rise"),
-            (-0.1, 0.1, "does not fall", "does not rise"),
-            (0.1, 0.3, "does not fall", "rises"),
+            (-0.3, 0.0, "undecided", "does not rise"),
+            (-0.2, 0.2, "undecided", "undecided"),
+            (-0.09, 0.09, "does not fall", "does not rise"),
+            (0.01, 0.09, "does not fall", "does not rise"),
+            (0.01, 0.3, "does not fall", "rises"),
             (math.nan, math.nan, "undecided", "undecided"),
         ],
     )
@@ -180,6 +182,8 @@ class TestStandardizedMeanDifference:
         estimate = Estimate((low + high) / 2, low, high, 10)
         assert verdict("fall", estimate) == fall
         assert verdict("no_rise", estimate) == no_rise
+        printed = verdict("fall", estimate, None), verdict("no_rise", estimate, None)
+        assert ("undecided" in printed) == math.isnan(low), "the paper knows no third answer"
         with pytest.raises(ValueError, match="expects"):
             verdict("rise", estimate)  # type: ignore[arg-type]
 
