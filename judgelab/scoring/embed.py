@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer, resolve_device, resolve_dtype
-from judgelab.scoring.pooling import Head, read_head, read_prompts
+from judgelab.scoring.pooling import EncoderHead, read_head, read_prompts
 from judgelab.scoring.source import fetch_weights, find
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Embedder:
         self._folder, self._owner = source.folder, owner
         self._tokenizer = load_tokenizer(source.folder)
         self._model = load_encoder(source.folder, form)
-        self._head: Head = read_head(source.folder, f"{owner}.model={model!r}")
+        self._head: EncoderHead = read_head(source.folder, f"{owner}.model={model!r}")
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         if self._tokenizer.pad_token is None:

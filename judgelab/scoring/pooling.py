@@ -22,7 +22,7 @@ ACTIVATIONS = {
 
 
 @dataclass(frozen=True)
-class Head:
+class EncoderHead:
     """From states [texts, tokens, dimensions] and attention [texts, tokens] to vectors.
 
     Attributes:
@@ -41,7 +41,7 @@ class Head:
         return pooled
 
 
-def read_head(folder: Path, what: str) -> Head:
+def read_head(folder: Path, what: str) -> EncoderHead:
     """The head that ``modules.json`` describes; the mean of the tokens without that file.
 
     Raises:
@@ -49,7 +49,7 @@ def read_head(folder: Path, what: str) -> Head:
     """
     listed = folder / "modules.json"
     if not listed.is_file():
-        return Head()
+        return EncoderHead()
     pooling, layers = "mean", []
     for module in _read(listed):
         kind, place = str(module["type"]).rsplit(".", 1)[-1], folder / str(module["path"])
@@ -59,7 +59,7 @@ def read_head(folder: Path, what: str) -> Head:
             layers.append(_dense(place, what))
         elif kind not in ("Transformer", "Normalize"):
             raise ConfigError(f"{what}: its module {kind} cannot be used here.")
-    return Head(pooling, tuple(layers))
+    return EncoderHead(pooling, tuple(layers))
 
 
 def read_prompts(folder: Path) -> Mapping[str, str]:
