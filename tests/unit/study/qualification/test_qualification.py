@@ -213,7 +213,8 @@ def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path
     of one that passes nothing more."""
     prices = tmp_path / "own.yaml"
     prices.write_text("{currency: USD, tokens_per_call: 1, judges: {one: 1000000, oracle: 3e6}}")
-    found = run(f"study.prices={prices}", items=6)
+    methods = "study.methods={fair: [one, oracle], lone: [oracle]}"
+    found = run(f"study.prices={prices}", methods, items=6)
     pools = {row["name"]: row for row in found["by_name"]["pools"]}
     failed = pools["one"]["cost"]
     assert pools["C"]["exam_cost"] == failed > 0
@@ -223,6 +224,10 @@ def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path
     assert pools["C+P"]["exam_cost"] == pytest.approx(failed + exam)
     assert pools["C+P+S"]["cost"] > pools["C+P"]["cost"]
     assert found["summary"]["pool/cost"] == pools["C+P+S"]["cost"]
+    lone, fair = pools["lone"], pools["fair"]
+    assert (lone["kind"], lone["cost"], lone["exam_cost"]) == ("method", pools["oracle"]["cost"], 0)
+    assert fair["value"] == pools["oracle"]["value"]
+    assert fair["cost"] == pytest.approx(pools["C+P+S"]["cost"])  # the third is free
 
 
 def test_unknown_costs_are_not_nothing(run: Run) -> None:
@@ -294,6 +299,7 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
         (["study.family=[nobody]"], "no agent is called 'nobody'"),
         (["study.prices=nowhere.yaml"], "cannot be read"),
         (["study.human_bar=1.5"], "study.human_bar=1.5 must be below 1"),
+        (["study.methods={x: [orcale]}"], "no judge is called 'orcale'. Did you mean 'oracle'"),
         (["study.annotation_cost=-1"], "study.annotation_cost=-1 must be at least 0"),
         (["study.recorded=[gpt-4]"], "judges of evaluation_lm=replay"),
     ],
