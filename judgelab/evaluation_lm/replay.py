@@ -169,7 +169,8 @@ class Replay(EvaluationLM):
         if cells is None:
             raise DataError(f"The release holds no {measurement} scores of {domain.key}.")
         rows = _rows(panel, domain.ids(measurement))
-        values, failed = _take(cells, rows), np.nan_to_num(_take(domain.failed(measurement), rows))
+        lost = domain.failed(measurement).astype(np.float64)
+        values, failed = _take(cells, rows), np.nan_to_num(_take(lost, rows))
         asked = int(np.isfinite(values).sum())
         scored, done = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows))
         if self.incomplete == "unscored":

@@ -79,9 +79,8 @@ def _effect(
     agents = data.sizes["agent"]
     size = agents * agents
     probe = data.drop_vars([DONE, HIDDEN]).isel(item=np.zeros(1 + size, dtype=np.int64))
-    cells = np.zeros((1 + size, size))
-    cells[1 + np.arange(size), np.arange(size)] = 1.0
-    cells = cells.reshape(-1, agents, agents)
+    units = np.concatenate([np.zeros((1, size)), np.eye(size)])
+    cells = units.reshape(-1, agents, agents)
     cells[:, np.arange(agents), np.arange(agents)] = np.nan
     probe = probe.assign_coords(item=[str(k) for k in range(1 + size)])
     probe = probe.assign({name: (data[name].dims, cells)})
