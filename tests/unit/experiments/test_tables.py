@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from experiments import tables
+from experiments.command import point
 from experiments.gem.spreadsheet import read_rows
 from experiments.gem.tables import main as gem
+from experiments.peer_prediction.rows import Row, Table, summary
 from experiments.ranking_confidence.tables import main as ranking
 from judgelab.core.errors import DataError
 from judgelab.dataset.gem_released import GemReleased
@@ -133,3 +135,16 @@ def test_a_spreadsheet_without_its_library(tmp_path: Path) -> None:
     (tmp_path / "c.xlsx").write_bytes(io.BytesIO(b"no zip").read())
     with pytest.raises(DataError, match="fetch it again"):
         read_rows(tmp_path / "c.xlsx")
+
+
+def test_cells_that_do_not_match_have_their_cause() -> None:
+    def row(table: str, name: str, paper: float, found: float) -> Row:
+        return Row(table, name, "MI", paper, point(found, 30, 2), digits=2)
+
+    made = Table("2", "t", (row("2", "a", 0.13, 0.134), row("2", "b", 0.13, 0.136),
+                            row("3", "a", 0.5, 0.4), row("3", "b", 0.68, 0.6749)))  # fmt: skip
+    said = summary([made], [{"table": "2", "row": "b", "cause": "another run"}])
+    assert said.startswith("1 of 4 comparable cells round to the printed digit (2: 1/2, 3: 0/2).")
+    assert "1 not: Table 2: another run." in said
+    assert "1 not: Table 3, a, MI: no cause is known." in said
+    assert (made.rows[0].as_dict()["released_n"], made.rows[0].cells()["n released"]) == (30, "30")
