@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 CriticName = Literal["auto", "chat", "likelihood"]
 Estimator = Literal["graded", "binary"]
 ACCEPT = 1.0  # the binary test accepts a pair only on the label "significant gain"
+
+
+@runtime_checkable
+class SourceTest(Protocol):
+    """A mechanism that tests whether two texts share a source."""
+
+    def tests(self, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+        """What the test says of same-source pairs, and of independent ones, in [0, 1]."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,93 @@
+"""study=ceiling: what could be certified, beside what is estimated."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from judgelab.attack.repetition import Repetition
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.prompt import Prompt
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.mi import Mi
+from judgelab.mechanism.tvd_mi import TvdMi
+from judgelab.study.ceiling import Ceiling
+from tests.scripted import ScriptedChat, ScriptedLogProb
+from tests.unit.study.discernment.discernment_context import rows
+from tests.unit.study.discrimination.discrimination_context import better, context
+
+ITEMS = 12
+
+
+def same(request: ChatRequest) -> str:
+    """A critic that knows the item by its number, but not of the worst agent."""
+    read = re.findall(r"quality (\d) of (\d+)", request.messages[0].content)
+    alike = len({item for _, item in read}) == 1 and "6" not in {quality for quality, _ in read}
+    return "[[Significant Gain]]" if alike else "[[No Gain]]"
+
+
+def test_a_critic_stands_below_the_ceiling_of_tvd(tmp_path: Path) -> None:
+    mechanism = TvdMi(Prompt("tvd_mi.txt"))
+    made = Ceiling().run(context(tmp_path, mechanism, ScriptedChat(same)))
+    size = 2 * 20 * ITEMS**2
+    ceilings = {r["f"]: r for r in next(t for t in made.tables if t.name == "ceiling").rows
+                if r["what"] == "critic's grades"}  # fmt: skip
+    assert ceilings["tvd"]["ceiling"] == pytest.approx(1 - 1 / size)
+    assert ceilings["kl"]["ceiling"] == pytest.approx(math.log(size))
+    assert ceilings["tvd"]["value"] == pytest.approx(0.5)  # pairs without the worst agent
+    assert math.isinf(made.summary["critic's grades/kl"])  # type: ignore[arg-type]
+    assert "no finite value" in str(ceilings["kl"]["remark"])
+    counts = rows(made, "counts", "what")["same source"]
+    assert (counts["true_positive"], counts["false_positive"]) == (6 * ITEMS, 0)
+
+
+def test_mutual_information_may_be_above_what_can_be_certified(tmp_path: Path) -> None:
+    lm = ScriptedLogProb(lambda context, target: -50.0 if len(context) < 20 else -10.0)
+    made = Ceiling().run(context(tmp_path, Mi(), lm))
+    assert made.summary["pointwise MI of texts/kl"] == pytest.approx(40)
+    assert made.notes[0].endswith("estimated by: pointwise MI of texts (kl).")
+
+
+def test_a_judge_s_verdicts_are_a_table_of_truth_by_decision(tmp_path: Path) -> None:
+    judge = Judge(Prompt("judge_no_context.txt"), context=False)
+    made = Ceiling().run(context(tmp_path, judge, ScriptedChat(better)))
+    found = rows(made, "relations", "measure")
+    assert rows(made, "counts", "what")["better text is shown first"]["true_positive"] == 4 * ITEMS
+    assert found["youden_j"]["value"] == 1
+    assert made.summary["better text is shown first/tvd"] == pytest.approx(0.5)
+
+
+def test_any_mechanism_s_scores_tell_agents_apart_or_not(tmp_path: Path) -> None:
+    made = Ceiling().run(context(tmp_path, Length()))
+    counts = rows(made, "counts", "what")["good agent is above the median"]
+    assert (counts["true_positive"], counts["true_negative"]) == (2 * ITEMS, 2 * ITEMS)
+
+
+def test_attacks_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="study=ceiling looks at texts as they are"):
+        Ceiling().run(context(tmp_path, Length(), attack=Repetition()))
+
+
+def test_a_table_of_decisions_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.csv"
+    lines = ["item,judge,label,verdict"]
+    for k in range(10):
+        lines += [f"{k},good,1,1", f"{k},good,2,2", f"{k},bad,1,2", f"{k},bad,2,1", f"{k},bad,2,"]
+    file.write_text("\n".join(lines))
+    made = Ceiling(file=str(file), by=["judge"]).run(context(tmp_path, Length()))
+    assert made.summary["good/tvd"] == made.summary["bad/tvd"] == pytest.approx(0.5)
+    j = {r["what"]: r["value"] for r in next(t for t in made.tables if t.name == "relations").rows
+         if r["measure"] == "youden_j"}  # fmt: skip
+    assert j == {"good": 1, "bad": -1}
+    assert "10 rows without one of the two are unread" in made.notes[1]
+    with pytest.raises(DataError, match="has no column 'truth'"):
+        Ceiling(file=str(file), truth="truth").run(context(tmp_path, Length()))
+    with pytest.raises(DataError, match="has 10 values, not two"):
+        Ceiling(file=str(file), truth="item").run(context(tmp_path, Length()))
+    with pytest.raises(DataError, match="cannot be read"):
+        Ceiling(file=str(tmp_path / "none.csv")).run(context(tmp_path, Length()))
