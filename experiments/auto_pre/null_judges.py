@@ -30,6 +30,7 @@ from judgelab.stats.qualification.exams import (
     ThresholdRule,
     confidence,
     mark,
+    over,
     over_chance,
     shares,
     unchanged,
@@ -137,7 +138,7 @@ def qualified(
     for name, answers in exams.items():
         controls = {"random": over_chance(answers)}
         if name == "p":
-            controls["length"] = shares(relevant - longer[:, :, None])
+            controls["length"] = over(relevant, longer[:, :, None])
         bar = Threshold(rule, None if rule == "mean" else fixed[name])
         plain.append(mark(answers, bar, DRAWS).passed)
         held.append(mark(answers, bar, DRAWS, controls=controls).passed)

@@ -167,12 +167,18 @@ class Pertinence(Exam):
             and (text is not None or self.answer == "self")
             and (names[i] != name or len(first) == len(second) == 1)
         ]
+        if not met:
+            raise NotHeldError(
+                "nothing was written that could be compared (study.pertinence.max_tokens may cut "
+                "off what an LM writes): give another study.pertinence.writer or answerer"
+            )
         chosen, how = self._chosen(panel, met, seed)
         facts = {
             "question": f"{self.question}{'' if self.question == 'lm' else ' (no LM asked)'}",
             "answer": self.answer,
             RELEVANT: _named(names, first),
             IRRELEVANT: _named(names, second) if self.answer == "panel" else self.answer,
+            "items": f"{len({one.row for one in met})} of {len(panel.items)}",
             "matched by length": how,
             "prompt": self.judge.prompt.identity,
         }

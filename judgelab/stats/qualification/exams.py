@@ -7,7 +7,7 @@ the items are one product of matrices, and a pass that noise decided shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -36,19 +36,21 @@ class Shares:
     """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3).
 
     Attributes:
-        total: [judges, items] sum over the item's scored answers, each between 0 and 1 (of a lead
-            over a control between -1 and 1).
+        total: [judges, items] sum over the item's scored answers, each within ``limits``.
         count: [judges, items] how many they are.
         unscored: [judges] answers that were asked for and could not be read.
+        limits: of an answer; those of a lead over a control are others, and confidence has none.
     """
 
     total: Floats
     count: Floats
     unscored: NDArray[np.int64]
+    limits: tuple[float, float] | None = (0.0, 1.0)
 
     def of(self, rows: NDArray[np.int64]) -> Shares:
         """Those of these judges."""
-        return Shares(self.total[rows], self.count[rows], self.unscored[rows])
+        parts = (self.total[rows], self.count[rows], self.unscored[rows])
+        return Shares(*parts, limits=self.limits)
 
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] the exam's number in each resample of the items [draws, items]."""
@@ -224,10 +226,16 @@ def over_chance(answers: ExamAnswers) -> Shares:
     question of an item in P_s. A coin that is really flipped would add its own noise.
     """
     if isinstance(answers, Shares):
-        return Shares(answers.total - answers.count / 2, answers.count, answers.unscored)
+        total = answers.total - answers.count / 2
+        return Shares(total, answers.count, answers.unscored, (-0.5, 0.5))
     easy, hard = answers.easy, answers.hard
     gap = divide(easy.total, easy.count) - divide(hard.total, hard.count)
-    return shares(gap[:, :, None])
+    return replace(shares(gap[:, :, None]), limits=None)
+
+
+def over(answers: ArrayLike, control: ArrayLike) -> Shares:
+    """The lead over a control that was given the same questions, [judges, items, ...] each."""
+    return replace(shares(np.subtract(answers, control)), limits=(-1.0, 1.0))
 
 
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
@@ -323,9 +331,7 @@ def mark(
 
 def _leads(lead: Shares, draws: int, seed: int) -> list[Estimate]:
     """[judges] mean over answers, its interval over items, and p by flipping whole items."""
-    within = bool((np.abs(lead.total) <= lead.count).all())  # confidence has no bounds
-    bounds = (-1.0, 1.0) if within else None
-    low, high = mean_ends(of_ratio(lead.total, lead.count), bounds=bounds)
+    low, high = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
     items = np.where(lead.count > 0, lead.total, np.nan)
     return [
         Estimate(

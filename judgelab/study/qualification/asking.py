@@ -20,7 +20,7 @@ from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import ExamAnswers, Shares, shares
+from judgelab.stats.qualification.exams import ExamAnswers, Shares, over
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
 from judgelab.study.qualification.costs import ExamUsage
 from judgelab.study.qualification.judge_responses import (
@@ -203,11 +203,9 @@ class Beside:
         if not self.exam.content:
             return {}
         found = self._by_length()
-        gaps = [
-            said.scored - found.get(judge, found.get("all", said)).scored
-            for judge, said in self.answers.items()
-        ]
-        return {"length": shares(np.stack(gaps))}
+        control = [found.get(who, found.get("all", said)) for who, said in self.answers.items()]
+        both = ([one.scored for one in each] for each in (self.answers.values(), control))
+        return {"length": over(*(np.stack(each) for each in both))}
 
     def gaps(self) -> dict[tuple[str, str], Floats]:
         """Relevant answer minus irrelevant one, by whom it was read."""

@@ -19,6 +19,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import Consistency
 from judgelab.exam.pertinence import Pertinence, most_similar
+from judgelab.exam.protocol import NotHeldError
 from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.exam.superficial import gaps
 from judgelab.mechanism.pairwise import Pairwise
@@ -143,6 +144,13 @@ def test_different_lms_may_write_a_question_and_answer_it() -> None:
     assert "Q writes this" in answerer.seen[0].messages[-1].content
     assert {row[1] for row in paper.panels[0].texts} == {"A writes this"}
     assert paper.facts["writer"] == paper.facts["answerer"] == "scripted chat"
+    assert paper.facts["items"] == "5 of 5"
+    cut = iter([None, "A"] * 5)
+    some = replace(exam, answerer=ScriptedChat(lambda _: next(cut)))
+    assert some.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0).facts["items"] == "2 of 5"
+    with pytest.raises(NotHeldError, match="nothing was written"):
+        nothing = replace(exam, writer=ScriptedChat(lambda _: None))
+        nothing.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0)
     used = exam.with_lms(lambda name, lm: ScriptedChat(lm.rule, identity=name))  # type: ignore[attr-defined]
     assert (used.writer.identity, used.answerer.identity) == ("writer", "answerer")
     both = replace(exam, writer=None, answerer=None).helpers(NOBODY)

@@ -26,6 +26,7 @@ from judgelab.stats.qualification.exams import (
     Threshold,
     confidence,
     mark,
+    over,
     over_chance,
     shares,
     tied,
@@ -85,7 +86,10 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
     longer = np.tile([[1.0, 0.0]], (30, 4))
     answers = np.stack([able, coin, longer, np.full((30, 8), 0.5)])
     exam = shares(answers)
-    controls = {"random": over_chance(exam), "length": shares(answers - longer)}
+    controls = {
+        "random": over_chance(exam),
+        "length": over(answers, longer),
+    }
     marks = mark(exam, Threshold("fixed", 0.0), draws=300, controls=controls)
     assert marks.passed.tolist() == [True, False, False, False]
     assert marks.unbeaten(0) == () and set(marks.unbeaten(2)) == {"length", "random"}
@@ -95,6 +99,7 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
     assert 0 < lead.low < lead.value < lead.high and lead.p < 0.05
     assert marks.p_pass[0] > 0.9 > marks.p_pass[1:].max()
     assert mark(exam, Threshold("fixed", 0.0), draws=20).passed.all()  # the paper has no controls
+    assert marks.leads["random"][3].low >= -0.5  # no coin is beaten or lost to by more
     few = shares(np.ones((1, 5, 4)))
     held = mark(few, Threshold("fixed", 0.5), 20, controls={"random": over_chance(few)})
     assert not held.passed[0]  # on five items a coin may do as well
