@@ -20,6 +20,7 @@ from judgelab.report.jobs import (
 )
 from judgelab.report.judge_tables import d_headings, judge_tables
 from judgelab.report.study_table import StudyTable
+from judgelab.report.sweep_boards import board_table
 from judgelab.report.sweep_fits import fit_table
 from judgelab.report.sweep_qualification import confidence_table, methods_table
 from judgelab.report.tables import Column, Write, column, estimates, frame
@@ -132,7 +133,7 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
 def study_tables(found: Sequence[SweepJob]) -> list[StudyTable]:
     """Those that these jobs have something for."""
     tables = (fit_table(found), attack_table(found), *judge_tables(found), methods_table(found))
-    return [made for made in (*tables, confidence_table(found)) if made is not None]
+    return [m for m in (*tables, confidence_table(found), board_table(found)) if m is not None]
 
 
 SMD = "change/smd"

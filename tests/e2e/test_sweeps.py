@@ -15,7 +15,6 @@ from tests.e2e.conftest import ROOT, Command, environment
 SHORT = ["limit=4", "tracker=none", "study.bootstrap=50"]
 QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
     "tvd_mi_figure_2 offline=tvd_mi": (["dataset=xsum", "mechanism=mi,gppm"], 2),
-    "gem_figure_4 offline=gem": (["mechanism=gem,gem_s"], 2),
     "dhp_figure_6 offline=dhp": (["study.replicates=20", "mechanism=rating_likelihood,length"], 2),
     "ranking_confidence_figures_3_4_7_8 offline=ranking_confidence": (
         ["study.pairs=2", "study.evaluations=5"],

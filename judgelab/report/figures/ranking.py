@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 PEOPLE = Mark(style.HUES[1], "D")
 MACHINE = Mark(style.HUES[0])
@@ -40,9 +47,32 @@ def leaderboard(tables: Tables) -> Drawn:
 
 def size(tables: Tables) -> Drawn:
     """Score against the number of parameters."""
-    whole = tables["leaderboard"]
-    frame = whole.dropna(subset=["parameters", "value"])
     figure, side = style.single(3.6)
+    known, people = _by_size(side, tables["leaderboard"])
+    side.set_ylabel("Mean score")
+    said = f"Score against size for the {known} candidates whose size is known."
+    return Drawn("Score against size", figure, said + (PEOPLE_SAID if people else ""))
+
+
+PEOPLE_SAID = " The dashed line and the band are people, with their 90 % interval."
+
+
+def boards(tables: Tables) -> Drawn:
+    """One panel for each metric: score against size (GEM paper, figures 4 and 5)."""
+    parts = dict(list(tables["boards"].groupby("metric", sort=False)))
+    figure, axes = style.multiples(list(parts), 0.3, 3.0)
+    known, people = 0, False
+    for side, (metric, part) in zip(axes.flat, parts.items(), strict=False):
+        known, people = _by_size(side, part)
+        side.set_title(format.shorten(str(metric), 40), fontsize=9)
+    axes[0, 0].set_ylabel("Mean score")
+    said = f"Score against size by each metric, for the {known} candidates whose size is known."
+    return Drawn("Scores against size", figure, said + (PEOPLE_SAID if people else ""))
+
+
+def _by_size(side: Axes, whole: DataFrame) -> tuple[int, bool]:
+    """The points of a leaderboard and the band of people; how many, and whether there is one."""
+    frame = whole.dropna(subset=["parameters", "value"])
     people = whole[whole["kind"] == "human"].dropna(subset=["value"])
     for row in records(people):
         side.axhline(row["value"], **style.DASHED)
@@ -55,14 +85,12 @@ def size(tables: Tables) -> Drawn:
             side.errorbar([x], [y], yerr=spread, color=MACHINE.colour, lw=1.2, alpha=0.6)
         side.plot([x], [y], "o", color=MACHINE.colour)
         style.beside(side, x, y, row["candidate"], 24)
-    side.set(xscale="log", xlabel="Parameters, billions", ylabel="Mean score")
+    side.set(xscale="log", xlabel="Parameters, billions")
     side.xaxis.set_major_formatter(style.TICKS)
+    side.xaxis.set_minor_formatter("")
     side.grid(axis="y")
     side.margins(x=0.15)
-    said = f"Score against size for the {len(frame)} candidates whose size is known."
-    if len(people):
-        said += " The dashed line and the band are people, with their 90 % interval."
-    return Drawn("Score against size", figure, said)
+    return len(frame), bool(len(people))
 
 
 def systems(tables: Tables) -> Drawn:
@@ -155,6 +183,7 @@ def errors(tables: Tables) -> Drawn:
 DRAWINGS: dict[str, Drawing] = {
     "leaderboard": leaderboard,
     "size": size,
+    "boards_by_size": boards,
     "ranking_systems": systems,
     "ranking_observed": observed,
     "ranking_calibration": calibration,

@@ -252,6 +252,7 @@ def others() -> dict[str, DataFrame]:
             ]
         ),
         "leaderboard": DataFrame([{**board, **estimate}]),
+        "boards": DataFrame([{"metric": m, **board, **estimate} for m in ("gem", "gem_s")]),
         "loss_curve": DataFrame([{"step": 1, "training_loss": 2.0, "held_out_loss": 3.0}]),
         **discernment(estimate),
     }
