@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.stats.qualification.decisions import accuracy
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.ends import mean_ends, of_ratio
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.tables import columns
 from judgelab.study.qualification.case import Case
 
@@ -68,7 +70,7 @@ def superficial_table(case: Case) -> Table:
     rows: list[Row] = []
     for exam, gaps in case.responses.gaps.items():
         for (who, measure), values in gaps.items():
-            found = accuracy(values, draws=case.draws, seed=case.seed)
+            found = _mean(values)
             asked = int(np.count_nonzero(~np.isnan(gaps[who, "words"])))
             rows.append(
                 {"exam": exam, "asked": who, "measure": measure}
@@ -82,6 +84,16 @@ def superficial_table(case: Case) -> Table:
         "answer to look better: both below 0. Above 0 a judge may go by looks."
     )
     return Table("superficial", "How relevant and irrelevant answers look", rows, note)
+
+
+def _mean(values: Floats) -> Estimate:
+    """Over the questions of all items [items, questions], with an interval over items."""
+    count = (~np.isnan(values)).sum(axis=1).astype(np.float64)
+    parts = of_ratio(np.nansum(values, axis=1), count)
+    low, high = mean_ends(parts)
+    items = int(np.count_nonzero(count))
+    mean = float(np.nanmean(parts)) if items else float("nan")
+    return Estimate(mean, float(low), float(high), int(count.sum()), clusters=items)
 
 
 def failure(case: Case, exam: str, judge: int) -> str:

@@ -60,7 +60,7 @@ def _exam(case: Case, exam: str) -> Iterator[str]:
     unread = np.isnan(marks.value) & taken
     if unread.any():
         yield f"Judges with no readable answer in {exam} fail it: {case.responses.named(unread)}."
-    if marks.alone.any():
+    if (marks.alone & marks.passed).any():
         yield (
             f"Only {case.responses.named(marks.alone)} has a number in {exam}, and a threshold "
             "made from the candidates needs two: it is excused. study.threshold=fixed names one."

@@ -345,6 +345,10 @@ def test_over_all_agents_length_is_of_no_use(run: Run) -> None:
     rows = exam(found, "pertinence")
     assert rows["longer"]["value"] == rows["one"]["value"] == 0.5
     assert rows["oracle"]["passed"] is True and rows["oracle"]["n"] == 12 * 4 * 2
+    looks = {row["measure"]: row for row in found["by_name"]["superficial"]}
+    row = looks["fluency"]
+    assert row["low"] <= row["value"] <= row["high"] and row["items"] == 12
+    assert looks["words"]["value"] == 0 and looks["words"]["n"] == 48
     lists = {row["pool"]: row["judges"] for row in found["by_name"]["lists"]}
     assert lists["P"] == "oracle"
 
