@@ -33,8 +33,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for cell in pool.map(simulate, names, laws, items, itertools.repeat(given.sets)):
             cells.append(cell)
             print(line(cell), flush=True)
+    print("\n".join(["", *compact(cells)]))
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps([asdict(cell) for cell in cells], indent=1), encoding="utf-8")
+
+
+def compact(cells: Sequence[Cell]) -> list[str]:
+    """Rows of a Markdown table: lowest to highest coverage over the laws, ours and percentiles'."""
+    sizes = sorted({cell.items for cell in cells})
+    heads = [f"{kind}{size} items" for kind in ("", "percentile, ") for size in sizes]
+    rows = ["| interval of | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
+    for name in dict.fromkeys(cell.statistic for cell in cells):
+        mine = [cell for cell in cells if cell.statistic == name]
+        shown = [
+            _range([getattr(cell, kind).held for cell in mine if cell.items == size])
+            for kind in ("ours", "percentile")
+            for size in sizes
+        ]
+        rows.append(f"| {name} | " + " | ".join(shown) + " |")
+    return rows
+
+
+def _range(held: Sequence[float]) -> str:
+    known = [f"{value:.3f}".lstrip("0") for value in (min(held), max(held)) if value == value]
+    return "-".join(dict.fromkeys(known)) or "no interval"
 
 
 def line(cell: Cell) -> str:

@@ -89,7 +89,7 @@ def bins_table(found: Sequence[Judged]) -> Table:
             data = pooled(part, "algorithm_1", lambda one: one.whole, predicted_paired=False)
             seen = pooled(part, "algorithm_1", lambda one: one.whole, observed_paired=paired)
             data = Outcomes(data.predicted, seen.observed, data.first, data.second)
-            for one in calibration_bins(data, seed=SEED):
+            for one in calibration_bins(data):
                 row: dict[str, Value] = {"group": group, "from": one.low, "to": one.high}
                 row |= {"items": "the same" if paired else "each its own"}
                 rows.append({**row, "predicted": one.predicted, **spread(one.observed)})
@@ -176,7 +176,7 @@ def headline_table(found: Sequence[Judged]) -> Table:
             same = pooled(near, "algorithm_1", lambda one: one.whole, observed_paired=True)
             group_of = np.where(np.concatenate(inside), 0, -1)
             for name, data in (("paired", same), ("unpaired", seen)):
-                mean = pair_means(data.observed, group_of, data.first, data.second, seed=SEED)[0]
+                mean = pair_means(data.observed, group_of, data.first, data.second)[0]
                 row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
             row |= {"systems": mean.clusters, "algorithm_1": _mean(seen.predicted[group_of == 0])}
             rows.append(row)
@@ -223,7 +223,7 @@ def _groups(found: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
 def _why(group: str, part: Sequence[Judged]) -> str:
     """Whether the bias term pays, and what speaks for it or against it."""
     errors = {
-        model: calibration_error(pooled(part, model, lambda one: one.held_out), seed=SEED)[0].value
+        model: calibration_error(pooled(part, model, lambda one: one.held_out))[0].value
         for model in MODELS
     }
     slopes = [one.fit.system_slope for one in part if one.fit.r > 0]
@@ -254,7 +254,7 @@ def _sure(part: Sequence[Judged], model: Model) -> str:
 def _shares(name: str, values: NDArray[np.float64], pairs: RankedPairs) -> dict[str, Value]:
     """Mean over pairs with its interval over systems."""
     group = np.zeros(len(values), dtype=np.int64)
-    mean = pair_means(values, group, pairs.first, pairs.second, seed=SEED)[0]
+    mean = pair_means(values, group, pairs.first, pairs.second)[0]
     return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
 
 

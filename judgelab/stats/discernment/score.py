@@ -32,6 +32,9 @@ factor M, adds ln M / ln 20 to D (.463 for four metrics), and lets a judge that 
 pass D > 1 in a quarter of all cases."""
 
 UNIT = math.log(20)  # nats in one unit of D: p = .05
+MOST_EFFECTIVE = 2.0
+"""Effective items for each item, at most, in an interval of D."""
+
 BLOCK = 2_000_000  # differences ranked at a time: some 100 MB
 
 
@@ -286,14 +289,16 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     D is the logarithm of a p value: bounded on n items, and not normal near either end. As a normal
     deviate, in units of that of the largest D on the same items, it behaves as the share of ranks
     that fell does; that share has Wilson's interval over items (``share_ends``), whose ends are
-    turned back into D. It says how far D moves with the items, and tests nothing.
+    turned back into D. Near the largest D, where a metric can fall no further, leaving out an item
+    changes little: no item counts for more than ``MOST_EFFECTIVE``. The interval says how far D
+    moves with the items, and tests nothing.
 
     Args:
         d, most: [..., 1 + items], as of ``left_out``.
     """
     top = _deviate(most)
     fell = np.clip((1 + _quotient(_deviate(d), top)) / 2, 0.0, 1.0)
-    low, high = share_ends(added(fell[..., 0], fell[..., 1:]))
+    low, high = share_ends(added(fell[..., 0], fell[..., 1:]), most=MOST_EFFECTIVE)
     ends = [-log_ndtr(-(2 * end - 1) * top[..., 0]) / UNIT for end in (low, high)]
     return np.asarray(ends[0]), np.asarray(ends[1])
 

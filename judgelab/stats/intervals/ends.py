@@ -96,7 +96,10 @@ def mean_ends(
 
 
 def share_ends(
-    values: ArrayLike, level: float = LEVEL, bounds: tuple[float, float] = (0.0, 1.0)
+    values: ArrayLike,
+    level: float = LEVEL,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    most: float = np.inf,
 ) -> Ends:
     """Wilson's interval for a mean of values with limits: shares, AUC, accuracy, correlations.
 
@@ -106,9 +109,12 @@ def share_ends(
 
     Args:
         bounds: least and largest value there can be. Items that are all equal: ``_all_alike``.
+        most: n_eff is at most so many times the number of items.
     """
     sample = _Sample(values)
-    ends = _wilson(sample.mean, sample.quantile(level) * sample.error, bounds)
+    room = np.maximum((sample.mean - bounds[0]) * (bounds[1] - sample.mean), 0.0)
+    error = np.fmax(sample.error, np.sqrt(room / (most * sample.n)))
+    ends = _wilson(sample.mean, sample.quantile(level) * error, bounds)
     return _with_bounds(sample, ends, level, bounds)
 
 

@@ -1,8 +1,8 @@
 """Predicted confidence of pairs of systems, and whether it happens as often as predicted.
 
 Pairs are predicted from the annotations of the other systems. A system is in many pairs, so pairs
-are far from independent: intervals resample systems, and a pair occurs as often as the product of
-how often its two systems were drawn.
+are far from independent: intervals are over systems. Where they resample, a pair occurs as often as
+the product of how often its two systems were drawn.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
+from judgelab.stats.intervals.ends import added, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import right_order
 from judgelab.stats.ranking.pairs import RankedPairs
@@ -145,12 +146,12 @@ class CalibrationBin:
     observed: Estimate
 
 
-def calibration_bins(data: Outcomes, draws: int = 2000, seed: int = 0) -> list[CalibrationBin]:
+def calibration_bins(data: Outcomes) -> list[CalibrationBin]:
     """Mean prediction and mean outcome of the bins that are not empty."""
     place, held = _places(data)
     group = np.full(len(held), -1, dtype=np.int64)
     group[held] = place
-    seen = pair_means(data.observed, group, data.first, data.second, draws, seed)
+    seen = pair_means(data.observed, group, data.first, data.second)
     edges = (*EDGES, 1.0)
     return [
         CalibrationBin(edges[k], edges[k + 1], float(data.predicted[group == k].mean()), observed)
@@ -163,27 +164,39 @@ def pair_means(
     group: NDArray[np.int64],
     first: NDArray[np.int64],
     second: NDArray[np.int64],
-    draws: int = 2000,
-    seed: int = 0,
 ) -> dict[int, Estimate]:
     """Group -> mean of its pairs, with ``n`` pairs, ``clusters`` systems and an interval over them.
 
     Args:
-        values: [pairs], no NaN.
+        values: [pairs] within 0 and 1, no NaN.
         group: [pairs]; pairs of a negative group are left out; one of two systems has no interval.
         first, second: [pairs] numbers of the systems.
-        draws, seed: resamples of the systems.
+
+    The interval leaves out each system with all its pairs in turn (``share_ends``); in simulations
+    of 6 to 30 systems it holds the truth in .92 to .97 (in .99 of pairs that are right or wrong
+    among 6 systems), the percentile bootstrap over systems in .82 to .93.
     """
-    weights = _Weights(first, second, group >= 0, draws, seed)
     found = {}
     for k in np.unique(group[group >= 0]):
         inside = group == k
-        samples = divide(weights.total(values, inside), weights.total(None, inside))
-        systems = len(np.union1d(first[inside], second[inside]))
-        value, n = float(values[inside].mean()), int(inside.sum())
-        low, high = percentile_interval(samples if systems > 2 else [])
-        found[int(k)] = Estimate(value, low, high, n, clusters=systems)
+        mean = float(values[inside].mean())
+        without = _without_each_system(values[inside], first[inside], second[inside])
+        low, high = map(float, share_ends(added(mean, without)))
+        n, systems = int(inside.sum()), len(without)
+        found[int(k)] = Estimate(mean, low, high, n, clusters=systems)
     return found
+
+
+def _without_each_system(
+    values: Floats, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> Floats:
+    """[systems] mean of the pairs that a system is not in; NaN where it is in all of them."""
+    pairs = np.arange(len(values))
+    names = np.unique([first, second])
+    inside = np.zeros((len(names), len(values)))
+    for side in (first, second):
+        inside[np.searchsorted(names, side), pairs] = 1.0
+    return divide(values.sum() - inside @ values, len(values) - inside.sum(axis=1))
 
 
 def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple[Estimate, Floats]:

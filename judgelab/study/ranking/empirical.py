@@ -90,7 +90,7 @@ class Empirical:
         }
 
     def _means(self, values: Floats, group: NDArray[np.int64]) -> dict[int, Estimate]:
-        return pair_means(values, group, self.pairs.first, self.pairs.second, self.draws, self.seed)
+        return pair_means(values, group, self.pairs.first, self.pairs.second)
 
     def _outcomes(self, model: Model, kind: str = "unpaired") -> Outcomes:
         seen, made = self._kinds[kind]
@@ -130,7 +130,7 @@ class Empirical:
                 b.observed,
             )
             for model in self.models
-            for b in calibration_bins(self._outcomes(model), self.draws, self.seed)
+            for b in calibration_bins(self._outcomes(model))
         ]
         note = "Systems on items of their own. Intervals resample systems; n counts pairs."
         return estimate_table("calibration", "Predicted and observed", cells, note)
