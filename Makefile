@@ -15,7 +15,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -52,6 +52,9 @@ bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured 
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)
+
+intervals: $(DEV) ## how often the intervals hold on simulated data of known truth (minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.coverage --out outputs/coverage.json
 
 bench-closed: $(DEV) smollm2 ## closed questions of SmolLM2 by labels against generation (wants a quiet machine)
 	$(BIN)/python -m experiments.bench.closed --out outputs/bench/closed.json

@@ -77,7 +77,7 @@ class Finetune(Study):
         skip: so many first papers of the dataset are evaluation papers and not trained on.
         held_out: share of the other papers that only measure; 0 trains on all of them, and nothing
             is said about papers that are new to the model.
-        bootstrap: resamples of the held-out papers behind every interval.
+        bootstrap: without effect (intervals draw nothing); older configs give it.
     """
 
     settings: Settings

@@ -28,7 +28,7 @@ class Symmetry(Study):
     so the same per token stands beside it.
 
     Args:
-        bootstrap: resamples of the items.
+        bootstrap: without effect (intervals draw nothing); older configs give it.
     """
 
     bootstrap: Count = 2000

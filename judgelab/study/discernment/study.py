@@ -52,7 +52,7 @@ class Discernment(Study):
         method: null distribution: auto (exact up to 100 ranked pairs), normal, exact (up to 200).
         calibrate: also compute what label-shuffled judges reach.
         replicates: of the calibration; of averages and minima at most 1000.
-        bootstrap: resamples of the items.
+        bootstrap: without effect (intervals draw nothing); older configs give it.
     """
 
     perturbations: str | None = None
