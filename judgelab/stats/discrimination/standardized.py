@@ -99,7 +99,7 @@ def verdict(
     where it lies wholly above -margin; under a manipulation (``no_rise``) "does not rise" where it
     lies wholly below the margin, else "rises" where it lies wholly above 0. That nothing happened
     is a claim of its own: an interval that allows both is "undecided". So is one from fewer than
-    ``FEWEST`` items, and a missing one.
+    ``FEWEST`` items, and a missing one, unless no item moved at all.
 
     Args:
         margin: in d; None: as the paper words it, where a change that is not significant counts
@@ -108,8 +108,12 @@ def verdict(
     if expects not in ("fall", "no_rise"):
         raise ValueError(f"An attack expects 'fall' or 'no_rise', got {expects!r}.")
     few = estimate.clusters is not None and estimate.clusters < FEWEST
-    if few or np.isnan(estimate.low) or np.isnan(estimate.high):
+    if few:
         return "undecided"
+    if np.isnan(estimate.low) or np.isnan(estimate.high):
+        if estimate.value != 0:
+            return "undecided"
+        return "does not fall" if expects == "fall" else "does not rise"  # no item moved at all
     if expects == "fall":
         if estimate.high < 0:
             return "falls"

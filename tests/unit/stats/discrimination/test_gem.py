@@ -151,6 +151,10 @@ class TestStandardizedMeanDifference:
         assert standardized_mean_difference([], [], []).n == 0
         same = standardized_mean_difference([1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [0, 1, 2])
         assert (same.value, same.p) == (0, 1) and math.isnan(same.low), "no spread"
+        assert verdict("no_rise", same) == "undecided", "three items"
+        scores = np.arange(8.0)
+        still = standardized_mean_difference(scores, scores, np.arange(8))
+        assert math.isnan(still.low) and verdict("no_rise", still) == "does not rise"
 
     def test_bad_input(self) -> None:
         with pytest.raises(ValueError, match="its item"):
