@@ -81,7 +81,7 @@ def judgelab_side(job: Job) -> Result:
     result = []
     for scores in job.scores:
         aucs = item_auc(scores, job.positive, job.negative)
-        mean = macro_auc(aucs, draws=len(job.resamples), seed=SEED)
+        mean = macro_auc(aucs, draws=len(job.resamples), seed=SEED, interval="percentile")
         result.append((aucs, mean.value, mean.low, mean.high))
     return result
 
