@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -33,3 +34,13 @@ class CharacterDeletion(RuleAttack):
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""
         return delete_characters(text, self.k, at.rng)
+
+    def check(self, before: str, after: str) -> str:
+        """Exactly k letters and digits are gone, nothing else is, and some are left."""
+        if not any(map(str.isalnum, after)):
+            return f"no letter left of {sum(map(str.isalnum, before))}"
+        rest = iter(before)
+        gone = [c for kept in after for c in takewhile(kept.__ne__, rest)] + list(rest)
+        if len(before) - len(after) != self.k or len(gone) != self.k:
+            return f"{len(before) - len(after)} characters gone, not {self.k}"
+        return "" if all(map(str.isalnum, gone)) else "more than letters and digits are gone"

@@ -3,58 +3,183 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from judgelab.attack.protocol import Perturbation
+from judgelab.attack.edits import share_changed, word_edits, words_of
+from judgelab.attack.protocol import UNCHANGED, Perturbation
 from judgelab.core.resources import words
 from judgelab.core.step import Place
 
 _TABLES = words("attack/words/grammar.yaml")
-IRREGULAR_S = frozenset(_TABLES["irregular_s"])
-"""Words in -s that would not lose it."""
+_LISTS = {name: frozenset(listed.split()) for name, listed in _TABLES["lists"].items()}
+_VERBS = [line.split() for line in _TABLES["verbs"].splitlines()]
+_BASES = {row[0]: row for row in _VERBS}
+_PASTS = {row[2]: row for row in _VERBS if row[2] != row[3]}
+_PARTICIPLES = {row[3]: row for row in _VERBS if row[2] != row[3]}
+_COMPARATIVES = frozenset(_TABLES["comparatives"].split())
+_NUMBER = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't"}
+_NUMBER |= {"wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't"}
+_PLURAL = {other: word for word, other in _NUMBER.items()}
+_OBJECT = {"he": "him", "she": "her", "they": "them", "we": "us", "i": "me"}
+_SUBJECT = {"him": "he", "them": "they", "us": "we", "me": "I"}
+_OWN = {"his": "him", "their": "them", "its": "it", "our": "us", "my": "me"}
+_AFTER, _COUNTS, _END = (_LISTS[name] for name in ("governing", "counts", "closing"))
+_OPEN = frozenset(["the", "these", "those", "many", "most", "some"])
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*|[^\w\s]")
+MOST_CHANGED = 0.5
+"""Share of words; what an LM changed more is another text, not one with errors."""
 
-KINDS = ("agreement", "pronouns", "tense", "prepositions", "articles")
-WRONG: dict[str, str] = {word: other for kind in KINDS for word, other in _TABLES[kind].items()}
-"""Words that are wrong in each other's place."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+class ErrorSite(NamedTuple):
+    """A place where a word can be put into a wrong form.
+
+    Attributes:
+        start, end: of what is replaced.
+        wrong: what stands there instead.
+        kind: agreement, number, verb form, pronoun, preposition, article or comparative.
+    """
+
+    start: int
+    end: int
+    wrong: str
+    kind: str
 
 
-def error_at(word: str) -> str | None:
-    """A wrong form of a word: agreement, pronoun, tense, preposition, article; None for none."""
-    low = word.lower().replace("’", "'")
-    if low in WRONG:
-        wrong = WRONG[low]
-    elif "'" in low or word != low:
-        return None
-    elif len(low) > 4 and low.endswith("ed"):
-        wrong = low[:-2] + "ing"
-    elif len(low) > 3 and low.endswith("s") and low not in IRREGULAR_S:
-        wrong = low[:-1]
-    else:
-        return None
-    return wrong[0].upper() + wrong[1:] if word[0].isupper() else wrong
+def error_sites(text: str) -> list[ErrorSite]:
+    """Where an error can be made that is one, in order; sites do not share a word."""
+    tokens = list(_TOKEN.finditer(text))
+    low = ["", "", "", *(match[0].lower().replace("’", "'") for match in tokens), "", ""]
+    found: list[ErrorSite] = []
+    for k, match in enumerate(tokens):
+        made = next(_errors(low[k : k + 6], match[0]), None)
+        if made is None:
+            continue
+        kind, wrong, width = made
+        start, end = match.start(), tokens[k + width - 1].end()
+        if found and start <= found[-1].end + 1:
+            continue
+        wrong = wrong[0].upper() + wrong[1:] if match[0][0].isupper() else wrong
+        found.append(ErrorSite(start, end, wrong, kind))
+    return found
+
+
+def _errors(window: list[str], written: str) -> Iterator[tuple[str, str, int]]:
+    """(kind, wrong form, words replaced) of the fourth word; three stand before, two after."""
+    third, second, before, word, after, _ = window
+    if written != word and not (written[0].isupper() and before in ("", ".", "!", "?")):
+        return  # a name
+    pair = f"{word} {after}"
+    if pair in _TABLES["collocations"]:
+        yield "preposition", _TABLES["collocations"][pair], 2
+    yield from (("agreement", wrong, 1) for wrong in _disagreeing(third, second, before, word))
+    yield from (("verb form", wrong, 1) for wrong in _misformed(second, before, word, after))
+    if word in _OBJECT and before not in _AFTER and _finite(after):
+        yield "pronoun", _OBJECT[word], 1
+    if word in _SUBJECT and before in _AFTER and (after in _END or not after):
+        yield "pronoun", _SUBJECT[word], 1
+    if word in _OWN and after.isalpha() and after not in _END | {"own"} and after.islower():
+        yield "pronoun", _OWN[word], 1
+    if before in _COUNTS and _is_plural(word) and (after in _END or not after):
+        yield "number", _singular(word), 1
+    if word == "a" and after[:1] in set("bcdfgjklmnpqrstvwz") and after.isalpha():
+        yield "article", "an", 1
+    if word == "an" and after[:1] in set("aei") and after.isalpha() and not after.startswith("eu"):
+        yield "article", "a", 1
+    if word in _COMPARATIVES and after in ("than", ".", ",") and before not in ("more", "no"):
+        yield "comparative", f"more {word}", 1
+
+
+def _disagreeing(third: str, second: str, before: str, word: str) -> Iterator[str]:
+    """A verb in the wrong number, where its subject is sure to stand before it."""
+    hard = {"of", "and", "or", "nor", "if", "wish", "though", "with", "than"} & {third, second}
+    if word in _NUMBER and not hard:
+        noun = before.isalpha() and second in (
+            "the",
+            "a",
+            "an",
+            "this",
+            "that",
+            "his",
+            "her",
+            "its",
+        )
+        plural = before in _LISTS["collective"] or _is_plural(before)
+        if before in _LISTS["singular"] or (noun and not plural):
+            yield _NUMBER[word]
+    if word in _PLURAL and not hard and not second.isdigit() and second not in _COUNTS:
+        sure = _is_plural(before) and second in _OPEN
+        if before in _LISTS["plural"] or sure:
+            yield _PLURAL[word]
+
+
+def _misformed(second: str, before: str, word: str, after: str) -> Iterator[str]:
+    """A verb in a form that what stands before it cannot have."""
+    governed = before in _LISTS["modal"] or (before == "to" and second not in ("due", "according"))
+    if governed and word in _BASES:
+        row = _BASES[word]
+        yield row[1] if word in ("be", "have", "do") else row[2]
+    elif before in ("has", "have", "had") and word in _PARTICIPLES and word not in _BASES:
+        yield _PARTICIPLES[word][2] if word != "been" else "be"
+    elif before in ("has", "have", "had") and re.fullmatch(r"[a-z]{3,}[^e]ed", word):
+        yield re.sub(r"([^aeiou])ied$|ed$", lambda m: (m[1] + "ying") if m[1] else "ing", word)
+    elif before in ("he", "she", "they", "we", "i") and word in _PASTS and word != "was":
+        row = _PASTS[word]
+        if word not in ("did",) or after not in ("not",):
+            yield row[3]
+    elif before in ("he", "she") and word in {row[1] for row in _VERBS} - {"is", "has", "does"}:
+        yield next(row[0] for row in _VERBS if row[1] == word)
+
+
+def _finite(word: str) -> bool:
+    """Whether a word is sure to be a verb of its subject."""
+    known = word in _NUMBER or word in _PLURAL or word in _LISTS["modal"]
+    return known or word in ("had", "did") or any(word in row[1:3] for row in _VERBS)
+
+
+def _is_plural(word: str) -> bool:
+    return (
+        len(word) > 3
+        and word.isalpha()
+        and word.endswith("s")
+        and not word.endswith(("ss", "us", "is"))
+        and word not in _LISTS["not_plural"]
+    ) or word in ("people", "children", "men", "women")
+
+
+def _singular(word: str) -> str:
+    irregular = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+    if word in irregular:
+        return irregular[word]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "xes", "ches", "shes")) else word[:-1]
 
 
 @dataclass(frozen=True)
 class GrammaticalErrors(Perturbation):
-    """Makes grammatical errors: agreement, tense, pronouns, prepositions.
+    """Makes grammatical errors: agreement, verb forms, pronouns, prepositions, articles.
 
-    By rules, English words are put into a form that is wrong in their place; a text without such
-    a word repeats one of its words. See ``Perturbation`` for the settings.
+    By rules, English words are put into forms that are wrong where they stand (``a an`` apple,
+    ``he have``, ``will took``, ``with they``, ``accused for``), at as many places as asked for; a
+    text with fewer such places stays as it is. See ``Perturbation`` for the settings.
     """
 
     name: ClassVar[str] = "grammatical_errors"
 
     def rule(self, text: str, at: Place) -> str:
-        """Wrong forms at places drawn alike."""
-        found = list(_WORD.finditer(text))
-        places = [match for match in found if error_at(match[0]) is not None]
-        for place in reversed(self.chosen(len(places), at.rng)):
-            match = places[place]
-            text = text[: match.start()] + str(error_at(match[0])) + text[match.end() :]
-        if found and not places:
-            match = found[int(at.rng.integers(len(found)))]
-            text = f"{text[: match.end()]} {match[0]}{text[match.end() :]}"
+        """Wrong forms at sites drawn alike."""
+        sites = error_sites(text)
+        for place in reversed(self.chosen(len(sites), at.rng)):
+            site = sites[place]
+            text = text[: site.start] + site.wrong + text[site.end :]
         return text
+
+    def check(self, before: str, after: str) -> str:
+        """So many places changed, and the rest is the same text."""
+        if before == after:
+            return UNCHANGED
+        if share_changed(words_of(before), words_of(after)) > MOST_CHANGED:
+            return "another text"
+        return self.counted(word_edits(before, after), "places changed")

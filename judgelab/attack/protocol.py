@@ -29,6 +29,10 @@ Expectation = Literal["fall", "no_rise"]
 ``no_rise`` where none was added (a manipulation). GEM paper, sections 4.2 and 4.3."""
 
 
+UNCHANGED = "left as it was"
+"""The reason of a check: the rule found nothing to change."""
+
+
 @runtime_checkable
 class Attack(Step, Protocol):
     """A change of the texts of a panel: of every one, the human reference included (as released),
@@ -42,6 +46,10 @@ class Attack(Step, Protocol):
 
     @property
     def expects(self) -> Expectation: ...
+
+    def check(self, before: str, after: str) -> str:
+        """Why a text is not changed as the attack claims to change it; '' where it is."""
+        ...
 
 
 ATTACKED = "attacked_agents"
@@ -77,6 +85,10 @@ class PanelAttack(PanelStep):
         changed = keeping(self.rewrite(without(panel, ~attacked), lm, seed=seed), panel, ~attacked)
         names = [a.name for a, hit in zip(panel.agents, attacked, strict=True) if hit]
         return replace(changed, provenance={**changed.provenance, ATTACKED: names})
+
+    def check(self, before: str, after: str) -> str:
+        """Of an attack that claims no more: whether anything changed."""
+        return UNCHANGED if before == after else ""
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The panel with every present text attacked."""
@@ -175,7 +187,7 @@ class Perturbation(WritingAttack):
     Args:
         prompt: fields noun, amount ("exactly one", "two or more") and text.
         count: how many places.
-        or_more: at least so many; the rules take half of all there are.
+        or_more: at least so many; the rules take so many or one more.
     """
 
     count: Count = 1
@@ -193,9 +205,18 @@ class Perturbation(WritingAttack):
         return {"noun": noun, "amount": self.amount, "text": text}
 
     def chosen(self, places: int, rng: np.random.Generator) -> list[int]:
-        """Which of so many places the rules change, in order."""
-        if not places:
+        """Which of so many places the rules change, in order; none where there are too few."""
+        if places < self.count:
             return []
-        wanted = max(self.count, math.ceil(places / 2)) if self.or_more else self.count
+        wanted = self.count + int(self.or_more and rng.random() < 0.5)
         drawn = rng.choice(places, size=min(wanted, places), replace=False)
         return sorted(int(place) for place in drawn)
+
+    def counted(self, found: int, what: str) -> str:
+        """Why so many changes are not those asked for; '' where they are.
+
+        What rules write is held to one more than the count at most; an LM may take "or more" at
+        its word.
+        """
+        most = math.inf if self.or_more and self.by == "lm" else self.count + int(self.or_more)
+        return "" if self.count <= found <= most else f"{found} {what}, not {self.amount}"

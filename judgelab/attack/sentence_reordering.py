@@ -8,18 +8,20 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from judgelab.attack.protocol import RuleAttack
-from judgelab.core.sentences import sentences
+from judgelab.attack.protocol import UNCHANGED, RuleAttack
+from judgelab.core.sentences import sentence_spans
 from judgelab.core.step import Place
 
 
 def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
     """The text with ``k`` of its sentences shuffled (all for None) among their places.
 
-    The order does change: a draw that leaves it is drawn again. A text of one sentence stays
-    as it is, and so does one whose drawn sentences are equal.
+    The order does change: a draw that leaves it is drawn again. White space between sentences and
+    headings stay where they are. A text of one sentence stays as it is, and so does one whose
+    drawn sentences are equal.
     """
-    parts = sentences(text)
+    spans = sentence_spans(text)
+    parts = [text[start:end] for start, end in spans]
     count = len(parts) if k is None else min(k, len(parts))
     if len(set(parts)) < 2:
         return text
@@ -32,7 +34,9 @@ def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
         shuffled = [chosen[i] for i in rng.permutation(count)]
     for place, sentence in zip(places, shuffled, strict=True):
         parts[place] = sentence
-    return " ".join(parts)
+    ends = [0, *(end for _, end in spans)]
+    gaps = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
+    return "".join(gap + part for gap, part in zip(gaps, parts, strict=True)) + text[ends[-1] :]
 
 
 @dataclass(frozen=True)
@@ -49,3 +53,14 @@ class SentenceReordering(RuleAttack):
     def rule(self, text: str, at: Place) -> str:
         """Reorder the text."""
         return reorder(text, self.k, at.rng)
+
+    def check(self, before: str, after: str) -> str:
+        """The same sentences in another order, two of them moved where k is 2, and no more."""
+        if before == after:
+            return UNCHANGED
+        parts = [before[start:end] for start, end in sentence_spans(before)]
+        if sorted(before) != sorted(after) or any(part not in after for part in parts):
+            return "a sentence or the space between sentences changed"
+        order = sorted(parts, key=after.index)
+        moved = sum(a != b for a, b in zip(parts, order, strict=True))
+        return "" if moved and (self.k is None or moved <= self.k) else f"{moved} sentences moved"

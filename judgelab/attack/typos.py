@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from judgelab.attack.edits import edits
 from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.errors import MissingExtraError
@@ -26,6 +27,9 @@ PACKAGE_KINDS = (
     *("char_swap", "missing_char", "extra_char", "nearby_char"),
     *("similar_char", "skipped_space", "random_space", "repeated_char"),
 )
+DRAWS = 12
+"""Of all errors of a text anew, where one takes back a part of another (a letter doubled here and
+left out there), so that fewer would do."""
 TRIES = 20  # of the package for one error; many of its draws leave the text as it is
 
 
@@ -144,4 +148,13 @@ class Typos(RuleAttack):
         Raises:
             MissingExtraError: engine typo without the package.
         """
-        return ENGINES[self.engine](text, self.k, at.rng)
+        for _ in range(DRAWS):
+            made = ENGINES[self.engine](text, self.k, at.rng)
+            if edits(text, made) == self.k:
+                break
+        return made
+
+    def check(self, before: str, after: str) -> str:
+        """Exactly k single errors lead from one text to the other."""
+        found = edits(before, after)
+        return "" if found == self.k else f"{found} typing errors, not {self.k}"

@@ -40,3 +40,11 @@ class WordDeletion(RuleAttack):
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""
         return delete_run(text, self.k, at.rng)
+
+    def check(self, before: str, after: str) -> str:
+        """Exactly k words in a row are gone."""
+        words, left = before.split(), after.split()
+        runs = (words[:i] + words[i + self.k :] for i in range(len(words) - self.k + 1))
+        if left and any(run == left for run in runs):
+            return ""
+        return f"{len(words) - len(left)} words gone of {len(words)}, not a run of {self.k}"

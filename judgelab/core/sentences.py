@@ -148,6 +148,24 @@ def line_sentences(line: str) -> list[str]:
     return pieces
 
 
+def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
+    """(start, end) of the sentences, without headings: what stands between them is layout."""
+    spans, start = [], 0
+    for piece in sentences(text, language):
+        lines = piece.splitlines()
+        while len(lines) > 1 and heading(lines[0]):
+            lines.pop(0)
+        one = "\n".join(lines)
+        parts = [re.escape(part) for part in one.split()]
+        match = re.compile(r"\s*".join(parts)).search(text, start)
+        if match is None:
+            continue
+        start = match.end()
+        if not heading(one):
+            spans.append(match.span())
+    return spans
+
+
 def sentences(text: str, language: str = "en") -> list[str]:
     """The sentences in order, stripped; a piece without a letter or digit joins the one before.
 

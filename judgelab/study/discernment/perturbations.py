@@ -142,8 +142,8 @@ def _attack(node: Any, where: str, by: By | None) -> Attack:
     attack = build(node, f"{where}: attack")
     if not isinstance(attack, Attack):
         raise DataError(
-            f"{where}: {node['_target_']} is no attack: name a class with name, expects, requires "
-            "and apply (judgelab/attack/protocol.py)."
+            f"{where}: {node['_target_']} is no attack: name a class with name, expects, requires, "
+            "apply and check (judgelab/attack/protocol.py)."
         )
     if by is not None and "by" in inspect.signature(type(attack)).parameters:
         again: Attack = build({**node, "by": by}, f"{where}: attack")
@@ -159,12 +159,15 @@ class Degraded:
         panel: agent ``original`` first, then one agent a perturbation.
         suite: the perturbations, in the order of the agents.
         unchanged: perturbation -> ids of the items whose text it left as it was.
+        failed: perturbation -> id of each item whose text is not what the perturbation claims, its
+            unchanged ones among them -> why. Such a text is excluded: the panel has None.
         made: perturbation -> what its attack says of itself.
     """
 
     panel: Panel
     suite: Suite
     unchanged: dict[str, list[str]]
+    failed: dict[str, dict[str, str]]
     made: dict[str, dict[str, object]]
 
     def changed(self, column: int) -> NDArray[np.bool_]:
@@ -222,7 +225,9 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     Raises:
         CapabilityError: perturbations are to be written by an LM that cannot write.
     """
-    made = {one.name: _perturbed(context, base, one) for one in suite.perturbations}
+    written = {one.name: _perturbed(context, base, one) for one in suite.perturbations}
+    failed = {one.name: _failed(base, written[one.name], one) for one in suite.perturbations}
+    made = {name: _excluding(panel, failed[name]) for name, panel in written.items()}
     agents = [Agent(ORIGINAL)]
     for one in suite.perturbations:
         meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
@@ -235,7 +240,8 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     return Degraded(
         panel,
         suite,
-        unchanged={name: _unchanged(base, one) for name, one in made.items()},
+        unchanged={name: _unchanged(base, one) for name, one in written.items()},
+        failed=failed,
         made={
             name: {key: one.provenance[key] for key in keys if key in one.provenance}
             for name, one in made.items()
@@ -255,6 +261,23 @@ def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
         spread = context.spread if context.writer_lm is None else context.spread_writing
         spread(lambda lm: attack.apply(base, lm, seed=context.seed))
     return attack.apply(base, context.writer, seed=context.seed)
+
+
+def _failed(base: Panel, made: Panel, one: SuiteEntry) -> dict[str, str]:
+    """Id of each item whose text does not pass the perturbation's check -> why."""
+    pairs = zip(base.items, base.texts, made.texts, strict=True)
+    checked = {
+        item.id: one.attack.check(before[0], after[0])
+        for item, before, after in pairs
+        if before[0] is not None and after[0] is not None
+    }
+    return {item: reason for item, reason in checked.items() if reason}
+
+
+def _excluding(made: Panel, failed: Mapping[str, str]) -> Panel:
+    rows = zip(made.items, made.texts, strict=True)
+    texts = tuple((None,) if item.id in failed else row for item, row in rows)
+    return replace(made, texts=texts)
 
 
 def _unchanged(base: Panel, made: Panel) -> list[str]:

@@ -105,7 +105,7 @@ class Discernment(Study):
                 tables.averages_table(over, weights.named),
                 tables.metrics_table(found, metrics, informative, self.zero_method),
                 tables.coverage_table(degraded, ratings),
-                *tables.unchanged_table(degraded),
+                *tables.excluded_table(degraded),
                 styles,
                 *tables.steps_table(measured.attrs),
                 *tables.diagnostics_table(scores),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -120,12 +121,14 @@ def coverage_table(degraded: Degraded, ratings: Floats) -> Table:
     rows: list[Row] = []
     for column, agent in enumerate(panel.agents):
         made = degraded.made.get(agent.name, {})
+        failed = list(degraded.failed.get(agent.name, {}).values())
         rows.append(
             {
                 "variant": agent.name,
                 "items": len(panel.items),
-                "absent_texts": sum(row[column] is None for row in panel.texts),
-                "unchanged_texts": len(degraded.unchanged.get(agent.name, [])),
+                "absent_texts": sum(row[column] is None for row in panel.texts) - len(failed),
+                "excluded_texts": len(failed),
+                "reasons": "; ".join(f"{why} ({n})" for why, n in Counter(failed).most_common()),
                 "unrated": int(np.isnan(ratings[column]).sum()),
                 "written_by": str(made.get("attack_written_by", "rules" if made else "the data")),
             }
@@ -134,15 +137,19 @@ def coverage_table(degraded: Degraded, ratings: Floats) -> Table:
     return Table("coverage", "What was perturbed and rated", rows, note)
 
 
-def unchanged_table(degraded: Degraded) -> list[Table]:
-    """Every item that a perturbation left as it was."""
+def excluded_table(degraded: Degraded) -> list[Table]:
+    """Every text that is not what its perturbation claims, and why."""
     rows: list[Row] = [
-        {"perturbation": name, "item": item}
-        for name, items in degraded.unchanged.items()
-        for item in items
+        {"perturbation": name, "item": item, "reason": reason}
+        for name, items in degraded.failed.items()
+        for item, reason in items.items()
     ]
-    note = "Such a text is rated as its original is; it says nothing of the judge."
-    return [Table("unchanged", "Texts a perturbation left unchanged", rows, note)] if rows else []
+    note = "Such a text did not pass the check of its perturbation; it was left out, and not rated."
+    return (
+        [Table("excluded", "Texts that a perturbation did not change as it claims", rows, note)]
+        if rows
+        else []
+    )
 
 
 def style_table(degraded: Degraded, ratings: Floats) -> Table:
@@ -236,9 +243,12 @@ def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
     without = degraded.panel.provenance.get("items_without_reference")
     if without:
         yield f"{without} items have no reference and were left out."
-    left = [f"{name} {len(ids)}" for name, ids in degraded.unchanged.items() if ids]
+    left = [f"{name} {len(ids)}" for name, ids in degraded.failed.items() if ids]
     if left:
-        yield f"Texts that a perturbation left unchanged: {', '.join(left)} (table unchanged)."
+        yield (
+            "Texts that a perturbation did not change as it claims were left out: "
+            f"{', '.join(left)} (table excluded)."
+        )
     if study.combine == "printed":
         yield (
             "study.combine=printed is no mean of p values: it adds ln M / ln 20 to D without "

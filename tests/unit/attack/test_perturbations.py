@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.dhp.perturbations import main
 from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
 from judgelab.attack.fictional_entities import FictionalEntities, entities
-from judgelab.attack.grammatical_errors import GrammaticalErrors, error_at
+from judgelab.attack.grammatical_errors import GrammaticalErrors, error_sites
 from judgelab.attack.protocol import Attack, Perturbation
-from judgelab.attack.rewriting_insertion import LEADS, RewritingInsertion
+from judgelab.attack.rewriting_insertion import LEAST, RewritingInsertion, rewritten
 from judgelab.attack.sentence_reordering import SentenceReordering, reorder
 from judgelab.attack.typos import Typos, typos
 from judgelab.attack.word_deletion import WordDeletion, delete_run
@@ -30,7 +31,8 @@ from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 TEXT = (
     "The mayor of Lundby opened a new bridge over the river on 14 May. It cost 3.5 million euros, "
-    "as Dr. Lee said. Hundreds of visitors walked across it. They were pleased with the view."
+    "as Dr. Lee said. Hundreds of visitors walked across it because it was new. They were pleased "
+    "with the view last week."
 )
 KINDS: list[tuple[type[Perturbation], str]] = [
     (FictionalEntities, "perturb_entities.txt"),
@@ -64,7 +66,7 @@ def test_rules_are_seeded_by_item_and_expect_a_fall(attack: Attack) -> None:
     assert TEXT not in changed
     assert first.provenance["attack"] == attack.name
     others = {attack.apply(panel, NOBODY, seed=seed).texts for seed in range(8)}
-    assert len(others) > 1, "the seed matters"
+    assert len(others) > 1 or attack.name == "rewriting_insertion", "the seed matters"
 
 
 @given(st.text(max_size=80), st.integers(1, 30), st.integers(0, 5))
@@ -135,17 +137,23 @@ def test_reordering_keeps_every_sentence_and_moves_two_or_all() -> None:
 def test_entities_are_names_and_numbers_but_no_first_words() -> None:
     assert set(entities(TEXT)) == {"Lundby", "May", "Lee", "14", "3.5"}
     assert not {"The", "It", "Hundreds", "They"} & set(entities(TEXT))
-    assert entities("several techniques of quantification")[0] == "quantification"
+    low = "several techniques quantify foxp3 and actin with kinases in these databases."
+    assert entities(low) == ["foxp3", "actin", "kinases"], "terms, no long words"
+    assert entities("several techniques of quantification") == []
+
+
+def test_every_part_of_a_name_is_replaced_everywhere() -> None:
     attack = FictionalEntities(Prompt("perturb_entities.txt"))
-    twice = "We met Ada Lund. Then Ada Lund left."
-    made = attack.rule(twice, at(0))
-    assert "Ada Lund" not in made
-    assert len(set(made.split()) - set(twice.split())) <= 4, "one name, wherever it stands"
-    one = attack.rule(TEXT, at(3))
-    assert sum(e not in one for e in entities(TEXT)) == 1
+    text = "Ada Lund met a Lund-led team. It was Lund's day, ADA said, at Oslo University."
+    for seed in range(20):
+        made = attack.rule(text, at(seed))
+        assert attack.check(text, made) == ""
+        assert ("Lund" in made) == ("Ada" in made) and ("University" in made)
+    assert "a part of an entity is left" in attack.check(text, text.replace("Lund", "Berg"))
+    assert attack.check(text, text) == "left as it was"
 
 
-@pytest.mark.parametrize("text", ["It took 5 of 1.5 hours.", "It rose from 14 to 2,14."])
+@pytest.mark.parametrize("text", ["It took 5 of 7.5 hours.", "It rose from 14 to 2.14."])
 def test_a_number_is_not_replaced_within_another(text: str) -> None:
     attack = FictionalEntities(Prompt("perturb_entities.txt"))
     known = entities(text)
@@ -154,31 +162,69 @@ def test_a_number_is_not_replaced_within_another(text: str) -> None:
         assert sum(left.values()) == 1, "one number changed, and no part of another"
 
 
-def test_grammatical_errors_change_as_many_words_as_asked_for() -> None:
-    attack = GrammaticalErrors(Prompt("perturb_grammar.txt"), count=3)
-    before = TEXT.split()
-    for seed in range(10):
-        after = attack.rule(TEXT, at(seed)).split()
-        assert sum(a != b for a, b in zip(before, after, strict=True)) == 3
-    assert [error_at(w) for w in ("was", "They", "visitors", "bus", "bridge", "Lee's")] == [
-        "were",
-        "Them",
-        "visitor",
-        None,
-        None,
-        None,
+GRAMMAR = (
+    "She was accused of theft. He has taken two cars from an old friend. They will be here for "
+    "his team. A player gave it to him."
+)
+
+
+def test_grammatical_errors_are_as_many_as_asked_for() -> None:
+    for count, or_more in ((1, False), (2, True)):
+        attack = GrammaticalErrors(Prompt("perturb_grammar.txt"), count=count, or_more=or_more)
+        for seed in range(10):
+            made = attack.rule(GRAMMAR, at(seed))
+            assert attack.check(GRAMMAR, made) == ""
+            changed = sum(a != b for a, b in zip(GRAMMAR.split(), made.split(), strict=True))
+            assert count <= changed <= count + or_more
+    wrong = [f"{GRAMMAR[site.start : site.end]}>{site.wrong}" for site in error_sites(GRAMMAR)]
+    assert wrong == [
+        *(
+            "She>Her",
+            "accused of>accused for",
+            "He>Him",
+            "taken>took",
+            "cars>car",
+            "They>Them",
+            "be>is",
+        ),
+        *("his>him", "A>An", "him>he"),
     ]
-    assert attack.rule("bridge river", at(0)).split() != ["bridge", "river"]
+    attack = GrammaticalErrors(Prompt("perturb_grammar.txt"))
+    assert attack.check("bridge river", attack.rule("bridge river", at(0))) == "left as it was"
+    assert "not exactly one" in attack.check(GRAMMAR, GRAMMAR.replace("a", "e"))
 
 
-def test_insertions_follow_their_sentences_which_stay() -> None:
+@pytest.mark.parametrize(
+    "said", ["The team is late.", "If it were so.", "Ten years are enough.", "He gave Ann is."]
+)
+def test_what_may_be_right_is_no_place_for_an_error(said: str) -> None:
+    assert all(site.kind != "agreement" for site in error_sites(said))
+
+
+def test_a_rewriting_differs_from_its_sentence_which_stays() -> None:
     attack = RewritingInsertion(Prompt("perturb_insertion.txt"))
-    made = attack.rule(TEXT, at(0))
-    lead = next(lead for lead in LEADS if lead in made)
-    again = made.split(lead)[1]
-    assert made.index(again[:20]) < made.index(lead), "it stands after what it repeats"
-    for sentence in sentences(TEXT):
-        assert sentence in made
+    assert rewritten("She said that the work was hard.") == ("According to her, the work was hard.")
+    assert rewritten("The boat was attacked by a shark.") == "A shark assaulted the vessel."
+    text = "The ship left early because it rained. Lee ran. In May, the bridge was closed."
+    for seed in range(6):
+        made = attack.rule(text, at(seed))
+        assert attack.check(text, made) == ""
+        assert all(sentence in made for sentence in sentences(text))
+    again = text + " In May, the bridge was closed."
+    assert "the same" in attack.check(text, again), "a repetition is no rewriting"
+    assert attack.rule("Lee ran.", at(0)) == "Lee ran."
+    assert 0 < LEAST < 1
+
+
+def test_checks_say_what_is_not_as_claimed() -> None:
+    short = "Only 9 words."
+    for attack in (CharacterDeletion(50), Typos(50), WordDeletion(5), SentenceReordering(2)):
+        assert attack.check(short, attack.rule(short, at(0)))
+        made = type(attack)(2).rule(TEXT, at(0))
+        assert type(attack)(2).check(TEXT, made) == ""
+    double = "One is here.  Two is there.\n**Heading**\nThree is gone."
+    moved = SentenceReordering().rule(double, at(1))
+    assert ".  " in moved and "\n**Heading**\n" in moved and moved != double
 
 
 @pytest.mark.parametrize(("kind", "file"), KINDS)
@@ -220,3 +266,12 @@ def test_the_wrong_ending_is_the_items_own() -> None:
 def test_nothing_to_do_is_refused(kind: type[CharacterDeletion]) -> None:
     with pytest.raises(ConfigError, match=r"attack\.k=0 must be at least"):
         build({"_target_": f"{kind.__module__}.{kind.__name__}", "k": 0}, "attack")
+
+
+def test_the_shipped_summaries_under_every_rule_are_shown(capsys) -> None:  # type: ignore[no-untyped-def]
+    assert main(["--n", "2"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("- before:") == said.count("  check:") == 2 * 12
+    assert main(["--n", "2", "--figures"]) == 0
+    assert "50.0" in capsys.readouterr().out, "edits of deletions_major"
+    assert main(["--column", "absent"]) == 1

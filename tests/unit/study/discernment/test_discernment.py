@@ -102,6 +102,9 @@ def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
     assert weight == 0.85
 
 
+LONG = ", and so it goes on" * 15
+
+
 def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> None:
     items = tuple(
         Item(f"i{k}", "source", text)
@@ -114,17 +117,18 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     panel = Panel(items, provenance={"dataset": "summeval"})
     study = Discernment(only=["reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
-    assert rows(result, "unchanged", "item").keys() == {"i0"}
+    assert rows(result, "excluded", "item").keys() == {"i0"}
     cover = rows(result, "coverage", "variant")
-    assert cover["reordering_major"]["unchanged_texts"] == 1
+    assert cover["reordering_major"]["excluded_texts"] == 1
+    assert cover["reordering_major"]["reasons"] == "left as it was (1)"
     assert cover["original"]["unrated"] == 1 and cover["original"]["items"] == 3
     found = rows(result, "discernment", "perturbation")["reordering_major"]
-    assert (found["n"], found["unscored"]) == (2, 1)
+    assert (found["n"], found["unscored"]) == (1, 2)
     assert any("1 items have no reference" in note for note in result.notes)
     over = rows(result, "averages", "statistic")["average_ew"]
-    assert (over["n"], over["unscored"], over["perturbations"]) == (2, 1, 1)
+    assert (over["n"], over["unscored"], over["perturbations"]) == (1, 2, 1)
     n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
-    assert (n, unscored) == (2, 1)
+    assert (n, unscored) == (1, 2)
 
 
 def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
@@ -158,7 +162,7 @@ def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
 
 
 def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Path) -> None:
-    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}{LONG}.") for k in range(8))
     few = Panel(items, provenance={"dataset": "summeval"})
     only = ["typos_minor", "typos_major", "reordering_major"]
     said = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos), panel=few))
@@ -186,15 +190,15 @@ def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: P
 
 
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
-    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(8))
+    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}{LONG}.") for k in range(8))
     panel = Panel(items, provenance={"dataset": "summeval"})
-    study = Discernment(only=["typos_major", "reordering_major"], **QUICK)
+    study = Discernment(only=["typos_minor", "reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     found = rows(result, "discernment", "perturbation")
     assert found["reordering_major"]["seen"] == "nothing changed"
     assert found["reordering_major"]["value"] is None, "not 0"
     over = rows(result, "averages", "statistic")["average_ew"]
-    assert over["value"] == found["typos_major"]["value"] > 0
+    assert over["value"] == found["typos_minor"]["value"] >= 0
     assert result.notes[0].endswith("because they changed no text: reordering_major.")
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
@@ -261,7 +265,7 @@ def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -
     panel = Panel(tuple(items), provenance={"dataset": "summeval"})
     study = Discernment(only=["reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
-    assert len(rows(result, "unchanged", "item")) == 6
+    assert len(rows(result, "excluded", "item")) == 6
     found = rows(result, "discernment", "perturbation")["reordering_major"]
     assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
     assert result.summary["not_seen_count"] == 0

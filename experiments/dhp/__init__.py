@@ -1,0 +1,1 @@
+"""The DHP paper: what its rule perturbations do to texts, counted by their own checks."""
