@@ -108,6 +108,8 @@ def label(line: str) -> tuple[str, str]:
         return "", line
     said = match["plain"] if match["bold"] is None else match["bold"]
     bare = said.strip(" :.")
+    if bare.casefold() in {header.casefold() for header in HEADERS}:
+        return "", line  # alone it would begin a section
     marked = match["bold"] is not None and re.search(r"[^\W\d_]{2}", bare) is not None
     marked = marked and (match["after"] == ":" or said.rstrip().endswith(":"))
     if not _topical(bare) and not (marked and len(bare.split()) <= _LONGEST):
