@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PEOPLE = Mark(style.HUES[1], "D")
 MACHINE = Mark(style.HUES[0])
-BAND = {"color": style.HUES[1], "alpha": 0.12, "lw": 0}
+BAND: dict[str, Any] = {"color": style.HUES[1], "alpha": 0.12, "lw": 0}
 OBSERVED = {
     "unpaired": (MACHINE, "observed, each system on its own items"),
     "paired": (Mark(style.HUES[1], "D", hollow=True), "observed, both on the same items"),
@@ -59,12 +59,12 @@ PEOPLE_SAID = " The dashed line and the band are people, with their 90 % interva
 
 def boards(tables: Tables) -> Drawn:
     """One panel for each metric: score against size (GEM paper, figures 4 and 5)."""
-    parts = dict(list(tables["boards"].groupby("metric", sort=False)))
+    parts = {str(m): part for m, part in tables["boards"].groupby("metric", sort=False)}
     figure, axes = style.multiples(list(parts), 0.3, 3.0)
     known, people = 0, False
     for side, (metric, part) in zip(axes.flat, parts.items(), strict=False):
         known, people = _by_size(side, part)
-        side.set_title(format.shorten(str(metric), 40), fontsize=9)
+        side.set_title(format.shorten(metric, 40), fontsize=9)
     axes[0, 0].set_ylabel("Mean score")
     said = f"Score against size by each metric, for the {known} candidates whose size is known."
     return Drawn("Scores against size", figure, said + (PEOPLE_SAID if people else ""))
