@@ -7,7 +7,7 @@ settings), they test it: the paper's check on data that the simulation was not m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -79,6 +79,10 @@ class RankingJudge:
         sd = {"algorithm_1": 0.0, "bias": self.bias_sd, "line": of_line}[model]
         return float(sd * self.slope)
 
+    def falls_by(self, model: Model | None) -> bool:
+        """Whether the metric's system means fall as people's rise, by the model."""
+        return model == "line" and self.fit is not None and self.fit.system_slope < 0
+
 
 def judge_of(
     scored: Scored, assumed: Assumed, train: Scored | None, draws: int, seed: int
@@ -142,8 +146,13 @@ def model_of_people(
 
 
 def order(scored: Scored, judge: RankingJudge, model: Model | None) -> OrderedPairs:
-    """Confidence in the metric's order; in people's by that model, where one can say it."""
-    return ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
+    """Confidence in the metric's order; in people's by that model, where one can say it.
+
+    Where the means of systems fall as people's rise (the line's slope), people's order is the
+    opposite one.
+    """
+    found = ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
+    return replace(found, agreed=1 - found.agreed) if judge.falls_by(model) else found
 
 
 def unused(judge: RankingJudge, assumed: Assumed) -> list[str]:

@@ -28,6 +28,8 @@ COLUMNS: Mapping[str, str | None] = {
 }
 """Settings of ``study.scores`` and what they are unless given."""
 
+PANELS = (".jsonl", ".ndjson")
+
 NAMES = {
     "r": "correlation with people, r",
     "sd": "sd of human scores",
@@ -58,7 +60,7 @@ class KnownJudge:
 
         Raises:
             ConfigError: nothing says it, and it must not be guessed.
-            DataError: a correlation that is not above 0.
+            DataError: a correlation that is not above 0, or that the data cannot tell.
         """
         known = self.found.get(name)
         if name == "r" and known is not None and known.value <= 0:
@@ -70,6 +72,11 @@ class KnownJudge:
             return known.value
         if otherwise is not None:
             return otherwise
+        if known is not None:
+            raise DataError(
+                f"study=plan: no {NAMES[name]} in {self.origin[name]}: the scores there do not "
+                f"vary, or no text has both. Give study.{name}."
+            )
         raise ConfigError(
             f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read from "
             "your data by study.train_run=FOLDER (a finished run on texts with human scores) or "
@@ -105,6 +112,7 @@ def known_judge(
         if key not in COLUMNS:
             raise ConfigError(f"study.scores.{key}.{did_you_mean(key, COLUMNS)}")
     path = scores.get("path")
+    _counted(path, scores)
     if run is not None and path is not None:
         raise ConfigError(
             "study.train_run and study.scores.path both say what people gave: name one."
@@ -127,11 +135,22 @@ def known_judge(
     )
 
 
+def _counted(path: str | None, scores: Mapping[str, str | None]) -> None:
+    """Columns are those of a table: ConfigError where one is named, but no table is read."""
+    asked = [key for key, usual in COLUMNS.items() if key != "path" and scores.get(key) != usual]
+    named = [key for key in asked if scores.get(key) is not None]
+    if named and (path is None or path.lower().endswith(PANELS)):
+        raise ConfigError(
+            f"study.scores.{named[0]} names a column of a table: give one as study.scores.path "
+            "(.csv or .parquet)."
+        )
+
+
 def _of_file(path: str, scores: Mapping[str, str | None]) -> KnownJudge:
     from judgelab.study.common.panels import human_scores  # xarray takes its time
 
     column, metric = scores["column"] or "", scores["metric"]
-    if path.lower().endswith((".jsonl", ".ndjson")):
+    if path.lower().endswith(PANELS):
         panel = Jsonl(path=path).load()
         return _people(human_scores(panel).ravel(), f"the panel {Path(path).name}")
     table = read_table(path, "study.scores.path")
@@ -141,6 +160,7 @@ def _of_file(path: str, scores: Mapping[str, str | None]) -> KnownJudge:
         return _people(np.array(numbers(table, column, path), dtype=np.float64), where)
     item, system = scores["item"] or "", scores["system"] or ""
     names = {"item": item, "system": system, "metric": metric}
+    where = f"{Path(path).name}, columns {column!r} and {metric!r}"
     for key, name in names.items():
         need(table, [name], path, f"study.scores.{key}")
     found = ScoreTable(path=path, item=item, system=system, human=column, metrics=[metric]).load()
@@ -163,7 +183,8 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
     moments = system_moments(human, metric)
     fit = fit_judge(moments)
     if math.isnan(fit.r):
-        return people
+        found, origin = {**people.found, "r": Estimate(fit.r)}, {**people.origin, "r": where}
+        return KnownJudge(found, origin, people.scores, people.empty)
     found = {"r": clustered_correlation(metric, human, "pearson"), **people.found}
     found["system_bias_sd"] = bias_estimate(moments)
     found["item_correlation"] = Estimate(fit.item_correlation, n=fit.systems)
@@ -174,8 +195,8 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
 def sources(judge: KnownJudge) -> Iterator[str]:
     """Sentences on where the numbers that were read come from."""
     by: dict[str, list[str]] = {}
-    for name in judge.found:
-        if not judge.origin[name].startswith("study."):
+    for name, one in judge.found.items():
+        if not math.isnan(one.value) and not judge.origin[name].startswith("study."):
             by.setdefault(judge.origin[name], []).append(NAMES[name])
     for where, what in by.items():
         yield f"From {where}: {', '.join(what)}."

@@ -103,6 +103,12 @@ def _calibration(ranked: Ranked, seen: Empirical | None) -> Iterator[str]:
             f"The confidence in people's order is by {MODEL_NAMES[ranked.model]}"
             f"{', as study.system_bias_sd asks' if given else ', which has the smallest error'}."
         )
+    if judge.falls_by(ranked.model):
+        yield (
+            "Single texts agree with people, but the metric's means of systems fall as people's "
+            f"rise (slope {judge.fit.system_slope:.2f}, 1 where texts and systems agree): take "
+            "people's order for the opposite of the metric's."
+        )
     if "bias" in error and not error["bias"].value < plain.value:
         plainly, biased = (_leaning(seen.lean(model)) for model in ("algorithm_1", "bias"))
         yield (

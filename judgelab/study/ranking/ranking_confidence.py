@@ -90,6 +90,11 @@ class RankingConfidence(Study):
             raise ConfigError(
                 "study.train, study.train_run and study.r each say which judge predicts: give one."
             )
+        if not (train is None or callable(getattr(train, "load", None))):
+            raise ConfigError(
+                f"study.train={train!r} is no dataset: name one by dataset@study.train=NAME, or a "
+                "finished run by study.train_run=FOLDER."
+            )
         self.train, self.train_run = train, train_run
         self.assumed = Assumed(r, sd, system_bias_sd)
         self.folder, self.items, self.confidence = run, items, confidence

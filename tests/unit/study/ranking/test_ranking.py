@@ -376,6 +376,20 @@ def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -
         assert (plain["people"] == plain["same_metric"]).all()
 
 
+def test_means_that_go_against_people_are_not_people_s_order(tmp_path: Path) -> None:
+    """Texts agree with people, but systems' means fall as people's rise: the line knows."""
+    path, table = scores(tmp_path, systems=9)
+    table["metric"] = table["metric"] - 0.6 * table["system"].str[1:].astype(float)
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path, *table_study(path))
+    assert result.summary["judge/r"] > 0 and result.summary["ranking/model"] == "line"  # type: ignore[operator]
+    pairs = tables(result)["ranking"]
+    right = (pairs["human_gap"] > 0).mean()
+    assert right < 0.2 and pairs["people"].mean() == pytest.approx(right, abs=0.15)
+    assert result.summary["ranking/sure_pairs"] == 0
+    assert any("fall as people's rise" in note for note in result.notes)
+
+
 def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     """study.r, study.train and study.train_run predict; people's scores here only test them."""
     here, table = scores(tmp_path)
@@ -482,6 +496,7 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
         {"sd": 0.0},
         {"system_bias_sd": -1.0},
         {"items": 0},
+        {"train": "xsum"},
     ],
 )
 def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
@@ -606,10 +621,15 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
             plan(lab, **{missing: None})
     with pytest.raises(ConfigError, match=r"study\.scores\.file"):
         plan(lab, scores={"file": "x"})
-    table["metric"] *= -1
-    table.to_csv(path, index=False)
-    with pytest.raises(DataError, match="correlates with people at r = -"):
-        plan(lab, **read)
+    for unread in ({"metric": "judge"}, {"column": "grade", "path": str(panel)}):
+        with pytest.raises(ConfigError, match="names a column of a table"):
+            plan(lab, sd=None, scores=unread)
+    for metric, why in ((-table["metric"], "at r = -"), (1.0, "columns 'human' and 'metric'")):
+        table.assign(metric=metric).to_csv(path, index=False)
+        with pytest.raises(DataError, match=why):
+            plan(lab, **read)
+    known = plan(lab, **read | {"r": 0.5})[1]["known"]
+    assert "study.r" in set(known["from"]), "what is given counts"
 
 
 @pytest.mark.parametrize(
