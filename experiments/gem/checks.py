@@ -159,7 +159,7 @@ def significance(printed: Printed, factor: float) -> Table:
                 wide = Estimate(math.nan, *ends, ROWS)
                 label = f"Table {table}, {metric}"
                 rows.append(Row("3/8", label, name, cell.d, None, wide, cell.half, digits=3))
-                if verdict("fall", _estimate(cell)) != verdict("fall", wide):
+                if verdict("fall", _estimate(cell), None) != verdict("fall", wide, None):
                     lost.append(f"{label}, {name}")
     note = f"Half widths times {factor:.2f}. No longer significant: {'; '.join(lost) or 'none'}."
     title = "degradations of GEM with 95 % intervals over papers (corrected)"
@@ -171,7 +171,7 @@ def resistance(printed: Printed) -> Table:
     rows = []
     firm = []
     for metric, cells in printed.cells("4").items():
-        rises = [verdict("no_rise", _estimate(cell)) == "rises" for cell in cells.values()]
+        rises = [verdict("no_rise", _estimate(cell), None) == "rises" for cell in cells.values()]
         rows.append(
             Row("4", metric, "significant increases", None, point(sum(rises), len(rises)), digits=0)
         )

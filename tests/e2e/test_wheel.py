@@ -21,7 +21,13 @@ QUICK = ("tracker=none", "limit=4")
 RUNS = {
     "the main job": ["mechanism=tvd_mi", "dataset=xsum", "attack=case_flip", *QUICK],
     "a sweep": ["-m", "mechanism=length,rouge", "attack=none,padding", *QUICK],
-    "a paper's figure": ["sweep=gem_figure_4", "offline=gem", "mechanism=gem", *QUICK],
+    "a paper's figure": [
+        "sweep=tvd_mi_figure_2",
+        "offline=tvd_mi",
+        "mechanism=mi",
+        "dataset=xsum",
+        *QUICK,
+    ],
     "discernment": ["study=discernment", "dataset=summeval", "mechanism=length", "tracker=none"],
     "finetune": [
         *("study=finetune", "dataset=iclr_reviews", "study.settings.max_steps=2"),

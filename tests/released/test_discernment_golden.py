@@ -45,9 +45,15 @@ def test_worked_examples(
     }
     assert len(rated[better]) == 100
     found = discernment(
-        rated[better], rated[worse].loc[rated[better].index], how=How(combine="printed")
+        rated[better],
+        rated[worse].loc[rated[better].index],
+        how=How(combine="printed", method="normal"),
     )
     assert found.p == pytest.approx(p, rel=0.05)
     assert found.d == pytest.approx(d, abs=1e-3)
     assert found.d_ew == pytest.approx(d_ew, abs=1e-3)
-    assert discernment(rated[better], rated[worse].loc[rated[better].index]).d == found.d_ew
+    harmonic = How(method="normal")
+    assert (
+        discernment(rated[better], rated[worse].loc[rated[better].index], how=harmonic).d
+        == found.d_ew
+    )

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked_pair
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked_pair, divide
 from judgelab.stats.intervals.bootstrap import sign_flip_p
-from judgelab.stats.intervals.ends import mean_ends
+from judgelab.stats.intervals.ends import mean_ends, of_ratio, ratio_ends
 from judgelab.stats.intervals.estimate import Estimate
 
 SmdDefinition = Literal["corrected", "paper", "released"]
@@ -49,10 +49,10 @@ def standardized_mean_difference(
         as known. p is of the same normal approximation.
     released: the same with 1.645. No code was released; the printed intervals of the two metrics
         that can be recomputed match 1.645 and not 1.96 (inferred), so "95 %" is 90 %.
-    corrected: d linearised in the moments of its rows (sigma varies, too), summed by item: a mean
-        over items, with the interval of one (``mean_ends``). In simulations with several rows per
-        item it covers .93 to .97 (docs/definitions.md), the percentile bootstrap over items .64
-        to .95, the rows-only 1.96 interval .58 to .89.
+    corrected: from leaving out each item with its rows (``ratio_ends``). In simulations with
+        several rows per item it covers .93 to .97 (docs/definitions.md), the percentile bootstrap
+        over items .64 to .95, the rows-only 1.96 interval .58 to .89; on exponential scores an
+        effect of 4 only .85 at 12 items.
         p: sign flips of whole items, of the sum over an item's rows.
 
     Args:
@@ -77,7 +77,7 @@ def standardized_mean_difference(
         return Estimate(np.nan, n=n, unscored=unscored, clusters=clusters)
     d = float((y - x).mean() / np.sqrt(variance))
     if definition == "corrected":
-        low, high = map(float, mean_ends(_parts(x, y, item, clusters)))
+        low, high = _ends(x, y, item, clusters, d)
         p = sign_flip_p(np.bincount(item, y - x, clusters), draws, seed)
     else:
         error = float((y - x).std(ddof=1) / np.sqrt(n * variance))
@@ -147,18 +147,27 @@ def _common_scale(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return x / largest - centre, y / largest - centre
 
 
-def _parts(x: Floats, y: Floats, item: NDArray[np.intp], clusters: int) -> Floats:
-    """[items] what each item adds to d to first order; their mean is d.
+def _ends(
+    x: Floats, y: Floats, item: NDArray[np.intp], clusters: int, d: float
+) -> tuple[float, float]:
+    """The farther ends of two intervals: of d, and of the mean change with sigma as it is.
 
-    With v = sigma^2: delta d = delta(mean' - mean) / sigma - d / (2 v) delta v.
+    The second has Hall's correction, as skewness of the changes shows most where d is small.
     """
-    change, variance = y - x, (x.var() + y.var()) / 2
-    d = change.mean() / np.sqrt(variance)
-    squares = ((x - x.mean()) ** 2 + (y - y.mean()) ** 2) / 2
-    influence = (change - change.mean()) / np.sqrt(variance)
-    influence -= d / (2 * variance) * (squares - variance)
-    whole = change.mean() / np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-    return np.asarray(whole + np.bincount(item, influence, clusters) * clusters / len(x))
+    sigma = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
+    sums = np.bincount(item, y - x, clusters), np.bincount(item, minlength=clusters)
+    whole = ratio_ends(d, _without(x, y, item, clusters))
+    change = mean_ends(of_ratio(*sums) / sigma)
+    return float(np.fmin(whole[0], change[0])), float(np.fmax(whole[1], change[1]))
+
+
+def _without(x: Floats, y: Floats, item: NDArray[np.intp], clusters: int) -> Floats:
+    """[items] d without the rows of each item; NaN where the rest has no spread."""
+    columns = (np.ones_like(x), x, y, x * x, y * y)
+    sums = np.array([np.bincount(item, column, clusters) for column in columns])
+    n, sx, sy, sxx, syy = sums.sum(axis=1, keepdims=True) - sums
+    variance = divide(sxx - divide(sx**2, n) + syy - divide(sy**2, n), 2 * (n - 1))
+    return divide(divide(sy - sx, n), np.sqrt(np.maximum(variance, 0.0)))
 
 
 def _normal_p(value: float, error: float) -> float:

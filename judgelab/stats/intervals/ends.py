@@ -144,6 +144,19 @@ def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> E
     return _with_bounds(_Sample(added(r, left)), ends, level, (-1.0, 1.0))
 
 
+def ratio_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
+    """Of a mean in standard deviations [...], from leaving out each item in turn [..., items].
+
+    Far from 0 its error is that of the deviation and grows with it: t on asinh(value), with the
+    degrees of freedom that the kurtosis of what the items add leaves. Hall's correction in its
+    place let one interval in three of an effect of 4 on 12 items hold 0. NaN without spread.
+    """
+    whole, left = (np.arcsinh(np.asarray(x, dtype=np.float64)) for x in (value, without))
+    sample = _Sample(added(whole, left))
+    half = sample.heavy_quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
+    return np.sinh(sample.mean - half), np.sinh(sample.mean + half)
+
+
 def added(value: ArrayLike, without: ArrayLike) -> Floats:
     """What each item adds [..., items], from the estimate [...] without each: mean is the estimate.
 

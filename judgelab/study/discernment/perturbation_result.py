@@ -36,6 +36,11 @@ MOST = 1000
 """Shuffled judges behind thresholds of averages and minima: each is tested on everything."""
 
 
+FEWEST = 5
+"""Texts that averages and minima ask of a perturbation: with four, not even a fall of all has a p
+below .05. Where the data have fewer, all of them."""
+
+
 @dataclass(frozen=True)
 class PerturbationResult:
     """What the judge makes of one perturbation.
@@ -60,6 +65,10 @@ class PerturbationResult:
     ranked: Counts
     left: LeftOut
     threshold: DiscernmentThreshold
+
+    def counts_among(self, items: int) -> bool:
+        """Whether it changed enough of so many texts to have a part in averages and minima."""
+        return self.changed >= max(1, min(FEWEST, items))
 
     def fewest(self, counts: Counts, *, weighted: bool) -> int:
         """The count of the metric with the fewest, of those that have weight."""
@@ -145,8 +154,9 @@ class Testing:
         return PerturbationResult(perturbation, changed, score, weights, *counts, left, bar)
 
     def bars(self, ratings: Floats, found: Sequence[PerturbationResult]) -> SummaryThresholds:
-        """Thresholds over all perturbations that changed any text."""
-        places = [place for place, one in enumerate(found) if one.changed]
+        """Thresholds over all perturbations that changed enough texts."""
+        items = ratings.shape[1]
+        places = [place for place, one in enumerate(found) if one.counts_among(items)]
         if self.replicates is None or not places:
             return SummaryThresholds(NONE, NONE)
         rated = ratings[[0, *(place + 1 for place in places)]]
@@ -161,9 +171,9 @@ def averages(
 ) -> list[Average]:
     """Level-balanced averages and minima, each with and without weights.
 
-    Over the perturbations that changed any text; NaN where none did.
+    Over the perturbations that changed enough texts; NaN where none did.
     """
-    found = [one for one in found if one.changed]
+    found = [one for one in found if one.counts_among(items)]
     if not found:
         names = ("average_ew", "minimum_ew", "average", "minimum")
         return [Average(name, Estimate(NAN, NAN, NAN, 0), NAN, 0) for name in names]
@@ -191,15 +201,20 @@ def averages(
     return made
 
 
-def verdict(found: Sequence[PerturbationResult], mechanism: str) -> str:
+def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> str:
     """The sentence a user needs: which perturbations this judge does not see."""
 
     def named(wanted: Iterable[PerturbationResult]) -> str:
         return ", ".join(one.perturbation.name for one in wanted)
 
-    blind = named(one for one in found if one.seen is False)
+    blind = named(one for one in found if one.seen is False and one.counts_among(items))
     unknown = named(one for one in found if one.changed and one.seen is None)
     idle = named(one for one in found if not one.changed)
+    few = ", ".join(
+        f"{one.perturbation.name} ({one.changed} of {items} texts)"
+        for one in found
+        if one.changed and not one.counts_among(items)
+    )
     if blind:
         said = f"This judge ({mechanism}) does not see: {blind}."
     elif any(one.seen for one in found):
@@ -209,4 +224,5 @@ def verdict(found: Sequence[PerturbationResult], mechanism: str) -> str:
     else:
         said = f"No text was changed, so nothing is known of what this judge ({mechanism}) sees."
     said += f" Unscored: {unknown}." if unknown else ""
+    said += f" Too few texts to say, and no part of averages: {few}." if few else ""
     return f"{said} Left out, because they changed no text: {idle}." if idle else said

@@ -112,7 +112,7 @@ class Discernment(Study):
             ],
             figures=["discernment_radar", "discernment_bars", *drawn],
             notes=[
-                verdict(found, name),
+                verdict(found, name, len(panel.items)),
                 *tables.notes(context, degraded, self, weights, metrics, found),
                 *tables.steps_note(measured.attrs),
             ],
@@ -143,14 +143,17 @@ class Discernment(Study):
         found: Sequence[PerturbationResult],
         over: Sequence[Average],
     ) -> dict[str, Value]:
-        unseen = [one.perturbation.name for one in found if one.seen is False]
+        items = len(degraded.panel.items)
+        unseen = [
+            one.perturbation.name for one in found if one.seen is False and one.counts_among(items)
+        ]
         summary = about(context, degraded.panel, "discernment") | {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
             "zero_method": self.zero_method,
             "method": self.method,
-            "items": len(degraded.panel.items),
+            "items": items,
             "not_seen": ", ".join(unseen),
             "not_seen_count": len(unseen),
         }

@@ -29,7 +29,7 @@ def test_sweeps_that_would_be_ignored_are_refused(arguments: list[str], said: st
     "arguments",
     [
         [],
-        ["sweep=gem_figure_4", "offline=gem", "mechanism=gem,gem_s"],
+        ["sweep=tvd_mi_figure_2", "offline=tvd_mi", "mechanism=mi,gppm"],
         ["-m", "sweep=ranking_confidence_figures_2_5_6", "offline=ranking_confidence"],
         ["dataset.path=sweep=a,b"],
         ["sweep=null", "offline=null"],

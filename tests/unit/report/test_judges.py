@@ -109,7 +109,10 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> No
 def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
     """No text was changed for it: what the study leaves of it is unscored, and named."""
     folder = tmp_path / "sweeps" / "s"
-    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}.") for k in range(4))
+    text = ", ".join(
+        ["this is the only sentence there is and it has letters enough for errors"] * 4
+    )
+    items = tuple(Item(f"i{k}", "source", f"{text}, number {k}.") for k in range(4))
     panel = Panel(items, provenance={"dataset": "summeval"})
     for number, only in enumerate((["reordering_major"], ["typos_major"])):
         study = Discernment(only=only, replicates=20, bootstrap=10)
