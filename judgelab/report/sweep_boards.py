@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgelab.core.result import read_estimate
-from judgelab.report.jobs import SweepJob, axes, marked, scorer
+from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
 from judgelab.report.study_table import StudyTable, keyed
 from judgelab.report.tables import estimates, frame
 
@@ -21,6 +21,8 @@ NOTE = (
 def board_table(found: Sequence[SweepJob]) -> StudyTable | None:
     """Every candidate by every metric (GEM paper, Figures 4 and 5); None without known sizes."""
     keys = [key for key in axes(found) if key not in ("study", "dataset", "attack")]
+    if len({setting(job, "dataset") for job in found}) > 1:
+        keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
     rows: list[dict[str, Any]] = [
         {"metric": scorer(job, keys, own), **{part: row.get(part) for part in PARTS}}
         for job, own in zip(found, marked(found), strict=True)

@@ -24,7 +24,7 @@ from judgelab.stats.discrimination.standardized import (
     standardized_mean_difference,
     verdict,
 )
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.tables import (
@@ -185,7 +185,7 @@ class Validation(Study):
             summary |= entries(f"clean/human_{name}", estimate)
         for name, state in states.items():
             scored = state.values[:, state.candidates]
-            summary[f"{name}/mean_score"] = float(np.nanmean(scored)) if scored.size else np.nan
+            summary[f"{name}/mean_score"] = float(row_means(scored.reshape(1, -1))[0])
             summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return summary
@@ -199,10 +199,16 @@ class Validation(Study):
             wanted = "fall" if context.attack.expects == "fall" else "not rise"
             name = context.mechanism.name
             found = f"whether {name} does is open" if word == "undecided" else f"{name} {word}"
+            said = f"d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]"
+            if np.isnan(change.value):
+                said = "no d, as the scores are missing or all alike"
+            elif np.isnan(change.low):
+                said = f"d {change.value:.3f} without an interval; items scored: {change.clusters}"
+            else:
+                said += f", {INTERVALS[self.definition]}{self._as_none}"
             yield (
                 f"Under {context.attack.name} the score of an honest metric should {wanted}: "
-                f"{found} (d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}], "
-                f"{INTERVALS[self.definition]}{self._as_none})."
+                f"{found} ({said})."
             )
 
 

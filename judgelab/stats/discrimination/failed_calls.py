@@ -15,6 +15,9 @@ from judgelab.stats.intervals.arrays import Floats
 STEPS = 512
 """Common values tried for the largest d: they are off by less than a thousandth of it."""
 
+FEW = 12
+"""Items up to which every choice of ends is tried."""
+
 
 def decided(
     cells: ArrayLike, hidden: ArrayLike, effect: ArrayLike, low: float, high: float
@@ -44,7 +47,9 @@ def effect_size_bounds(low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
     d is not monotone in the differences, as those far from the others raise the sd: the largest
     d has all items as near as they can be to one common value, the least has the items with the
     highest middles at their high ends and the others at their low ones (for a negative d the
-    other way round). Both kinds are tried. NaN items are left out; NaN for fewer than two.
+    other way round). Both kinds are tried; up to ``FEW`` items also every choice of ends, as the
+    middles' order is then not all that counts. Infinite where all items may have one and the same
+    value, which leaves no sd. NaN items are left out; NaN for fewer than two.
     """
     ends = np.array([low, high], dtype=np.float64)
     ends = ends[:, ~np.isnan(ends).any(axis=0)]
@@ -58,6 +63,7 @@ def effect_size_bounds(low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
         [
             np.clip(common[:, None], bottom, top),
             np.where(middles > cuts[:, None], top, bottom),
+            np.where(_choices(len(bottom)), top, bottom),
         ]
     )
     spread = tried.std(axis=1, ddof=1)
@@ -65,4 +71,15 @@ def effect_size_bounds(low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
     if not known.any():
         return np.nan, np.nan
     found: NDArray[np.float64] = tried.mean(axis=1)[known] / spread[known]
-    return float(found.min()), float(found.max())
+    least, most = float(found.min()), float(found.max())
+    if bottom.max() < top.min():  # they may all be one value
+        least = -np.inf if bottom.max() < 0 else least
+        most = np.inf if top.min() > 0 else most
+    return least, most
+
+
+def _choices(items: int) -> NDArray[np.bool_]:
+    """[2^items, items] every choice of ends; none for more than ``FEW`` items."""
+    if items > FEW:
+        return np.zeros((0, items), dtype=np.bool_)
+    return (np.arange(1 << items)[:, None] >> np.arange(items) & 1).astype(np.bool_)

@@ -1,0 +1,37 @@
+"""The study validation where there is little to say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.config import resolved
+from judgelab.engine.parts import build_parts
+from judgelab.store.run_dir import RunDir
+
+CONF = Path(__file__).resolve().parents[3] / "conf"
+TEXTS = ("A study of mice. It is short.", "A study of mice. It is long.", "Other words for it.")
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (TEXTS, "without an interval; items scored: 1"),
+        ((TEXTS[0], None, TEXTS[2]), "no d, as the scores are missing or all alike"),
+    ],
+)
+def test_a_change_without_an_interval_says_so(
+    tmp_path: Path, texts: tuple[str | None, ...], said: str
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps({"id": "a", "source": "s", "texts": texts}))
+    given = ["dataset=iclr_reviews", "dataset.source=path", f"dataset.path={file}"]
+    given += ["study=validation", "mechanism=bleu", "attack=sentence_deletion", "tracker=none"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        parts = build_parts(resolved(compose("config", overrides=given)))
+    made = parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None))
+    (note,) = [note for note in made.notes if "honest metric" in note]
+    assert "is open" in note and said in note and "nan" not in note
