@@ -30,7 +30,8 @@ released   what the released code computes from the released scores; match: it r
            printed number. Failed calls are stored as 0 and taken at face value. +- is half of the
            95 % item-bootstrap interval.
 corrected  the same question without the faults named below, with its 95 % interval over items
-           (from what each item adds); n and unscored count its items (fits: domains), "n released" those of
+           (from what each item adds); n and unscored count its items (fits: domains), "n
+           released" those of
            released. Of the critic's and the judges' failed calls an item has the number, but
            not the cells: its cells are divided by its share of completed calls, which leaves the
            failed ones out if failing does not depend on the result. Items with less than half of
