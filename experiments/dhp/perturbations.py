@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from experiments.command import aligned
 from judgelab.attack.edits import edits, word_edits
@@ -16,7 +19,11 @@ from judgelab.core.panel import Agent, Item, rng_for
 from judgelab.core.resources import samples
 from judgelab.core.sentences import sentences
 from judgelab.core.step import Place, RuleStep, TextWritingStep
+from judgelab.stats.intervals.means import item_mean
 from judgelab.study.discernment.perturbations import SuiteEntry, load_suite
+
+Made = dict[str, list[tuple[str, str, str]]]
+"""Perturbation -> (before, after, why the check failed or '') of each text."""
 
 SAMPLE = samples() / "summeval.jsonl"
 
@@ -60,38 +67,74 @@ def perturbed(one: SuiteEntry, texts: Sequence[str]) -> Iterator[tuple[str, str,
         yield text, after, one.attack.check(text, after)
 
 
-def figures(suite: Sequence[SuiteEntry], texts: Sequence[str]) -> str:
+def checked(file: Path, suite: Sequence[SuiteEntry]) -> Made:
+    """Texts that other code perturbed (or an LM, or people), held to the checks of this suite.
+
+    Args:
+        file: JSONL with ``perturbation`` (a name of the suite), ``before`` and ``after``.
+
+    Raises:
+        DataError: no such file, or a line without one of the three.
+    """
+    if not file.is_file():
+        raise DataError(f"--pairs: there is no file {str(file)!r}.")
+    made: Made = {one.name: [] for one in suite}
+    checks = {one.name: one.attack.check for one in suite}
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            name, before, after = row["perturbation"], row["before"], row["after"]
+            made[name].append((before, after, checks[name](before, after)))
+        except (ValueError, KeyError, TypeError) as cause:
+            raise DataError(
+                f"--pairs: line {number} of {file.name} needs perturbation (one of "
+                f"{', '.join(made)}), before and after."
+            ) from cause
+    return made
+
+
+def figures(every: Made) -> str:
     """A table: texts that passed, edits per text, sentences changed, reasons of failure."""
     rows = []
-    for one in suite:
-        made = list(perturbed(one, texts))
-        good = [(before, after) for before, after, reason in made if not reason]
+    for name, made in every.items():
         if not made:
             continue
-        n = max(len(good), 1)
+        good = [(before, after) for before, after, reason in made if not reason]
         touched = [
             sum(said not in after for said in sentences(before)) / len(sentences(before))
-            for before, after in good
+            for before, after, _ in made
         ]
-        reasons = Counter(reason for *_, reason in made if reason)
+        reasons = Counter(re.sub(r"\(.*\)|\d+ (?=\w+ )", "", why) for *_, why in made if why)
+        passed = item_mean([not reason for *_, reason in made], (0, 1))
         rows.append(
             {
-                "perturbation": one.name,
-                "passed": f"{len(good)} of {len(made)}",
-                "characters edited": f"{sum(edits(*pair) for pair in good) / n:.1f}",
-                "places of words": f"{sum(word_edits(*pair) for pair in good) / n:.1f}",
-                "sentences changed": f"{sum(touched) / n:.0%}",
+                "perturbation": name,
+                "passed": f"{len(good)} of {len(made)} [{passed.low:.0%}, {passed.high:.0%}]",
+                "characters edited": _mean([edits(*pair) for pair in good]),
+                "places of words": _mean([word_edits(*pair[:2]) for pair in made]),
+                "sentences changed": _mean([100 * share for share in touched], "%"),
                 "failed": "; ".join(f"{why} ({k})" for why, k in reasons.most_common(2)) or "-",
             }
         )
-    return aligned("Means over the texts that passed.", rows, [])
+    title = "Means over texts with 95 % intervals: characters of those that passed, else of all."
+    return aligned(title, rows, [])
 
 
-def shown(suite: Sequence[SuiteEntry], texts: Sequence[str]) -> Iterator[str]:
+def _mean(values: Sequence[float], unit: str = "") -> str:
+    """Mean and interval; one number where all texts have the same, a dash where there is none."""
+    found = item_mean(values, (0, 100) if unit else None)
+    if not values:
+        return "-"
+    if np.isnan(found.low) or min(values) == max(values):
+        return f"{found.value:.1f}{unit}"
+    return f"{found.value:.1f}{unit} [{max(found.low, 0):.1f}, {found.high:.1f}]"
+
+
+def shown(every: Made) -> Iterator[str]:
     """Every text under every perturbation, with the check's result."""
-    for one in suite:
-        yield f"### {one.name}\n"
-        for before, after, reason in perturbed(one, texts):
+    for name, made in every.items():
+        yield f"### {name}\n"
+        for before, after, reason in made:
             yield f"- before: {' '.join(before.split())}"
             yield f"  after: {' '.join(after.split())}"
             yield f"  check: {reason or 'passed'}\n"
@@ -110,15 +153,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--column", default="human_summaries", help="of the texts")
     parser.add_argument("--suite", default="summeval", help="a name of conf/perturbation")
     parser.add_argument("--n", type=int, default=10, help="how many texts")
+    parser.add_argument("--pairs", type=Path, help="JSONL of perturbation, before, after: checked")
     parser.add_argument("--figures", action="store_true", help="a table instead of the texts")
     options = parser.parse_args(argv)
     try:
         suite = load_suite(options.suite, "", "", by="rules").perturbations
-        texts = texts_of(options.data, options.column)[: options.n]
+        if options.pairs is not None:
+            every = checked(options.pairs, suite)
+        else:
+            texts = texts_of(options.data, options.column)[: options.n]
+            every = {one.name: list(perturbed(one, texts)) for one in suite}
     except JudgelabError as cause:
         print(cause, file=sys.stderr)
         return 1
-    print(figures(suite, texts) if options.figures else "\n".join(shown(suite, texts)))
+    print(figures(every) if options.figures else "\n".join(shown(every)))
     return 0
 
 

@@ -26,7 +26,13 @@ _CLASSES: dict[str, list[str]] = {name: group for group in _TABLES["classes"] fo
 _TERM_WORDS, _TERM_NOT = (frozenset(_TABLES[n].split()) for n in ("term_words", "term_not"))
 _TERM_END = re.compile(rf"\w{{3,}}(?:{'|'.join(_TABLES['term_ends'].split())})")
 _TERM_START = re.compile(rf"(?:{'|'.join(_TABLES['term_starts'].split())})\w{{4,}}")
-_CODE = re.compile(r"[a-z]+[-/]?\d+[a-z]?\d*|[b-df-hj-np-tv-z]{3,6}s?")
+_CODE = re.compile(
+    r"[a-z]+[-/]?\d+[a-z]{0,4}\d*|[b-df-hj-np-tv-z]{3,6}s?|[a-z]{1,6}-?(?:[rd]nas?|pcr|seq)"
+)
+_SPECIES = "ensis|iana|ana|icoli|issima|oides|phila|formis|inus|icus|osus|orina|alis|aris|ii|isii"
+_BINOMIAL = re.compile(
+    rf"\b[a-z]{{4,}}(?:us|ella|ea|ia|um|as|yces|ix)\b [a-z]{{3,}}(?:{_SPECIES})\b"
+)
 _LOW_WORD = re.compile(r"(?<![\w<])[a-z][\w/-]*\w(?![\w>])")
 _DEMONYM = re.compile(r"(?:ish|ese|ians?)$")
 _MONTH_NEAR = re.compile(r"\b(?:" + "|".join(_TABLES["classes"][1]) + r")\b")
@@ -59,11 +65,12 @@ def entities(text: str) -> list[str]:
 def terms(text: str) -> list[str]:
     """Biomedical terms of a text without capitals: genes, drugs, taxa, abbreviations; each once."""
     low = dict.fromkeys(match[0] for match in _LOW_WORD.finditer(text))
+    known = _TERM_WORDS.union(*(pair.split() for pair in _BINOMIAL.findall(text)))
     return [
         word
         for word in low
         if word not in _TERM_NOT
-        and (word in _TERM_WORDS or any(p.fullmatch(word) for p in (_CODE, _TERM_END, _TERM_START)))
+        and (word in known or any(p.fullmatch(word) for p in (_CODE, _TERM_END, _TERM_START)))
     ]
 
 

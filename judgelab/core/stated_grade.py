@@ -36,6 +36,7 @@ _SCALE = re.compile(
     r"\d+\s*(?:-|–|to|and)\s*\d+|\b\d+\s*-\s*\d+\s+scale\b|\bfrom\s+\d+\s+to\s+\d+\b",
     re.I,
 )
+_RECITED = re.compile(r"(?:^[-•*\s]*\d+\s*[:=–-]\s*[^\d\n]{1,40}(?:\n|\Z)){3,}", re.M)
 _LONE = re.compile(
     rf"(?:[-•+]\s+)?{_QUOTE}{_NUMBER}\s*(?P<unit>%|points?|stars?|分|点|점)?{_UNQUOTE}[\s.!,;:]*$",
     re.I,
@@ -84,7 +85,8 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     it a 4"), in a tag, in JSON, or in a row of a table; and the only number of a reply if it
     counts nothing. An overall or final grade goes before others. Thoughts before the answer do
     not count. Unread are ranges ("3-4", "3 or 4"), several grades that differ, counts ("3
-    errors"), and fractions and percentages of another scale ("8/10" on a scale to 5).
+    errors"), fractions and percentages of another scale ("8/10" on a scale to 5), and the scale
+    recited ("1: poor", "2: fair", ...).
     """
     answer = answer_of(text)
     found, rest = fields(answer)
@@ -98,6 +100,7 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     if any(_GRADE.search(name) for name in _UNCLOSED.findall(rest)):
         return math.nan  # cut within the grade, or before it
     rest = without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
+    rest = _RECITED.sub("", rest)
     bare = _SCALE.sub(" ", rest)
     final += [_boxed(match, high) for match in _BOXED.finditer(rest)]
     final += [_value(match, bare, high) for match in _ALL.finditer(bare)]

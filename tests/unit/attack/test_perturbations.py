@@ -140,6 +140,8 @@ def test_entities_are_names_and_numbers_but_no_first_words() -> None:
     low = "several techniques quantify foxp3 and actin with kinases in these databases."
     assert entities(low) == ["foxp3", "actin", "kinases"], "terms, no long words"
     assert entities("several techniques of quantification") == []
+    latin = "the fungus hypocrea jecorina and rt-pcr of mtdna in asia"
+    assert entities(latin) == ["hypocrea", "jecorina", "rt-pcr", "mtdna", "asia"]
 
 
 def test_every_part_of_a_name_is_replaced_everywhere() -> None:
@@ -204,16 +206,37 @@ def test_what_may_be_right_is_no_place_for_an_error(said: str) -> None:
 def test_a_rewriting_differs_from_its_sentence_which_stays() -> None:
     attack = RewritingInsertion(Prompt("perturb_insertion.txt"))
     assert rewritten("She said that the work was hard.") == ("According to her, the work was hard.")
-    assert rewritten("The boat was attacked by a shark.") == "A shark assaulted the vessel."
+    assert rewritten("The boat was attacked by a shark.") == "A shark attacked the vessel."
     text = "The ship left early because it rained. Lee ran. In May, the bridge was closed."
     for seed in range(6):
         made = attack.rule(text, at(seed))
         assert attack.check(text, made) == ""
         assert all(sentence in made for sentence in sentences(text))
-    again = text + " In May, the bridge was closed."
+    again = text + " In other words: In May, the bridge was closed."
     assert "the same" in attack.check(text, again), "a repetition is no rewriting"
     assert attack.rule("Lee ran.", at(0)) == "Lee ran."
     assert 0 < LEAST < 1
+
+
+@pytest.mark.parametrize(
+    ("said", "otherwise"),
+    [
+        ("The 22-year-old forward has two goals.", "The forward, aged 22, has 2 goals."),
+        ("Oslo's mayor is unable to help.", "The mayor of Oslo is not able to help."),
+        ("Berg signed for Lyn two weeks ago.", "A fortnight ago, Berg joined Lyn."),
+        ("The aim of this study was to test it.", "This study set out to test it."),
+        ("They don't want to play.", "They have no wish to play."),
+        ("An important role is played.", "An important role is played."),
+        ("The train is due to start.", "The train is due to start."),
+        ("He believes in multiple sclerosis.", "He believes in multiple sclerosis."),
+        ("It joined it in 1996 and won.", "It joined it in 1996 and won."),
+        ("Bolt ran a race on Friday.", "On Friday, Bolt ran a race."),
+        ("Lee Berg also scored two of it in May.", "In May, Lee Berg also scored two of it."),
+        ("The team sacked Ann Lund in May.", "Ann Lund was dismissed by the team in May."),
+    ],
+)
+def test_a_sentence_in_other_words_means_the_same(said: str, otherwise: str) -> None:
+    assert rewritten(said, f"{said} So Berg and Bolt say.") == otherwise
 
 
 def test_checks_say_what_is_not_as_claimed() -> None:
