@@ -31,11 +31,10 @@ released   what the released code computes from the released scores; match: it r
            95 % item-bootstrap interval.
 corrected  the same question without the faults named below, with its 95 % interval over items
            (from what each item adds); n and unscored count its items (fits: domains), "n
-           released" those of
-           released. Of the critic's and the judges' failed calls an item has the number, but
-           not the cells: its cells are divided by its share of completed calls, which leaves the
-           failed ones out if failing does not depend on the result. Items with less than half of
-           their calls are unscored.
+           released" those of released. Of the critic's and the judges' failed calls an item has
+           the number, but not the cells: its cells are divided by its share of completed calls,
+           which leaves the failed ones out if failing does not depend on the result. Items with
+           less than half of their calls are unscored.
 worst, best  corrected with the failed calls (anywhere among the zeros) decided against and for
            Good Faith: exact bounds of d; of an AUC its values in the two cases that are worst
            and best for the difference of the groups' means.
