@@ -23,6 +23,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
+from judgelab.study.common.calls import call_entries, calls_table, missing_calls
 from judgelab.study.common.panels import score_panels
 from judgelab.study.common.tables import about, estimate_table, read_by
 
@@ -75,7 +76,8 @@ class Leaderboard(Study):
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel = self._panel(context)
         candidates = self._candidates(panel)
-        (clean,) = score_panels(context, {"clean": panel}, self.definition, pairs=True).values()
+        states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
+        clean = states["clean"]
         values, directed = clean.values[:, candidates], clean.scores.directed
         if np.isnan(values).all():
             raise DataError(
@@ -93,12 +95,14 @@ class Leaderboard(Study):
         made = [Table("leaderboard", "Leaderboard", rows, NOTE, LEVEL)]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
+        if (calls := calls_table(states)) is not None:
+            made.append(calls)
         return Result(
-            summary=self._summary(context, panel, values, rows),
+            summary=self._summary(context, panel, values, rows) | call_entries(states),
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=(*sources(context, panel), baseline),
+            notes=(*sources(context, panel), *missing_calls(states), baseline),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
         )

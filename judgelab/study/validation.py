@@ -26,6 +26,7 @@ from judgelab.stats.discrimination.standardized import (
 )
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.calls import call_entries, calls_table, missing_calls
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.tables import (
     about,
@@ -110,6 +111,7 @@ class Validation(Study):
             _human_table(human) if human else None,
             _agents_table(states, *how),
             _coverage_table(states, rows),
+            calls_table(states),
             *diagnostics_tables(states),
         ]
         return Result(
@@ -188,13 +190,14 @@ class Validation(Study):
             summary[f"{name}/mean_score"] = float(row_means(scored.reshape(1, -1))[0])
             summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
-        return summary
+        return summary | call_entries(states)
 
     def _notes(
         self, context: Context, states: Panels, change: Estimate | None, word: str
     ) -> Iterator[str]:
         clean = states["clean"].panel
         yield from sources(context, clean, states.get("attacked", states["clean"]).panel)
+        yield from missing_calls(states)
         if change is not None:
             wanted = "fall" if context.attack.expects == "fall" else "not rise"
             name = context.mechanism.name

@@ -21,8 +21,8 @@ from judgelab.study.common.tables import WITHOUT_P, columns, entries
 MEANING = {
     "u_overseer": "Information summed over ordered pairs of agents: the overseer's pay (eq. 2)",
     "effective_rank": "Effective rank: participation ratio of the agents' correlations over items",
-    "compression_reference": "Characters of the sources for each of the human references",
-    "compression_response": "Characters of the sources for each of the agents' texts",
+    "compression_reference": "Characters of the sources for each character of the human references",
+    "compression_response": "Characters of the sources for each character of the agents' texts",
 }
 Shape = dict[str, dict[str, Estimate]]
 """Panel -> quantity -> estimate."""

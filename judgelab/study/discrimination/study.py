@@ -28,7 +28,7 @@ from judgelab.stats.discrimination.effect_size import (
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
-from judgelab.study.common.calls import calls_of
+from judgelab.study.common.calls import call_entries, calls_table
 from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
@@ -87,7 +87,7 @@ class Discrimination(Study):
             shape_table(shapes),
             information,
             tables.coverage_table(states),
-            tables.calls_table(states),
+            calls_table(states),
             *diagnostics_tables(states),
         ]
         return Result(
@@ -186,9 +186,8 @@ class Discrimination(Study):
             for name, (worst, best) in bounds.get(state, {}).items():
                 summary |= {f"{state}/{name}_worst": worst, f"{state}/{name}_best": best}
             summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
-            calls = calls_of(part)
-            summary |= {f"{state}/{k}": v for k, v in (calls.entries if calls else {}).items()}
             summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
+        summary |= call_entries(states)
         for name, estimate in change.items():
             summary |= entries(f"change/{name}", estimate)
         if "attackers_score" in change:

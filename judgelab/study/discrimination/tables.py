@@ -161,18 +161,6 @@ def coverage_table(states: Panels) -> Table:
     return Table("coverage", "What was scored", rows, note)
 
 
-def calls_table(states: Panels) -> Table | None:
-    """What became of every call; None where none was made."""
-    rows: list[Row] = [
-        {"panel": name, **calls.entries} for name, calls in calls_of_each(states).items()
-    ]
-    note = (
-        "Unread: answered, but not with a reply that was asked for; failed: not answered. One "
-        "order: pairs of texts judged in one of their two orders; dropped: pairs without a score."
-    )
-    return Table("calls", "What became of the calls", rows, note) if rows else None
-
-
 def notes(
     context: Context, states: Panels, change: Estimates, known: bool, definition: Definition
 ) -> tuple[str, ...]:
