@@ -25,6 +25,7 @@ from judgelab.stats.discrimination.information import ceiling, failure_probabili
 from judgelab.stats.discrimination.relations import (
     DIVERGENCES,
     SIGNED,
+    UNBOUNDED,
     divergence,
     information,
     measure,
@@ -69,6 +70,8 @@ class Ceiling(Study):
         truth, decision: its columns, of two values; another decision is unread.
         by: its columns that tell tables apart (judge, ...).
         item: its columns that name an item, whose rows belong together.
+
+    Of the two values the last one in order counts as positive (1 of 0 and 1, yes of no and yes).
     """
 
     k: Count = 20
@@ -77,7 +80,7 @@ class Ceiling(Study):
     truth: str = "label"
     decision: str = "verdict"
     by: Sequence[str] = ()
-    item: Sequence[str] = ("item",)
+    item: Annotated[Sequence[str], Field(min_length=1)] = ("item",)
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -89,7 +92,8 @@ class Ceiling(Study):
         """Count decisions, and hold what they tell against the ceiling."""
         if self.file is not None:
             tables, unread = self._read(Path(self.file).expanduser())
-            note = f"Decisions: {self.file}; {unread} rows without one of the two are unread."
+            what = "a truth, one of its two values as decision, or an item"
+            note = f"Decisions: {self.file}; {unread} rows without {what} are unread."
             return self._result({"study": "ceiling"}, tables, {}, [note])
         context.no_attack("ceiling")
         part = score_panels(context, {"clean": context.panels()["clean"]}, "corrected")["clean"]
@@ -118,7 +122,8 @@ class Ceiling(Study):
         known = dict(found)
         for what, counts in tables.items():
             for name in DIVERGENCES:
-                known[what, name] = over_items(counts, partial(information, name=name))
+                how = partial(information, name=name)
+                known[what, name] = over_items(counts, how, most=DIVERGENCES[name].most)
         rows = [self._row(what, name, one) for (what, name), one in known.items()]
         measured = [
             _measured(what, name, counts) for what, counts in tables.items() for name in SHOWN
@@ -176,14 +181,20 @@ class Ceiling(Study):
                 f"study.truth={self.truth} of {path} has {len(values)} values, not two: a table "
                 "of truth by decision needs a yes and a no."
             )
-        read = data[data[self.decision].isin(values) & data[self.truth].isin(values)]
+        named = data[[*self.item, *self.by]].notna().all(axis=1)
+        read = data[named & data[self.decision].isin(values) & data[self.truth].isin(values)]
+        if read.empty:
+            raise DataError(
+                f"study.decision={self.decision} of {path} is {' or '.join(values)} in no row that "
+                "names its item: a decision has one of the two values of the truth."
+            )
         parts = read.groupby(list(self.by), sort=False) if self.by else [("decisions", read)]
         found = {}
         for name, part in parts:
             what = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
             place = part.groupby(list(self.item), sort=False).ngroup().to_numpy()
             counts = np.zeros((place.max() + 1, 2, 2))
-            cells = ((part[c] != values[0]).to_numpy(int) for c in (self.truth, self.decision))
+            cells = ((part[c] != values[-1]).to_numpy(int) for c in (self.truth, self.decision))
             np.add.at(counts, (place, *cells), 1)
             found[what] = counts
         return found, len(data) - len(read)
@@ -191,14 +202,17 @@ class Ceiling(Study):
 
 def _plain(value: object) -> str | None:
     """A value as words, so that 1, 1.0 and "1" are one; None for a missing one."""
-    if value is None or value != value:
+    import pandas as pd
+
+    if pd.isna(value):  # type: ignore[call-overload]
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _measured(what: str, name: str, counts: Floats) -> Row:
     """One of appendix F's measures, and what it is."""
-    one = over_items(counts, partial(measure, name=name), -1.0 if name in SIGNED else 0.0)
+    least, most = -1.0 if name in SIGNED else 0.0, math.inf if name in UNBOUNDED else 1.0
+    one = over_items(counts, partial(measure, name=name), least, most)
     return {"what": what, "measure": name, "says": SAYS[name], **columns(one, "value", *WITHOUT_P)}
 
 
@@ -268,7 +282,8 @@ def _estimates(context: Context, part: ScoredPanel) -> dict[tuple[str, str], Est
         ]
         counts = np.stack(sides, axis=1).astype(np.float64)
         for name in DIVERGENCES:
-            found["critic's grades", name] = over_items(counts, partial(divergence, name=name))
+            how = partial(divergence, name=name)
+            found["critic's grades", name] = over_items(counts, how, most=DIVERGENCES[name].most)
     elif {"conditional", "marginal", "tokens"} <= set(data):
         gain = pointwise_mi(data, "sum").values.reshape(items, -1)
         found["pointwise MI of texts", "kl"] = item_mean(row_means(gain))

@@ -40,6 +40,11 @@ class Divergence(NamedTuple):
     f: Generator
     slope: float
 
+    @property
+    def most(self) -> float:
+        """What D_f cannot exceed: f(0), and what mass without a counterpart adds."""
+        return float(np.asarray(self.f(0.0))) + self.slope
+
 
 DIVERGENCES: Mapping[str, Divergence] = MappingProxyType(
     {
@@ -109,15 +114,21 @@ MEASURES = (
 )
 SIGNED = frozenset({"youden_j", "kappa"})
 """Measures that may be below 0."""
+UNBOUNDED = frozenset({"kappa_bound", "kappa_bound_printed"})
+"""Measures that may be above 1."""
 
 
 def over_items(
-    counts: ArrayLike, measure: Callable[[Floats], float], least: float = 0.0
+    counts: ArrayLike,
+    measure: Callable[[Floats], float],
+    least: float = 0.0,
+    most: float = math.inf,
 ) -> Estimate:
     """A measure of counts [items, a, b] summed over items, with its interval.
 
     n counts items with any count, unscored the others. No interval where the measure, or that
-    without some item, is not finite; none reaches below the ``least`` value there can be.
+    without some item, is not finite; none reaches below the ``least`` or above the ``most`` there
+    can be.
     """
     table = checked(counts, 3, "The counts")
     kept = table[table.sum(axis=(1, 2)) > 0]
@@ -129,4 +140,4 @@ def over_items(
     if not np.isfinite(without).all():
         return Estimate(value, n=n, unscored=len(table) - n)
     low, high = (float(end) for end in t_ends(added(value, without)))
-    return Estimate(value, max(low, least), high, n, len(table) - n)
+    return Estimate(value, max(low, least), min(high, most), n, len(table) - n)
