@@ -82,6 +82,8 @@ class PanelAttack(PanelStep):
         if self.on == "all":
             return self.rewrite(panel, lm, seed=seed)
         attacked = attacked_agents(panel, self.on)
+        if attacked.all():
+            return self.rewrite(panel, lm, seed=seed)
         changed = keeping(self.rewrite(without(panel, ~attacked), lm, seed=seed), panel, ~attacked)
         names = [a.name for a, hit in zip(panel.agents, attacked, strict=True) if hit]
         return replace(changed, provenance={**changed.provenance, ATTACKED: names})

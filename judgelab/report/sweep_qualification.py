@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def methods_table(found: Sequence[SweepJob]) -> StudyTable | None:
     judges = ("name", "value", "cost")
     if not any(row["cost"] for row in rows) or alike(found, "pools", judges, kind="judge"):
         return None
-    rows.sort(key=lambda row: -row["value"])
+    rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
     named = [keyed(rows, key) for key in ("name", "kind", "called")]
     accuracy = estimates("value", [read_estimate(row, "value") | row for row in rows], "accuracy")
     gain = estimates("gain", [read_estimate(row, "gain") for row in rows], "gain")

@@ -300,7 +300,8 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     fell = np.clip((1 + _quotient(_deviate(d), top)) / 2, 0.0, 1.0)
     low, high = share_ends(added(fell[..., 0], fell[..., 1:]), most=MOST_EFFECTIVE)
     ends = [-log_ndtr(-(2 * end - 1) * top[..., 0]) / UNIT for end in (low, high)]
-    return np.asarray(ends[0]), np.asarray(ends[1])
+    # D is 0 where nothing moved and where all rose, though the deviates differ.
+    return np.minimum(ends[0], d[..., 0]), np.maximum(ends[1], d[..., 0])
 
 
 def _deviate(d: Floats) -> Floats:

@@ -58,10 +58,13 @@ class ByScore:
         score, cells, replies = self._scores(panel, lm, 0), [], []
         for k, i, j in np.argwhere(shown(panel)).tolist():
             one, two = float(score[k, i]), float(score[k, j])
+            cells.append((k, i, j))
+            if math.isnan(one + two):
+                replies.append(Reply(None))
+                continue
             label = "tie" if one == two else "one" if one > two else "two"
             sure = max(one, two) / (one + two) if self.odds and one + two > 0 else math.nan
             known = label != "tie" and not math.isnan(sure)
-            cells.append((k, i, j))
             tokens = (((label, math.log(sure)),),) if known else ()
             replies.append(Reply(label, top_logprobs=tokens))
         return cells, replies

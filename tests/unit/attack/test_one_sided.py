@@ -58,12 +58,18 @@ def test_every_attack_changes_those_alone_and_as_it_changes_everybody(name: str)
         ("good", ["a0"]),
         ("Low Effort", ["a2"]),
         (["a3", "Strategic"], ["a1", "a3"]),
-        (["all"], ["a0", "a1", "a2", "a3"]),
     ],
 )
 def test_sides_categories_and_agents_can_be_named(on: str | list[str], names: list[str]) -> None:
     made = Repetition(on=on).apply(panel(), NOBODY, seed=0)
     assert made.provenance[ATTACKED] == names
+
+
+@pytest.mark.parametrize("on", [["all"], ["good", "problematic", "a3"]])
+def test_nobody_attacks_alone_where_everybody_does(on: list[str]) -> None:
+    made = Repetition(on=on).apply(panel(), NOBODY, seed=0)
+    assert ATTACKED not in made.provenance
+    assert made.texts == Repetition().apply(panel(), NOBODY, seed=0).texts
 
 
 def test_the_paper_s_category_counts_where_the_release_has_another() -> None:

@@ -336,10 +336,10 @@ def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> Non
 
 def test_an_interval_of_discernment_at_either_end() -> None:
     before = np.ones((12, 1))
-    for after, low, high in ((0, 0.9, 2.78), (1, 0.1, 0.6)):
+    for after, low, high in ((0, 0.9, 2.78), (1, 0.0, 0.6)):
         found = left_out(before, np.full((12, 1), float(after)))
         ends = discernment_ends(found.d[:, 0], found.most[:, 0])
         if after:
-            assert ends[0] < low and 0 < ends[1] < high, "nothing moved: D = 0, not for certain"
+            assert found.d[0, 0] == ends[0] == 0 < ends[1] < high, "D = 0, not for certain"
         else:
             assert low < ends[0] < 1.1 and ends[1] == pytest.approx(found.most[0, 0])
