@@ -68,9 +68,13 @@ class WandbMirror(Mirror):
         if self._mode == "disabled":
             return None
         mirror = self._open(str(result.summary.get("study", "run")))
-        _log(mirror, self._run.folder, result, self._tracker.texts)
-        for table in result.tables:
-            self._curve(mirror, table.name, table.rows)
+        try:
+            _log(mirror, self._run.folder, result, self._tracker.texts)
+            for table in result.tables:
+                self._curve(mirror, table.name, table.rows)
+        except BaseException:
+            self.close()  # else W&B takes the next run of a sweep for this one
+            raise
         place = mirror.url if self._mode == "online" else str(Path(mirror.dir).parent)
         mirror.finish()
         return f"{place}{self._kept_offline}"
@@ -169,7 +173,10 @@ def _log(mirror: Any, folder: Path, result: Result, texts: bool) -> None:
         mirror.log({f"tables/{table.name}": data})
     for picture in sorted((folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
-    artifact = wandb.Artifact(name=folder.name, type="run", metadata=plain(result.summary))
+    # W&B takes 100 keys; the figures are in the run's summary, and in result.json
+    told = {k: v for k, v in result.summary.items() if "/" not in k or k == result.primary}
+    metadata = dict(list(plain(told).items())[:100])
+    artifact = wandb.Artifact(name=folder.name, type="run", metadata=metadata)
     for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
         if file.name.endswith("_texts.parquet") and not texts:
             continue

@@ -24,6 +24,10 @@ FEWEST = 3
 TIED = 1 / 3
 """From this share of equal items on, the skewness of a sample says little of its source."""
 
+SKEWEST = 0.4
+"""Of skewness / sqrt(items): above, the cubic is so flat that one item moves an end by many
+standard errors, and the coverage is no better for it."""
+
 NEARLY_ONE = 1 - 1e-9
 """Correlations are cut off here before Fisher's z, which is infinite at 1."""
 
@@ -87,7 +91,7 @@ def mean_ends(
     t, error = sample.quantile(level), np.where(sample.error > 0, sample.error, np.nan)
     moment = np.sqrt(sample.variance * divide(sample.n - 1, sample.n))
     skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
-    k = skewness / np.sqrt(sample.n)
+    k = np.clip(skewness / np.sqrt(sample.n), -SKEWEST, SKEWEST)
     low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
     tied = _most_equal(values) >= TIED * sample.n
     low = np.where(tied, np.minimum(low, sample.mean - t * error), low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,17 @@ def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
     finished: tuple[TrackedRun, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also of a run with more figures than an artifact takes, and after one that W&B refused."""
     clear(monkeypatch, tmp_path)
-    place = WandbTracker().follow(finished[0]).publish(finished[1])
+    run, result = finished
+    picture = run.folder / "figures" / "broken.png"
+    picture.parent.mkdir()
+    picture.write_text("no picture")
+    with pytest.raises(Exception, match="broken.png"):
+        WandbTracker().follow(run).publish(result)
+    picture.unlink()
+    many = replace(result, summary={**result.summary, **{f"clean/{k}": k for k in range(150)}})
+    place = WandbTracker().follow(run).publish(many)
     assert place is not None
     until = time.monotonic() + 30  # W&B's service writes behind our back
     written = b""

@@ -164,6 +164,15 @@ class TestStandardizedMeanDifference:
         with pytest.raises(ValueError, match="Unknown definition"):
             standardized_mean_difference([1.0], [1.0], [0], "printed")  # type: ignore[arg-type]
 
+    def test_a_fall_of_every_item_is_a_fall(self) -> None:
+        """With few and uneven items the interval stays on the side on which all of them are."""
+        rng = np.random.default_rng(5)
+        for _ in range(40):
+            before = rng.normal(150, 12, 12)
+            after = before - 50 - 10 * rng.exponential(size=12)
+            found = standardized_mean_difference(before, after, range(12), draws=10)
+            assert found.low < found.value < found.high < 0
+
     def test_it_is_quick(self) -> None:
         rows = clustered_rows(np.random.default_rng(7), 300, -0.1)
         started = time.perf_counter()
