@@ -96,7 +96,7 @@ _ACTIVE = re.compile(
     rf" (?P<also>(?:also|then|later) )?(?P<verb>{_TABLES['passive'].strip().replace(' ', '|')}) "
     r"(?P<what>(?P<head>(?:the|a|an|another|his|her|its|their) (?:[a-z’'-]+ ){0,3}?[a-z-]+"
     r"|[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?: of (?:the |a )?[\w-]+)?)"
-    r"(?P<rest>(?: (?:in|at|on|during|for|from|after|when|because|last|this|across|before|over)\b"
+    r"(?P<rest>(?: (?:in|at|on|during|for|after|when|because|last|this|across|before|over)\b"
     rf"[^;:,]*)?){_STOP}"
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -291,10 +292,20 @@ def test_nothing_to_do_is_refused(kind: type[CharacterDeletion]) -> None:
         build({"_target_": f"{kind.__module__}.{kind.__name__}", "k": 0}, "attack")
 
 
-def test_the_shipped_summaries_under_every_rule_are_shown(capsys) -> None:  # type: ignore[no-untyped-def]
+def test_the_shipped_summaries_under_every_rule_are_shown(  # type: ignore[no-untyped-def]
+    capsys, tmp_path: Path
+) -> None:
     assert main(["--n", "2"]) == 0
     said = capsys.readouterr().out
     assert said.count("- before:") == said.count("  check:") == 2 * 12
     assert main(["--n", "2", "--figures"]) == 0
     assert "50.0" in capsys.readouterr().out, "edits of deletions_major"
     assert main(["--column", "absent"]) == 1
+    pairs = tmp_path / "pairs.jsonl"
+    row = '{"perturbation": "insertion_minor", "before": "Lee ran off.", "after": "Lee ran."}'
+    pairs.write_text(f"{row}\n")
+    assert main(["--pairs", str(pairs), "--figures"]) == 0
+    assert "0 of 1" in capsys.readouterr().out
+    pairs.write_text("{}")
+    assert main(["--pairs", str(pairs)]) == 1
+    assert "line 1 of pairs.jsonl needs perturbation" in capsys.readouterr().err

@@ -47,6 +47,7 @@ from tests.unit.study.discernment.discernment_context import (
     rated_text,
     references,
     rows,
+    vocabulary,
 )
 
 
@@ -190,15 +191,16 @@ def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: P
 
 
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
-    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}{LONG}.") for k in range(8))
+    known = sorted(vocabulary())
+    items = tuple(Item(f"i{k}", "source", f"{' '.join(known[k : k + 40])}.") for k in range(8))
     panel = Panel(items, provenance={"dataset": "summeval"})
-    study = Discernment(only=["typos_minor", "reordering_major"], **QUICK)
+    study = Discernment(only=["typos_major", "reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     found = rows(result, "discernment", "perturbation")
     assert found["reordering_major"]["seen"] == "nothing changed"
     assert found["reordering_major"]["value"] is None, "not 0"
     over = rows(result, "averages", "statistic")["average_ew"]
-    assert over["value"] == found["typos_minor"]["value"] >= 0
+    assert over["value"] == found["typos_major"]["value"] > 1
     assert result.notes[0].endswith("because they changed no text: reordering_major.")
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
