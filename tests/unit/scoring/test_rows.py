@@ -132,21 +132,28 @@ def test_planted_faults_are_caught_on_a_real_lm(
     caught(smollm2[dtype], smollm2["jobs"], fault, monkeypatch)
 
 
+@pytest.fixture(scope="module")
+def exactly(smollm2: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Pairs, and their log-probabilities in double precision, one row each."""
+    jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
+    exact = make_plan(jobs, 1024)
+    rows = [(exact.context(leaf.node), leaf.tokens) for leaf in exact.leaves]
+    return jobs, exact.totals(engine.score_rows(smollm2["float64"], rows))
+
+
 @needs_smollm2
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_real_lm_is_scored_the_fast_way(dtype: str, smollm2: dict[str, Any]) -> None:
+def test_a_real_lm_is_scored_the_fast_way(
+    dtype: str, smollm2: dict[str, Any], exactly: tuple[list[Any], Any]
+) -> None:
     """L5: the first pretrained LM was refused, by a tolerance on the sum over a whole text."""
-    jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
+    jobs, exact_totals = exactly
     for backend in ("tree", "kv"):
         fast = Engine(smollm2[dtype], backend)
         found = fast.score(jobs)
         assert fast.backend == backend and fast.drift is not None
-        exact = make_plan(jobs, 1024)
-        exact_tokens = engine.score_rows(
-            smollm2["float64"], [(exact.context(x.node), x.tokens) for x in exact.leaves]
-        )
         tokens = np.array([len(y) for _, y in jobs])
-        off = np.abs(found - exact.totals(exact_tokens)) / tokens
+        off = np.abs(found - exact_totals) / tokens
         assert off.max() < {"float32": 1e-5, "bfloat16": 0.1}[dtype], "nats per token of float64"
 
 
