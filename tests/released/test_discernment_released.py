@@ -30,6 +30,9 @@ CONF = Path(__file__).resolve().parents[2] / "conf"
 DELETED = {"deletions_minor": 10, "deletions_major": 50}
 WORDS = {"word_deletions_minor": 5, "word_deletions_major": 25}
 
+CHECKED = {"insertion", "entities", "grammar", "typos"}
+"""Rules that cannot do to every text what they say; the others can."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -46,8 +49,8 @@ class Run:
         rows = next(t for t in self.result.tables if t.name == "discernment").rows
         return dict(next(row for row in rows if row["perturbation"] == perturbation))
 
-    def unchanged(self, perturbation: str) -> list[str]:
-        rows = [row for t in self.result.tables if t.name == "unchanged" for row in t.rows]
+    def excluded(self, perturbation: str) -> list[str]:
+        rows = [row for t in self.result.tables if t.name == "excluded" for row in t.rows]
         return [str(row["item"]) for row in rows if row["perturbation"] == perturbation]
 
 
@@ -90,11 +93,12 @@ def test_all_rules_are_tested_on_all_references(run: Run) -> None:
     assert len(run.texts) == 1 + 15
     for name in run.texts.keys() - {"original"}:
         found = run.found(name)
-        assert (found["n"], found["unscored"]) == (100, 0), name
+        left = len(run.excluded(name))
+        assert (found["n"], found["unscored"]) == (100 - left, left), name
         assert found["value"] >= 0 and found["threshold"] > 0
-        assert len(run.unchanged(name)) == sum(
-            text == run.originals[item] for item, text in run.texts[name].items()
-        )
+        assert left == 0 or name.split("_")[0] in CHECKED, name
+        texts = {i: t for i, t in run.texts[name].items() if i not in run.excluded(name)}
+        assert all(text != run.originals[item] for item, text in texts.items()), name
 
 
 @pytest.mark.parametrize("name", DELETED)
@@ -114,7 +118,10 @@ def test_word_deletions_take_k_words(run: Run, name: str) -> None:
 def test_sentences_move_and_stay_whole(run: Run, severity: str) -> None:
     for item, text in run.texts[f"reordering_{severity}"].items():
         assert Counter(text.split()) == Counter(run.originals[item].split())
+    excluded = run.excluded(f"insertion_{severity}")
     for item, text in run.texts[f"insertion_{severity}"].items():
+        if item in excluded:
+            continue
         assert all(part in text for part in sentences(run.originals[item]))
         assert len(text) > len(run.originals[item])
 
