@@ -103,7 +103,7 @@ def meters(root: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_faults_on_a_fifth_of_2000_calls(tmp_path: Path) -> None:
-    per_minute = 6000
+    per_minute = 12_000
     limits = Limits(
         concurrency=64, requests_per_minute=per_minute, timeout=2.0, backoff=0.2, retries=6
     )
