@@ -29,14 +29,6 @@ CUT = 400
 
 
 @pytest.fixture(scope="module")
-def clone(clones: Path) -> Path:
-    found = clones / AUTO_PRE.name
-    if AUTO_PRE.layout(found) != "clone":
-        pytest.skip(f"no clone of {AUTO_PRE.address}")
-    return found
-
-
-@pytest.fixture(scope="module")
 def export(shared_data: Path) -> Path:
     found = shared_data / "auto_pre"
     if AUTO_PRE.layout(found) != "export":

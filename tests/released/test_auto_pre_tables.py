@@ -19,7 +19,6 @@ from experiments.auto_pre.printed import numbers, read_printed
 from experiments.auto_pre.rows import Row, Table
 from experiments.auto_pre.tables import compute, main
 from judgelab.releases.auto_pre import absent, is_release, list_datasets, read_dataset
-from judgelab.releases.repositories import AUTO_PRE
 
 Tables = dict[str, Table]
 MISSED = {
@@ -41,14 +40,6 @@ def folder(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def tables(folder: Path) -> Tables:
     return {table.number: table for table in compute(folder)}
-
-
-@pytest.fixture(scope="module")
-def clone(clones: Path) -> Path:
-    found = clones / AUTO_PRE.name
-    if AUTO_PRE.layout(found) != "clone":
-        pytest.skip(f"no clone of {AUTO_PRE.address}")
-    return found
 
 
 @pytest.fixture(scope="module")

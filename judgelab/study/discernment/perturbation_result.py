@@ -207,22 +207,26 @@ def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> 
     def named(wanted: Iterable[PerturbationResult]) -> str:
         return ", ".join(one.perturbation.name for one in wanted)
 
-    blind = named(one for one in found if one.seen is False and one.counts_among(items))
-    unknown = named(one for one in found if one.changed and one.seen is None)
+    changed = [one for one in found if one.changed]
+    enough = [one for one in changed if one.counts_among(items)]
+    blind = named(one for one in enough if one.seen is False)
+    unknown = named(one for one in enough if one.seen is None)
     idle = named(one for one in found if not one.changed)
     few = ", ".join(
         f"{one.perturbation.name} ({one.changed} of {items} texts)"
-        for one in found
-        if one.changed and not one.counts_among(items)
+        for one in changed
+        if not one.counts_among(items)
     )
     if blind:
         said = f"This judge ({mechanism}) does not see: {blind}."
-    elif any(one.seen for one in found):
+    elif any(one.seen for one in enough):
         said = f"This judge ({mechanism}) sees every perturbation that was scored."
     elif unknown:
         said = f"This judge ({mechanism}) has no scores, so nothing is known of what it sees."
+    elif few:
+        said = f"Too few texts were changed to say what this judge ({mechanism}) sees: {few}."
     else:
         said = f"No text was changed, so nothing is known of what this judge ({mechanism}) sees."
     said += f" Unscored: {unknown}." if unknown else ""
-    said += f" Too few texts to say, and no part of averages: {few}." if few else ""
+    said += f" Too few texts to say, and no part of averages: {few}." if few and enough else ""
     return f"{said} Left out, because they changed no text: {idle}." if idle else said

@@ -130,6 +130,10 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     assert (over["n"], over["perturbations"]) == (0, 0), "two of three texts are too few"
     n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
     assert (n, unscored) == (0, 0)
+    assert result.notes[0] == (
+        "Too few texts were changed to say what this judge (rating) sees: reordering_major (2 of 3 "
+        "texts)."
+    )
 
 
 def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
