@@ -78,9 +78,7 @@ def _mode(config: Mapping[str, Any], what: str) -> str:
     if isinstance(config.get("pooling_mode"), str):
         chosen = [config["pooling_mode"]]
     else:
-        names = {"mean_tokens": "mean", "cls_token": "cls", "max_tokens": "max"} | {
-            "lasttoken": "lasttoken"
-        }
+        names = {"mean_tokens": "mean", "cls_token": "cls", "max_tokens": "max"}
         chosen = [
             names.get(key.removeprefix("pooling_mode_"), key)
             for key, on in config.items()

@@ -98,7 +98,9 @@ class Leaderboard(Study):
         if (calls := calls_table(states)) is not None:
             made.append(calls)
         return Result(
-            summary=self._summary(context, panel, values, rows) | call_entries(states),
+            summary=self._summary(context, panel, values, rows)
+            | {"clean/unscored_pairs": int(np.isnan(against).sum())}
+            | call_entries(states),
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
@@ -168,7 +170,6 @@ class Leaderboard(Study):
         }
         summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
         summary["clean/unscored_texts"] = int(np.isnan(values).sum())
-        summary["clean/unscored_pairs"] = sum(int(str(row["pairs_unscored"])) for row in rows)
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 
