@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,25 @@ NOT_ASKED = "not asked: dry run"
 NOT_YET = "not asked yet"
 """Reasons of replies by stand-ins: one counts what would be asked, one notes it for workers."""
 
-LogProb = tuple[float, int]
-"""(total nats, tokens) of one pair; NaN where it could not be scored."""
+
+class LogProb(NamedTuple):
+    """log P of one target, or the reason why there is none.
+
+    Attributes:
+        total: sum over the target, nats; NaN where it could not be scored.
+        tokens: how many tokens (bytes, for a byte model) that sum runs over.
+        reason: why it could not be scored; None where it was, or where that is not known.
+        settled: as of a ``Reply``.
+    """
+
+    total: float
+    tokens: int
+    reason: str | None = None
+    settled: bool = False
+
+
+UNKNOWN = LogProb(math.nan, 0)
+"""Of a pair that has not been asked about."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +57,33 @@ class LogProbTable:
     Attributes:
         total: [pairs] sum over the target, nats; NaN where it could not be scored.
         tokens: [pairs] how many tokens (bytes, for a byte model) that sum runs over.
+        reasons: index of an unscored pair -> why; pairs may be unscored without one.
+        settled: indices of unscored pairs that another attempt would only pay for again.
     """
 
     total: NDArray[np.float64]
     tokens: NDArray[np.int64]
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    settled: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, rows: Sequence[LogProb]) -> LogProbTable:
+        """Rows as a table."""
+        return cls(
+            total=np.array([row.total for row in rows], dtype=np.float64),
+            tokens=np.array([row.tokens for row in rows], dtype=np.int64),
+            reasons={k: row.reason for k, row in enumerate(rows) if row.reason is not None},
+            settled=frozenset(k for k, row in enumerate(rows) if row.settled),
+        )
+
+    @property
+    def rows(self) -> list[LogProb]:
+        """The table as rows."""
+        totals, tokens = self.total.tolist(), self.tokens.tolist()
+        return [
+            LogProb(totals[k], tokens[k], self.reasons.get(k), k in self.settled)
+            for k in range(len(totals))
+        ]
 
     @property
     def per_token(self) -> NDArray[np.float64]:
@@ -93,8 +134,10 @@ class Reply:
         text: what the LM wrote; None for a refused, filtered or failed call.
         reason: why text is None.
         input_tokens, output_tokens: as the LM counted them; None where it does not say.
-        settled: the LM did answer, though not with a usable text (refused, filtered, empty, cut):
-            asking again would only pay again. A failed call is not settled.
+        settled: the call is over, though without a usable text (refused, filtered, empty, cut,
+            malformed, a final HTTP 4xx): asking again would only pay again. A call that failed
+            (an outage, retries exhausted) or was not sent is unsettled: the same command asks it
+            again.
         top_logprobs: for each token of the reply the alternatives (text, nats), the LM's most
             likely first; empty where none were asked for.
         label_logprobs: for each label of the request (label, nats) that the reply begins with it,
@@ -183,6 +226,10 @@ class EvaluationLM(Protocol):
         """One reply per request, in order."""
         raise CapabilityError(f"{self.identity.split()[0]} answers no messages.")
 
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Note that a reply says none of what its request asked for; by default nothing is kept."""
+        return None
+
     def close(self) -> None:
         """Give back processes, memory and connections."""
 
@@ -240,6 +287,10 @@ class WrappedLM(EvaluationLM):
     def remarks(self, definition: str) -> tuple[str, ...]:
         """The wrapped LM's."""
         return self.lm.remarks(definition)
+
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """The wrapped LM notes it."""
+        self.lm.unread(request, reply, reason)
 
     def close(self) -> None:
         """Close the wrapped LM."""

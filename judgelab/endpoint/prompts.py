@@ -30,7 +30,7 @@ from judgelab.store.cache import CallCache
 
 Form = Literal["tokens", "text", "text without its first token"]
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
-UNSCORED = (math.nan, 0)
+UNSCORED = LogProb(math.nan, 0)
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
 Alone = dict[str, asyncio.Task[ScoredPrompt | None]]
 """Contexts that are asked by themselves, each once a batch."""
@@ -133,13 +133,13 @@ class RawPrompts(Prompts):
 
     async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
         if not target:
-            return 0.0, 0
+            return LogProb(0.0, 0)
         joint = await self._known(caller, context + target)
         if joint is None:
             return UNSCORED
         found = logprobs.split(joint, context, target)
         if found is not None:
-            return found
+            return LogProb(*found)
         if context and context not in alone:
             alone[context] = asyncio.create_task(self._context(caller, context))
         before = await alone[context] if context else None
@@ -148,7 +148,7 @@ class RawPrompts(Prompts):
             return UNSCORED
         nats, tokens, clean = logprobs.difference(joint, before)
         self.joint += not clean
-        return nats, tokens
+        return LogProb(nats, tokens)
 
     async def _context(self, caller: Caller, context: str) -> ScoredPrompt | None:
         found = await self._known(caller, context)
@@ -214,14 +214,14 @@ class FramedPrompts(Prompts):
             self.unsent += 1
             return UNSCORED
         if not job[1]:
-            return 0.0, 0
+            return LogProb(0.0, 0)
         scored = await self._ask(caller, prompt)
         if scored is None:
             return UNSCORED
         if len(scored.logprobs) != len(job[0]) + len(job[1]):
             self.misread += 1
             return UNSCORED
-        return logprobs.total(scored.logprobs[len(job[0]) :])
+        return LogProb(*logprobs.total(scored.logprobs[len(job[0]) :]))
 
     def _prompt(self, job: Job, form: Form) -> Ids | str | None:
         """What is sent; None where the text of the tokens would be read as other tokens."""

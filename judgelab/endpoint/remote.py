@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
-from judgelab.store.cached_lm import table_of
 
 T = TypeVar("T")
 
@@ -61,7 +60,7 @@ class Remote(EvaluationLM, ABC):
     ) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
         rows = dict(self.stream_logprob(contexts, targets, pairs))
-        return table_of([rows[index] for index in range(len(pairs))])
+        return LogProbTable.of([rows[index] for index in range(len(pairs))])
 
 
 class CallPool:

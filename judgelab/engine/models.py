@@ -11,6 +11,7 @@ from typing import Any
 
 from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM
+from judgelab.core.outcomes import CallOutcomes
 from judgelab.endpoint.meter import Meter, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.report.progress import Progress
@@ -58,14 +59,18 @@ class Models:
         self._settings, self._folder = settings, folder
         self._in_use: dict[str, ModelInUse] = {}
         self.progress = Progress(self._spending)
+        self.outcomes = CallOutcomes()
 
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
-        cache = Path(self._settings.paths.cache)
-        cached = None if lm.replayed else Cached(lm, CallCache(cache), self.progress)
+        cached = None if lm.replayed else self._cached(role, lm)
         self._in_use[role] = ModelInUse(lm if cached is None else cached, cached, meter)
         return self._in_use[role].asked
+
+    def _cached(self, role: str, lm: EvaluationLM) -> Cached:
+        cache = CallCache(Path(self._settings.paths.cache))
+        return Cached(lm, cache, self.progress, self.outcomes, role)
 
     def spread(self, scale: Scale, role: str, node: Mapping[str, Any]) -> Spread:
         """How workers answer for the LM of a role; recorded answers need none."""

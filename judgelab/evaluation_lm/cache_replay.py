@@ -11,11 +11,12 @@ from typing import Literal
 from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
 from judgelab.core.estimator import RECORDED, Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys, table_of
+from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys
 
 EXCERPT = 60  # characters of a text that a message shows
+UNRECORDED = LogProb(math.nan, 0, "not recorded", settled=True)
 
 
 class CacheReplay(EvaluationLM):
@@ -86,7 +87,7 @@ class CacheReplay(EvaluationLM):
         for key, (c, t) in zip(keys, pairs, strict=True):
             if key not in known:
                 self._miss(f"log P({_excerpt(targets[t])} | {_excerpt(contexts[c])})")
-        return table_of([known.get(key, (math.nan, 0)) for key in keys])
+        return LogProbTable.of([known.get(key, UNRECORDED) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As recorded."""
@@ -95,7 +96,7 @@ class CacheReplay(EvaluationLM):
         for key, request in zip(keys, requests, strict=True):
             if key not in known:
                 self._miss(" ".join(request.key) or _excerpt(request.messages[-1].content))
-        return [known.get(key) or Reply(None, "not recorded") for key in keys]
+        return [known.get(key) or Reply(None, "not recorded", settled=True) for key in keys]
 
     def close(self) -> None:
         """Close the file."""

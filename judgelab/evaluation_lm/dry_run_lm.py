@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgelab.core.lm import (
     NOT_ASKED,
+    UNKNOWN,
     ChatRequest,
     EvaluationLM,
     LogProbTable,
@@ -18,7 +18,7 @@ from judgelab.core.lm import (
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys, table_of
+from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Counted(WrappedLM):
         unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
         if self.pairs is None and unknown:
             self.pairs = (contexts, targets, unknown)
-        return table_of([known.get(key, (math.nan, 0)) for key in keys])
+        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""

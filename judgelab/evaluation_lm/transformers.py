@@ -15,14 +15,13 @@ from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
+from judgelab.core.lm import UNKNOWN, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.scoring import load, source
-from judgelab.scoring.chat import FramedLM, Framing, Template, refusal
+from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.encode import Encoded
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import other_base
-from judgelab.store.cached_lm import table_of
 
 if TYPE_CHECKING:
     from judgelab.scoring.engine import Engine
@@ -221,22 +220,24 @@ class Transformers(FramedLM):
     def _table(self, encoded: Encoded) -> LogProbTable:
         engine = self._ready()
         longest = load.positions(engine.model)
-        rows, scored = [(math.nan, 0)] * len(encoded.jobs), dict[int, Job]()
+        rows, scored = [UNKNOWN] * len(encoded.jobs), dict[int, Job]()
         self.counts.pairs += len(encoded.jobs)
         self.counts.joint += encoded.joint
         for i, job in enumerate(encoded.jobs):
             if job is None:
                 self.counts.imitating += 1
+                rows[i] = LogProb(math.nan, 0, IMITATING, settled=True)
             elif longest is not None and len(job[0]) + len(job[1]) > longest:
                 self.counts.too_long += 1
+                rows[i] = LogProb(math.nan, 0, f"longer than the model's {longest} tokens", True)
             elif not job[1]:
-                rows[i] = (0.0, 0)  # nothing to predict: P of the empty text is 1
+                rows[i] = LogProb(0.0, 0)  # nothing to predict: P of the empty text is 1
             else:
                 scored[i] = job
         totals = engine.score(list(scored.values())).tolist()
         for (i, job), nats in zip(scored.items(), totals, strict=True):
-            rows[i] = (nats, len(job[1]))
-        return table_of(rows)
+            rows[i] = LogProb(nats, len(job[1]))
+        return LogProbTable.of(rows)
 
     def _ready(self) -> Engine:
         if self._engine is None:

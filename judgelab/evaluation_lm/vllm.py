@@ -11,10 +11,9 @@ from typing import Any
 from judgelab.core.capability import Capability
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import FramedLM, Framing, Template, refusal
+from judgelab.core.lm import ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
-from judgelab.store.cached_lm import table_of
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
@@ -127,8 +126,8 @@ class VLLM(FramedLM):
         for k, (c, _) in enumerate(pairs):
             start = 1 if merged[k] else starts[k]
             nats = math.fsum(values[k][start:]) - (sums[c] if merged[k] else 0.0)
-            rows.append((nats, len(values[k]) - starts[k]))
-        return table_of(rows)
+            rows.append(_row(nats, len(values[k]) - starts[k]))
+        return LogProbTable.of(rows)
 
     def _framed(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -138,10 +137,16 @@ class VLLM(FramedLM):
         values = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
         self.joint += encoded.joint
         self.imitating += encoded.jobs.count(None)
-        return table_of(
+        sums = [
+            math.nan if job is None else math.fsum(row[len(job[0]) :])
+            for job, row in zip(encoded.jobs, values, strict=True)
+        ]
+        return LogProbTable.of(
             [
-                (math.nan, 0) if job is None else (math.fsum(row[len(job[0]) :]), len(job[1]))
-                for job, row in zip(encoded.jobs, values, strict=True)
+                LogProb(math.nan, 0, IMITATING, settled=True)
+                if job is None
+                else _row(nats, len(job[1]))
+                for job, nats in zip(encoded.jobs, sums, strict=True)
             ]
         )
 
@@ -207,6 +212,13 @@ class VLLM(FramedLM):
     @property
     def _longest(self) -> int:
         return int(self._engine.llm_engine.model_config.max_model_len)
+
+
+def _row(nats: float, tokens: int) -> LogProb:
+    """A sum; one that holds an unknown value is of a prompt that the model is too short for."""
+    if math.isnan(nats):
+        return LogProb(nats, tokens, "longer than evaluation_lm.max_length", settled=True)
+    return LogProb(nats, tokens)
 
 
 def _reply(output: Any, request: ChatRequest) -> Reply:

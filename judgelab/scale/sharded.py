@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from abc import ABC, abstractmethod
@@ -19,6 +18,7 @@ from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import (
     NOT_YET,
+    UNKNOWN,
     ChatRequest,
     EvaluationLM,
     LogProbTable,
@@ -27,7 +27,7 @@ from judgelab.core.lm import (
     WrappedLM,
 )
 from judgelab.scale.local import Ask, Spread
-from judgelab.store.cached_lm import Cached, chat_key, logprob_keys, table_of
+from judgelab.store.cached_lm import Cached, chat_key, logprob_keys
 from judgelab.store.fingerprint import code_digest
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
@@ -79,7 +79,7 @@ class Collector(WrappedLM):
         if fresh:
             wanted = tuple(pairs[index] for index in fresh)
             self.shards.append(PairShard(tuple(contexts), tuple(targets), wanted))
-        return table_of([known.get(key, (math.nan, 0)) for key in keys])
+        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""

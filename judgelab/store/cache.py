@@ -111,7 +111,7 @@ class CallCache:
     def logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """The (total nats, tokens) of those keys that are known."""
         rows = self._select("SELECT key, total, tokens FROM logprob WHERE key IN", keys)
-        return {key: (float(total), int(tokens)) for key, total, tokens in rows}
+        return {key: LogProb(float(total), int(tokens)) for key, total, tokens in rows}
 
     def chats(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The stored replies (JSON) of those keys that are known."""
@@ -121,7 +121,7 @@ class CallCache:
         """Store sums and counts, all or none."""
         self._insert(
             "INSERT OR IGNORE INTO logprob VALUES (?, ?, ?)",
-            ((key, total, tokens) for key, (total, tokens) in rows.items()),
+            ((key, row.total, row.tokens) for key, row in rows.items()),
         )
 
     def add_chats(self, rows: Mapping[bytes, str]) -> None:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import DataError
 from judgelab.core.lm import (
@@ -23,6 +21,7 @@ from judgelab.core.lm import (
     Reply,
     WrappedLM,
 )
+from judgelab.core.outcomes import CallOutcomes, Unscored, Verb
 from judgelab.core.panel import HALVED, halved
 from judgelab.store.cache import CallCache, Claims
 
@@ -68,11 +67,22 @@ class Cached(WrappedLM):
     What a streaming LM answers is kept the moment it arrives, and its questions are claimed
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
     it, or takes over when that job ends without one.
+
+    Args:
+        outcomes: where calls without a usable result are noted, by this role of the LM.
     """
 
-    def __init__(self, lm: EvaluationLM, cache: CallCache, watch: Watch | None = None) -> None:
+    def __init__(
+        self,
+        lm: EvaluationLM,
+        cache: CallCache,
+        watch: Watch | None = None,
+        outcomes: CallOutcomes | None = None,
+        role: str = "evaluation_lm",
+    ) -> None:
         super().__init__(lm)
         self.cache = cache
+        self.outcomes, self._role = outcomes or CallOutcomes(), role
         self.count = CallCount()
         self._unscored: dict[bytes, Any] = {}
         self._watch: Watch = watch or Unwatched()
@@ -99,17 +109,19 @@ class Cached(WrappedLM):
         bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
         bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
         bad = (k for k, (c, t) in zip(keys, pairs, strict=True) if c in bad_x or t in bad_y)
-        self._unscored.update(dict.fromkeys(bad, (math.nan, 0)))
+        self._unscored.update(dict.fromkeys(bad, LogProb(math.nan, 0, HALVED, settled=True)))
 
         def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
             if self._streaming is not None:
                 for index, row in self._streaming.stream_logprob(contexts, targets, missing):
                     yield {index: row}
             else:
-                yield dict(enumerate(_rows(self.lm.logprob(contexts, targets, missing))))
+                yield dict(enumerate(self.lm.logprob(contexts, targets, missing).rows))
 
         known = self._fill("logprob", keys, pairs, self.known_logprobs, ask)
-        return table_of([known[key] for key in keys])
+        for key, (_, t) in zip(keys, pairs, strict=True):
+            self._note_unscored("logprob", key, (targets[t],), known[key])
+        return LogProbTable.of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As the wrapped LM; only questions never answered before reach it, all of them texts."""
@@ -128,11 +140,34 @@ class Cached(WrappedLM):
         if any(request.labels for request in requests):
             self.cache.note_lm(self.identity, "labels")
         known = self._fill("chat", keys, requests, self.known_chats, ask)
+        for key, request in zip(keys, requests, strict=True):
+            self._note_unscored("chat", key, request.key, known[key])
         return [known[key] for key in keys]
+
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Note it among the outcomes."""
+        key = chat_key(self.identity, request)
+        what = Unscored(self._role, "chat", request.key, reason, reply.text)
+        self.outcomes.note(key, what)
+
+    def _note_unscored(
+        self, verb: Verb, key: bytes, about: tuple[str, ...], answer: LogProb | Reply
+    ) -> None:
+        self.outcomes.asked([key])
+        if without_result(answer):
+            reason = answer.reason or "no reason given"
+            # an LM that runs here gives the same again: only a call over a network can be open
+            settled = answer.settled or self._streaming is None
+            self.outcomes.note(key, Unscored(self._role, verb, about, reason, None, settled))
 
     def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
-        return self._accepted_unscored(keys) | self.cache.logprobs(keys)
+        known = self._accepted_unscored(keys) | self.cache.logprobs(keys)
+        rest = [key for key in keys if key not in known]
+        return known | {
+            key: LogProb(math.nan, 0, reply.reason, reply.settled)
+            for key, reply in known_replies(self.cache, rest).items()
+        }
 
     def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """The same of chat requests."""
@@ -147,7 +182,7 @@ class Cached(WrappedLM):
         """Take answers that a worker computed with the same LM. Unscored ones last this run."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         self.cache.note_lm(self.identity, "logprob")
-        self._accept(dict(zip(keys, _rows(table), strict=True)))
+        self._accept(dict(zip(keys, table.rows, strict=True)))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
@@ -162,14 +197,14 @@ class Cached(WrappedLM):
         rows: dict[bytes, LogProb] = {}
         replies: dict[bytes, str] = {}
         for key, answer in fresh.items():
+            unscored = without_result(answer)
             if isinstance(answer, Reply):
-                unscored = answer.text is None
                 if not unscored or answer.settled:
                     replies[key] = _stored(answer)
-            else:
-                unscored = math.isnan(answer[0])
-                if not unscored:
-                    rows[key] = answer
+            elif not unscored:
+                rows[key] = answer
+            elif answer.settled and self._claims is not None:  # paid: why there is no sum is kept
+                replies[key] = _stored(Reply(None, answer.reason, settled=True))
             if unscored and remember:
                 self._unscored[key] = answer
         if rows:
@@ -285,21 +320,14 @@ def reply_from(stored: str) -> Reply:
         ) from cause
 
 
+def without_result(answer: LogProb | Reply) -> bool:
+    """Whether a call gave no text, or no sum."""
+    return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
+
+
 def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
     """The replies that the cache holds of these keys."""
     return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}
-
-
-def _rows(table: LogProbTable) -> list[LogProb]:
-    return list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))
-
-
-def table_of(rows: Sequence[LogProb]) -> LogProbTable:
-    """Rows (total, tokens) as a table."""
-    return LogProbTable(
-        total=np.array([total for total, _ in rows], dtype=np.float64),
-        tokens=np.array([tokens for _, tokens in rows], dtype=np.int64),
-    )
 
 
 def _digest(text: str | bytes) -> bytes:

@@ -13,7 +13,7 @@ import pytest
 
 from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Message, Pairs, Reply
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached, reply_from
 
@@ -208,5 +208,5 @@ def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) ->
 
 def _open_and_add(path: str, number: int) -> None:
     cache = CallCache(Path(path))
-    cache.add_logprobs({bytes([number]): (-1.0, 1)})
+    cache.add_logprobs({bytes([number]): LogProb(-1.0, 1)})
     cache.close()

@@ -1,0 +1,70 @@
+"""What became of the calls of a run that gave nothing usable: each with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+Verb = Literal["chat", "logprob"]
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """One call without a usable result.
+
+    Attributes:
+        judge: the LM's role in the run: evaluation_lm, writer_lm, study.judges.NAME, ...
+        verb: what was asked.
+        about: what the question is about (mechanism, item, agents), as ``ChatRequest.key``; of a
+            log-probability the text whose probability was asked for.
+        reason: why there is nothing.
+        reply: what the LM wrote, where it wrote something.
+        settled: to ask again would be to pay again (refused, unreadable, a final HTTP 4xx); an
+            unsettled call (outage, retries exhausted, interrupted) is asked again by the same
+            command.
+    """
+
+    judge: str
+    verb: Verb
+    about: tuple[str, ...]
+    reason: str
+    reply: str | None = None
+    settled: bool = True
+
+
+class CallOutcomes:
+    """The account of all such calls of a run, by the key of the question: each counts once."""
+
+    def __init__(self) -> None:
+        self._asked: set[bytes] = set()
+        self._unscored: dict[bytes, Unscored] = {}
+
+    def asked(self, keys: list[bytes]) -> None:
+        """These questions were put, now or earlier."""
+        self._asked.update(keys)
+
+    def note(self, key: bytes, what: Unscored) -> None:
+        """This one gave nothing usable."""
+        self._asked.add(key)
+        self._unscored[key] = what
+
+    @property
+    def calls(self) -> int:
+        """Different questions put."""
+        return len(self._asked)
+
+    @property
+    def unscored(self) -> list[Unscored]:
+        """All without a usable result, in an order that does not depend on when they ended."""
+        return [what for _, what in sorted(self._unscored.items())]
+
+    @property
+    def unsettled(self) -> list[Unscored]:
+        """Those of them that the same command asks again."""
+        return [what for what in self.unscored if not what.settled]
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Reason -> how many calls."""
+        return Counter(what.reason for what in self._unscored.values())
