@@ -21,7 +21,7 @@ from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter, Price
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
-from tests.servers import scripted as rule
+from tests.servers import answers as rule
 from tests.servers.process import Running, scripted
 
 QUICK = Limits(timeout=1.0, backoff=0.05, longest_wait=0.2, retries=3)

@@ -1,0 +1,83 @@
+"""The server that misbehaves: what it is told, it does, and its account is right."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT
+from tests.servers.modes import MODES
+from tests.servers.process import Running, scripted
+from tests.servers.schedule import Fault, Schedule
+
+
+def post(server: Running, text: str) -> int:
+    """The HTTP status that the question gets; 0 for none."""
+    body = {"model": "m", "messages": [{"role": "user", "content": text}]}
+    asked = urllib.request.Request(f"{server.url}/chat/completions", json.dumps(body).encode())
+    try:
+        with urllib.request.urlopen(asked, timeout=5) as answer:
+            answer.read()
+            return int(answer.status)
+    except urllib.error.HTTPError as cause:
+        return cause.code
+    except (OSError, http.client.HTTPException):
+        return 0
+
+
+def test_a_fault_is_spelt_in_one_word() -> None:
+    assert Fault.of("retry_after=inf@.05/requests") == Fault("retry_after", "inf", 0.05, True)
+    assert Fault.of("500") == Fault("500", times=1)
+    assert Fault.of("dropx3") == Fault("drop", times=3)
+    assert Fault.of("usage=-1@.2x3") == Fault("usage", "-1", 0.2, times=3)
+    with pytest.raises(ValueError, match="is not MODE"):
+        Fault.of("500@many")
+
+
+def test_shares_are_of_calls_or_of_requests_and_an_outage_has_an_end() -> None:
+    schedule = Schedule({"faults": ["429@.1/requests", "500@.2xall", "cut@.1"]})
+    met = [schedule.strike(f"{k % 500}") for k in range(2000)]
+    found = {mode: [f is not None and f.mode == mode for f in met] for mode in ("429", "500")}
+    assert sum(found["429"]) == pytest.approx(200, abs=60)
+    assert sum(found["500"]) == pytest.approx(360, abs=80)
+    assert sum(f is not None and f.mode == "cut" for f in met) <= 60, "first attempts alone"
+    outage = Schedule({"outage": {"after": 5, "requests": 3, "mode": "drop"}})
+    assert [outage.strike("k") is None for _ in range(10)] == [True] * 5 + [False] * 3 + [True] * 2
+
+
+def test_its_account_is_what_a_provider_would_charge(tmp_path: Path) -> None:
+    with scripted(tmp_path, faults=["cut@1"]) as server:
+        assert [post(server, "judge 1"), post(server, "judge 1")] == [0, 200]
+        server.change(faults=["500@1xall"])
+        assert post(server, "judge 2") == 500
+        server.change(faults=[], outage={"mode": "drop"})
+        assert post(server, "judge 3") == 0
+        server.change(outage=None)
+        assert post(server, "judge 3") == 200
+        account = server.account()
+    assert (account.requests, account.calls, account.answered) == (5, 3, 2)
+    assert (account.charged, account.charged_again, account.output_tokens) == (3, 1, 24)
+    assert account.cost(0.0, 1e6) == 24
+    assert account.faults == {"cut": 1, "500": 1, "drop": 1}
+
+
+def test_people_can_start_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.fault_server"]
+    told = subprocess.run([*command, "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert told.returncode == 0
+    assert all(f"\n  {name} " in told.stdout for name in MODES)
+    arguments = ["--fault", "418@1", "--seconds", "1"]
+    with subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().split()[1]
+        assert post(Running(url, tmp_path), "judge") == 418
+        rest = process.stdout.read().decode()
+    assert f"evaluation_lm.base_url={url}" in rest
+    assert "faults met           418 1" in rest
