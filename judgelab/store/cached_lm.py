@@ -23,7 +23,8 @@ from judgelab.core.lm import (
 )
 from judgelab.core.outcomes import CallOutcomes, Unscored, Verb
 from judgelab.core.panel import HALVED, halved
-from judgelab.store.cache import CallCache, Claims
+from judgelab.store.cache import CallCache
+from judgelab.store.claims import Claims
 
 SLICE = 8  # requests put to a local LM at once, to begin with
 WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about

@@ -21,8 +21,9 @@ from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.progress import Progress
-from judgelab.store.cache import CallCache, Claims
+from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
+from judgelab.store.claims import Claims
 from tests.scripted import ScriptedChat
 from tests.servers.process import scripted
 

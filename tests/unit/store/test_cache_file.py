@@ -1,0 +1,226 @@
+"""What a cache's file goes through: other layouts, damage, kills, and nothing wrong is served."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from judgelab.core.errors import DataError
+from judgelab.core.lm import LogProb
+from judgelab.store.cache import CallCache
+from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
+
+TWO = (
+    "CREATE TABLE logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
+    "CREATE TABLE chat (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
+)
+FOUR = (
+    *TWO,
+    "CREATE TABLE claim (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE lm (identity TEXT, verb TEXT, PRIMARY KEY (identity, verb))",
+)
+
+
+def keys(count: int) -> list[bytes]:
+    return [number.to_bytes(16, "big") for number in range(count)]
+
+
+def older(file: Path, schema: tuple[str, ...] = FOUR, rows: int = 20) -> Path:
+    """A cache as it was before rows had checksums."""
+    db = sqlite3.connect(file)
+    db.execute("PRAGMA application_id=0x6A6C6162")
+    for statement in schema:
+        db.execute(statement)
+    db.executemany("INSERT INTO logprob VALUES (?, ?, ?)", ((k, -1.5, 3) for k in keys(rows)))
+    db.executemany("INSERT INTO chat VALUES (?, ?)", ((k, '{"text": "a"}') for k in keys(rows)))
+    if schema is FOUR:
+        db.execute("INSERT INTO lm VALUES ('an LM', 'chat')")
+    db.execute("PRAGMA journal_mode=WAL")
+    db.commit()
+    db.close()
+    return file
+
+
+def raw(file: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
+    db = sqlite3.connect(file)
+    with db:
+        found = list(db.execute(statement, values))
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize("schema", [TWO, FOUR], ids=["two tables", "four tables"])
+def test_an_older_cache_is_read_as_it_is_and_brought_up_once(
+    tmp_path: Path, schema: tuple[str, ...]
+) -> None:
+    file = older(tmp_path / "c.sqlite", schema)
+    before = file.read_bytes()
+    for read_only in (True, False, False):
+        cache = CallCache(file, read_only)
+        assert cache.logprobs(keys(30)) == dict.fromkeys(keys(20), LogProb(-1.5, 3))
+        assert cache.chats(keys(30)) == dict.fromkeys(keys(20), '{"text": "a"}')
+        assert cache.earlier(keys(1)) == {}
+        assert cache.lms() == ([("an LM", "chat")] if schema is FOUR else [])
+        assert cache.damaged == 0
+        cache.close()
+        if read_only:
+            assert file.read_bytes() == before
+    assert raw(file, "PRAGMA user_version") == [(1,)]
+
+
+def test_rows_that_nobody_can_have_written_are_not_brought_along(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = older(tmp_path / "c.sqlite")
+    raw(file, "UPDATE chat SET reply = '{\"text' WHERE key = ?", keys(1)[0])
+    raw(file, "UPDATE logprob SET tokens = 'x' WHERE key = ?", keys(1)[0])
+    for read_only in (True, False):
+        cache = CallCache(file, read_only)
+        assert len(cache.chats(keys(20))) == len(cache.logprobs(keys(20))) == 19
+        cache.close()
+    assert "2 answers" in caplog.text
+
+
+def test_a_newer_cache_and_one_without_its_tables_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "c.sqlite"
+    CallCache(file).close()
+    raw(file, "PRAGMA user_version=2")
+    for read_only in (True, False):
+        with pytest.raises(DataError, match=r"a newer judgelab wrote it: its layout is 2"):
+            CallCache(file, read_only)
+    raw(file, "PRAGMA user_version=1")
+    raw(file, "DROP TABLE chat")
+    before = file.read_bytes()
+    with pytest.raises(DataError, match="damaged: tables are missing"):
+        CallCache(file)
+    assert file.read_bytes() == before
+
+
+def test_no_bit_of_a_header_makes_checksums_anew(tmp_path: Path) -> None:
+    file = tmp_path / "c.sqlite"
+    cache = CallCache(file)
+    cache.add_chats({b"k": '{"text": "yes"}'})
+    cache.close()
+    raw(file, 'UPDATE chat SET reply = \'{"text": "no"}\'')
+    raw(file, "PRAGMA user_version=0")
+    cache = CallCache(file)
+    assert cache.chats([b"k"]) == {}
+    cache.close()
+    assert raw(file, "PRAGMA user_version") == [(1,)]
+
+
+def test_a_damaged_row_is_counted_said_and_replaced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "c.sqlite"
+    cache = CallCache(file)
+    cache.add_logprobs({b"k": LogProb(-2.0, 1), b"l": LogProb(-0.0, 0)})
+    cache.add_chats({b"k": "one", b"l": "two"})
+    cache.note_lm("an LM", "chat")
+    raw(file, "UPDATE logprob SET total = -1.0 WHERE key = ?", b"k")
+    raw(file, "UPDATE chat SET key = ? WHERE key = ?", b"m", b"k")
+    raw(file, "UPDATE lm SET verb = 'chau'")
+    for _ in range(2):
+        assert cache.logprobs([b"k", b"l"]) == {b"l": LogProb(0.0, 0)}
+        assert cache.chats([b"k", b"l", b"m"]) == {b"l": "two"}
+        assert cache.lms() == []
+    assert cache.damaged == 3
+    assert caplog.text.count("damaged rows") == 1
+    cache.add_logprobs({b"k": LogProb(-2.0, 1)})
+    cache.add_chats({b"l": "not kept", b"m": "three"})
+    cache.note_lm("an LM", "chat")
+    assert cache.logprobs([b"k"]) == {b"k": LogProb(-2.0, 1)}
+    assert cache.chats([b"l", b"m"]) == {b"l": "two", b"m": "three"}
+    assert cache.lms() == [("an LM", "chat")]
+    cache.close()
+
+
+def test_a_replaced_reply_is_kept_beside_the_new_one(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "c.sqlite")
+    cache.add_chats({b"k": "one", b"l": "one"})
+    cache.add_chats({b"k": "two"}, replace=True)
+    cache.add_chats({b"k": "three"}, replace=True)
+    cache.add_logprobs({b"l": LogProb(-1.0, 1)}, replace=True)
+    assert cache.chats([b"k", b"l"]) == {b"k": "three"}
+    assert cache.logprobs([b"l"]) == {b"l": LogProb(-1.0, 1)}
+    found = cache.earlier([b"k", b"l"])
+    assert {key: [reply for _, reply in each] for key, each in found.items()} == {
+        b"k": ["one", "two"],
+        b"l": ["one"],
+    }
+    cache.close()
+
+
+def test_only_the_owner_may_read_a_cache(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = CallCache(tmp_path / "outputs" / "cache" / "c.sqlite")
+        cache.add_chats({b"k": "one"})
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "outputs").rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert stat.S_IMODE((tmp_path / "outputs").stat().st_mode) == 0o700
+    cache.close()
+
+
+def test_no_flip_and_no_cut_makes_a_wrong_answer(tmp_path: Path) -> None:
+    file = tmp_path / "c.sqlite"
+    truth = make(file, rows=60)
+    found = trial(file, truth, flip, 40, seed=1) + trial(file, truth, cut, 20, seed=1)
+    assert found[WRONG] == found["not repaired"] == 0
+    assert len(found) == 3  # right, asked again, refused: the trial damages what matters
+
+
+def test_a_bit_of_the_log_beside_it_is_no_wrong_answer_either(tmp_path: Path) -> None:
+    file = tmp_path / "c.sqlite"
+    truth = make(file, rows=30)
+    cache = CallCache(file)
+    cache.note_lm("scripted chat", "labels")
+    log = file.with_name("c.sqlite-wal").read_bytes()
+    cache.close()
+    truth.lms.append(("scripted chat", "labels"))
+    whole = file.read_bytes()
+    for place in range(0, 8 * len(log), len(log) // 3):
+        hurt = bytearray(log)
+        hurt[place // 8] ^= 1 << place % 8
+        file.write_bytes(whole)
+        file.with_name("c.sqlite-wal").write_bytes(hurt)
+        assert outcome(file, truth) in ("every row right", REFUSED)
+
+
+def _child(file: Path) -> int:
+    """A process that opens the cache and leaves; its id."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            cache = CallCache(file)
+            whole = len(cache.chats(keys(5000))) == 5000 and cache.damaged == 0
+            os._exit(0 if whole else 2)
+        except BaseException:
+            os._exit(3)
+    return pid
+
+
+def test_jobs_at_once_and_kills_bring_an_older_cache_up_whole(tmp_path: Path) -> None:
+    file = older(tmp_path / "c.sqlite", rows=5000)
+    for round_ in range(6):
+        pid = _child(file)
+        time.sleep(0.012 * round_)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        version = raw(file, "PRAGMA user_version")[0][0]
+        assert raw(file, "PRAGMA integrity_check") == [("ok",)]
+        columns = len(raw(file, "PRAGMA table_info(chat)"))
+        assert columns == (3 if version else 2)
+        if version:
+            file.unlink()
+            older(file, rows=5000)
+    pids = [_child(file) for _ in range(4)]
+    assert [os.waitpid(pid, 0)[1] for pid in pids] == [0] * 4
