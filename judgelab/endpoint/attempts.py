@@ -106,7 +106,7 @@ class Caller:
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.pace.admit(sum(call.tokens))
         try:
-            ticket = self.meter.sent(call.key, number, call.tokens)
+            ticket = await self.meter.sent(call.key, number, call.tokens)
             result = await self._send(call)
             tokens, facts = _accounts(result.body or {})
             if tokens is not None:

@@ -17,7 +17,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Price, price_of
+from judgelab.endpoint.prices import Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
 from judgelab.evaluation_lm.dry_run_lm import Counted, StageTally

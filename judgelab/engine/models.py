@@ -12,7 +12,9 @@ from typing import Any
 from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.outcomes import CallOutcomes
-from judgelab.endpoint.meter import Meter, price_of
+from judgelab.endpoint.ledger import Ledger
+from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale, Spread, alone
@@ -58,6 +60,7 @@ class Models:
     def __init__(self, settings: Frame, folder: Path) -> None:
         self._settings, self._folder = settings, folder
         self._in_use: dict[str, ModelInUse] = {}
+        self._ledger = Ledger()
         self.progress = Progress(self._spending)
         self.outcomes = CallOutcomes()
 
@@ -91,14 +94,13 @@ class Models:
         self.progress.close()
         for one in self._in_use.values():
             one.asked.close()
+        self._ledger.close()
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
-        meter = Meter(self._folder / calls_file(role), price_of(lm.model, budget.prices), budget)
-        others = [one.meter for one in self._in_use.values() if one.meter is not None]
-        for other in others:
-            other.beside.append(meter)
-        meter.beside = others
+        file, price = calls_file(role), price_of(lm.model, budget.prices)
+        name = f"{self._folder.name}/{file}"
+        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model)
         lm.attach(meter)
         return meter
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf
-from judgelab.endpoint.meter import PER, Price, price_of
+from judgelab.endpoint.prices import PER, Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.stats.intervals.arrays import Floats
 

@@ -14,7 +14,7 @@ from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegativ
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.resources import conf
 from judgelab.core.result import Result, Value
-from judgelab.endpoint.meter import price_of
+from judgelab.endpoint.prices import price_of
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.ranking.simulation import Draws

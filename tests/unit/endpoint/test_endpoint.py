@@ -15,7 +15,6 @@ from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.endpoint.limits import LEAST, Limits, Pace
-from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter, Price, price_of
 from judgelab.endpoint.remote import CallPool
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
@@ -100,49 +99,6 @@ def test_the_share_falls_with_the_proportion_of_429_and_recovers() -> None:
 def test_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=r"evaluation_lm\.limits"):
         build({"_target_": "judgelab.endpoint.limits.Limits", **wrong}, "evaluation_lm.limits")
-
-
-def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:
-    mini = price_of("gpt-4o-mini")
-    assert mini is not None
-    assert mini.cost(2_000_000, 1_000_000) == pytest.approx(0.9)
-    assert price_of("nobody's model") is None
-    mine = tmp_path / "prices.yaml"
-    mine.write_text(
-        "currency: EUR\nmodels:\n  a: {input: 1, output: 2}\n  b: {input: null, output: 1}"
-    )
-    known = price_of("a", str(mine))
-    assert known is not None
-    assert known.currency == "EUR"
-    assert price_of("b", str(mine)) is None
-    mine.write_text("models: 3")
-    with pytest.raises(DataError, match="price list"):
-        price_of("a", str(mine))
-
-
-@pytest.mark.parametrize("status", ["answered", "timeout", "broken", "malformed"])
-def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: str) -> None:
-    """Also those of an earlier execution, of calls under way at a kill, and of the other LM."""
-    price, budget = Price(1e6, 1e6), Budget(max_cost=10.0)
-    meter = Meter(tmp_path / "a.jsonl", price, budget)
-    for _ in range(2):
-        meter.ended(meter.sent(("k",), 1, (2, 1)), status)
-    assert (meter.totals.cost, meter.totals.unknown_cost) == (0.0, 2)
-    with pytest.raises(BudgetReachedError, match=r"0\.0000 spent so far, and up to 6\.0000"):
-        meter.sent(("k",), 1, (5, 0))
-    meter.ended(meter.sent(("k",), 1, (3, 0)), "answered", (1, 0))
-    meter.sent(("k",), 1, (2, 0))  # killed: its end is never written
-    meter.close()
-    again, other = Meter(tmp_path / "a.jsonl", price, budget), Meter(None, price, budget)
-    again.beside, other.beside = [other], [again]
-    for side in (again, other):
-        with pytest.raises(BudgetReachedError, match=r"1\.0000 spent so far, and up to 8\.0000"):
-            side.sent(("k",), 1, (2, 0))
-    assert again.summary()["lost"] == 1
-    for free in ("429", "unreached"):
-        again.ended(again.sent(("k",), 1, (1, 0)), free)
-    again.sent(("k",), 1, (1, 0))
-    again.close()
 
 
 def test_every_role_keeps_a_file_of_its_own() -> None:
