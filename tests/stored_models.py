@@ -1,4 +1,4 @@
-"""Llamas whose weights are saved quantised, as releases in 4 and 8 bits are."""
+"""Small models in folders: an encoder, and Llamas quantised as releases in 4 and 8 bits are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import transformers
 
-from tests.tiny_models import SIZES, tokenizer
+from tests.tiny_models import SIZES, VOCABULARY, tokenizer
 
 WIDE: dict[str, Any] = SIZES | {"hidden_size": 128, "intermediate_size": 256}
 """Every linear layer reads a multiple of 64 numbers, the block that bitsandbytes quantises."""
@@ -43,5 +43,22 @@ def save_quantised(whole: Path, folder: Path, kind: str) -> Path:
         dtype=torch.bfloat16,
     )
     model.save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return folder
+
+
+def save_encoder(folder: Path) -> Path:
+    """A random encoder in a folder, as save_pretrained writes it."""
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=64,
+        pad_token_id=1,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return folder

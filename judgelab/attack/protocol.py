@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -92,9 +93,9 @@ class PanelAttack(PanelStep):
         """Of an attack that claims no more: whether anything changed."""
         return UNCHANGED if before == after else ""
 
+    @abstractmethod
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The panel with every present text attacked."""
-        raise NotImplementedError(f"attack={self.name} has no rewrite.")
 
     def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
         """As of any step; ``on`` is told where it is not everybody."""

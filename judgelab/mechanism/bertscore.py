@@ -128,11 +128,11 @@ def sentences(text: str | None) -> list[str]:
 
 def _split(embedder: Embedder, texts: set[str], query: str) -> dict[str, Units]:
     """The sentences of every text, each embedded once."""
-    asked = sorted({query + part for text in texts for part in sentences(text)})
+    asked = sorted({part for text in texts for part in sentences(text)})
     if not asked:
         return {}
-    vectors = dict(zip(asked, embedder.embed(asked), strict=True))
-    stacked = {text: np.stack([vectors[query + s] for s in sentences(text)]) for text in texts}
+    vectors = dict(zip(asked, embedder.embed(asked, query), strict=True))
+    stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
     return {text: (found, np.ones(len(found), dtype=np.bool_)) for text, found in stacked.items()}
 
 

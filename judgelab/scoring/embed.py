@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer, resolve_device, resolve_dtype
-from judgelab.scoring.pooling import EncoderHead, read_head, read_prompts
+from judgelab.scoring.pooling import EncoderHead, read_head, read_input, read_prompts
 from judgelab.scoring.source import fetch_weights, find
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ class Embedder:
     """An encoder of the transformers library, with the pooling and dense layers of its folder.
 
     A folder that sentence-transformers wrote says how states are pooled and which layers follow
-    (``modules.json``); one without is pooled by the mean over a text's tokens. Texts longer than
-    the model's positions are cut there; ``batch`` texts go in one pass. Of the other arguments,
-    and of what is raised, see ``source.find``, ``load.load_encoder`` and ``pooling.read_head``.
+    (``modules.json``); one without is pooled by the mean over a text's tokens. Texts are cut at the
+    folder's ``max_seq_length``, or else the tokenizer's, at most at the model's positions;
+    ``batch`` texts go in one pass. Of the other arguments, and of what is raised, see
+    ``source.find``, ``load.load_encoder`` and ``pooling.read_head``.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class Embedder:
         if self._tokenizer.pad_token is None:
             raise ConfigError(f"{owner}.model={model!r}: its tokenizer has no token to pad with.")
         positions = getattr(self._model.config, "max_position_embeddings", None)
-        self._longest = min(self._tokenizer.model_max_length, positions or 1 << 30)
+        longest, self._lower = read_input(source.folder)
+        self._longest = min(longest or self._tokenizer.model_max_length, positions or 1 << 30)
 
     def prompt(self, name: str) -> str:
         """The text of a prompt that the encoder's folder names.
@@ -59,13 +61,37 @@ class Embedder:
             raise ConfigError(f"{self._owner}.prompt={name!r}: {said}.{hint}")
         return known[name]
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """[texts, dimensions] vectors of length 1, so that a product is a cosine."""
+    def embed(self, texts: Sequence[str], prompt: str = "") -> Vectors:
+        """[texts, dimensions] vectors of length 1, so that a product is a cosine.
+
+        Args:
+            texts: what is embedded.
+            prompt: put before each; the folder says whether its tokens count (include_prompt).
+
+        Raises:
+            ConfigError: the prompt leaves no room for a text.
+        """
+        opening = self._length(prompt) if prompt else 0
 
         def pooled(states: torch.Tensor, attended: torch.Tensor, _: Any) -> Iterator[Vectors]:
-            yield from _unit(self._head(states, attended)).cpu().numpy()
+            yield from _unit(self._head(states, attended, opening)).cpu().numpy()
 
-        return np.array(self._in_batches(texts, pooled), dtype=np.float64)
+        whole = [prompt + text for text in texts]
+        return np.array(self._in_batches(whole, pooled), dtype=np.float64)
+
+    def _length(self, prompt: str) -> int:
+        """Tokens of a prompt with what opens a text, without the token that ends one."""
+        ids = self._tokenizer(self._cased(prompt.strip()))["input_ids"]
+        length = len(ids) - (ids[-1] in self._tokenizer.all_special_ids)
+        if length + 1 >= self._longest:
+            raise ConfigError(
+                f"{self._owner}: the prompt {prompt!r} has {length} tokens and {self.name} cuts "
+                f"texts at {self._longest}: give a shorter prompt or another model."
+            )
+        return length
+
+    def _cased(self, text: str) -> str:
+        return text.lower() if self._lower else text
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, NDArray[np.bool_]]]:
         """For each text the vectors of its tokens, of length 1, and which are not special tokens.
@@ -98,7 +124,7 @@ class Embedder:
 
     def _states(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor, Any]:
         encoded: Any = self._tokenizer(
-            texts,
+            [self._cased(text) for text in texts],
             padding=True,
             truncation=True,
             max_length=self._longest,

@@ -28,13 +28,19 @@ class EncoderHead:
     Attributes:
         pooling: mean, cls, max or lasttoken.
         layers: dense layers, in order.
+        include_prompt: whether the tokens of a prompt count in the mean or the maximum.
     """
 
     pooling: str = "mean"
     layers: Sequence[Callable[[torch.Tensor], torch.Tensor]] = ()
+    include_prompt: bool = True
 
-    def __call__(self, states: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-        """[texts, dimensions] in double precision."""
+    def __call__(
+        self, states: torch.Tensor, attended: torch.Tensor, prompt: int = 0
+    ) -> torch.Tensor:
+        """[texts, dimensions] in double precision; the first ``prompt`` tokens are the prompt."""
+        if prompt and not self.include_prompt and self.pooling in ("mean", "max"):
+            attended = attended * (attended.cumsum(1) > prompt)  # padding may stand on either side
         pooled = _pooled(self.pooling, states, attended)
         for layer in self.layers:
             pooled = layer(pooled)
@@ -50,16 +56,17 @@ def read_head(folder: Path, what: str) -> EncoderHead:
     listed = folder / "modules.json"
     if not listed.is_file():
         return EncoderHead()
-    pooling, layers = "mean", []
+    pooling, layers, include = "mean", [], True
     for module in _read(listed):
         kind, place = str(module["type"]).rsplit(".", 1)[-1], folder / str(module["path"])
         if kind == "Pooling":
-            pooling = _mode(_read(place / "config.json"), what)
+            config = _read(place / "config.json")
+            pooling, include = _mode(config, what), bool(config.get("include_prompt", True))
         elif kind == "Dense":
             layers.append(_dense(place, what))
         elif kind not in ("Transformer", "Normalize"):
             raise ConfigError(f"{what}: its module {kind} cannot be used here.")
-    return EncoderHead(pooling, tuple(layers))
+    return EncoderHead(pooling, tuple(layers), include)
 
 
 def read_prompts(folder: Path) -> Mapping[str, str]:
@@ -67,6 +74,13 @@ def read_prompts(folder: Path) -> Mapping[str, str]:
     file = folder / "config_sentence_transformers.json"
     found: Mapping[str, str] = (_read(file).get("prompts") or {}) if file.is_file() else {}
     return found
+
+
+def read_input(folder: Path) -> tuple[int | None, bool]:
+    """Tokens at which texts are cut (None: the folder does not say), and whether to lower case."""
+    files = sorted(folder.glob("sentence_*_config.json"))  # _bert_ for all; each its own once
+    found = _read(files[0]) if files else {}
+    return found.get("max_seq_length"), bool(found.get("do_lower_case"))
 
 
 def _read(file: Path) -> Any:

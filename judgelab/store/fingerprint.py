@@ -13,6 +13,7 @@ from typing import Any
 from hydra.utils import get_object
 
 from judgelab.core.resources import PACKAGE, conf
+from judgelab.store.run_dir import RunDir
 
 VOLATILE = frozenset(
     {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
@@ -73,10 +74,16 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 def _files(node: Any) -> Iterator[str]:
     if isinstance(node, Mapping):
         for key, value in node.items():
-            if key in FILE_KEYS and isinstance(value, str) and Path(value).expanduser().exists():
+            if key in FILE_KEYS and isinstance(value, str) and _counts(key, value):
                 yield value
             else:
                 yield from _files(value)
+
+
+def _counts(key: str, value: str) -> bool:
+    """Whether there is something to look at; a folder without DONE is no run and refused later."""
+    path = Path(value).expanduser()
+    return path.exists() and (key != "run" or RunDir(path).done)
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:

@@ -217,13 +217,26 @@ def _measured(what: str, name: str, counts: Floats) -> Row:
 
 
 def _answer(rows: list[Row]) -> str:
-    """Whether anything is above its ceiling, in one sentence."""
-    above = [f"{row['what']} ({row['f']})" for row in rows if row["above"] == "yes"]
-    if not above:
-        return "No estimate is above what a distribution-free lower bound could certify."
+    """Whether anything is above its ceiling, in plain words."""
+    above = [row for row in rows if row["above"] == "yes"]
+    infinite, high = (
+        ", ".join(f"{row['what']} ({row['f']})" for row in above if bool(row["remark"]) is none)
+        for none in (True, False)
+    )
+    said = []
+    if high:
+        said.append(
+            f"Too high to be proved by so many items without assumptions on the data: {high}. "
+            "These estimates may be right; more items, or assumptions, are needed to show it."
+        )
+    if infinite:
+        said.append(
+            f"No figure can be given from these items for {infinite}: an outcome occurs on one "
+            "side alone, which makes the estimate infinite. This does not show much information."
+        )
     return (
-        "More than any distribution-free lower bound from so many items could certify is "
-        f"estimated by: {', '.join(above)}."
+        " ".join(said)
+        or "No estimate is higher than so many items could prove without assumptions."
     )
 
 

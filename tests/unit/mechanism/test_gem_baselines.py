@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,8 @@ from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.rouge import Rouge
-from judgelab.scoring.embed import Embedder
-from judgelab.scoring.source import digest
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
+from tests.stored_models import save_encoder
 
 PROMPT = Prompt("second_opinion.txt")
 OTHER = ("Faithful", "Other", "Other")
@@ -118,26 +115,7 @@ def test_gem_raw_and_recall_differ_by_the_marginal_alone() -> None:
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random encoder in a folder, as save_pretrained writes it."""
-    import torch
-    import transformers
-
-    from tests.tiny_models import VOCABULARY, tokenizer
-
-    folder = tmp_path_factory.mktemp("encoder")
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=64,
-        pad_token_id=1,
-    )
-    transformers.BertModel(config).save_pretrained(folder)
-    tokenizer().save_pretrained(folder)
-    return folder
+    return save_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 def test_bertscore_matches_sentences_greedily(encoder: Path) -> None:
@@ -197,56 +175,6 @@ def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
     )
     with pytest.raises(ConfigError, match="exclude each other"):
         BertScore(level="token", query="x")
-
-
-def test_an_encoders_folder_says_pooling_dense_layers_and_prompts(
-    encoder: Path, tmp_path: Path
-) -> None:
-    """As sentence-transformers writes them; the vector by hand is the embedder's."""
-    import torch
-    from safetensors.torch import save_file
-    from transformers import AutoModel, AutoTokenizer
-
-    folder = tmp_path / "asked"
-    shutil.copytree(encoder, folder)
-    weight, bias = torch.randn(6, 32), torch.randn(6)
-    files: dict[str, object] = {
-        "modules.json": [
-            {"path": "", "type": "sentence_transformers.models.Transformer"},
-            {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-            {"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
-        ],
-        "1_Pooling/config.json": {
-            "pooling_mode_cls_token": True,
-            "pooling_mode_mean_tokens": False,
-        },
-        "2_Dense/config.json": {"activation_function": "torch.nn.modules.activation.Tanh"},
-        "config_sentence_transformers.json": {"prompts": {"s2s_query": "Find the like: "}},
-    }
-    for name, held in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(json.dumps(held))
-    before = digest(folder)
-    save_file({"linear.weight": weight, "linear.bias": bias}, folder / "2_Dense/model.safetensors")
-    assert digest(folder) != before, "a dense layer is part of the encoder's name"
-    found = Embedder(str(folder), None, 4).embed(["a short text", "another, rather longer one"])
-    tokens, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder)
-    with torch.inference_mode():
-        ids = tokens("a short text", return_tensors="pt")["input_ids"]
-        first = model(input_ids=ids).last_hidden_state[0, 0]
-        vector = torch.tanh(weight.double() @ first.double() + bias.double())
-    np.testing.assert_allclose(found[0], (vector / vector.norm()).numpy(), atol=1e-6)
-    panel = panel_of([["The proof is short.", "The proof is short."]], ("Other", "Faithful"))
-    named, said = (
-        BertScore(model=str(folder), **how).measure(panel, NOBODY, seed=0)["precision"]
-        for how in ({"prompt": "s2s_query"}, {"query": "Find the like: "})
-    )
-    np.testing.assert_array_equal(named, said)
-    with pytest.raises(ConfigError, match="its prompts are s2s_query.* Did you mean 's2s_query'"):
-        BertScore(model=str(folder), prompt="s2s_qury").measure(panel, NOBODY, seed=0)
-    (folder / "1_Pooling/config.json").write_text('{"pooling_mode": "weighted"}')
-    with pytest.raises(ConfigError, match="pooling weighted cannot be used"):
-        Embedder(str(folder), None, 4)
 
 
 def test_bleu_as_nltk_counts_it() -> None:

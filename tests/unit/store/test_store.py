@@ -51,6 +51,16 @@ def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:
     assert fingerprint(config) != first
 
 
+def test_a_folder_that_is_no_finished_run_is_not_looked_through(tmp_path: Path) -> None:
+    config = {"study": {"run": str(tmp_path)}}
+    found = []
+    for name in ("some.bin", "more.bin", "DONE", "result.json"):
+        (tmp_path / name).write_text(name)
+        found.append(fingerprint(config))
+    assert found[0] == found[1], "home folders hold more than one would list; the study refuses it"
+    assert len(set(found[1:])) == 3, "files of a run count"
+
+
 def test_json_is_written_whole_sorted_and_without_nan(tmp_path: Path) -> None:
     run = RunDir(tmp_path / "run")
     path = run.write_json("r.json", {"b": 1, "a": "ü"})

@@ -42,6 +42,8 @@ def test_a_critic_stands_below_the_ceiling_of_tvd(tmp_path: Path) -> None:
     assert ceilings["tvd"]["value"] == pytest.approx(0.5)  # pairs without the worst agent
     assert math.isinf(made.summary["critic's grades/kl"])  # type: ignore[arg-type]
     assert "no finite value" in str(ceilings["kl"]["remark"])
+    assert made.notes[0].startswith("No figure can be given from these items for critic's grades (")
+    assert "Too high" not in made.notes[0], "an infinite estimate is no large amount"
     counts = rows(made, "counts", "what")["same source"]
     assert (counts["true_positive"], counts["false_positive"]) == (6 * ITEMS, 0)
 
@@ -50,7 +52,8 @@ def test_mutual_information_may_be_above_what_can_be_certified(tmp_path: Path) -
     lm = ScriptedLogProb(lambda context, target: -50.0 if len(context) < 20 else -10.0)
     made = Ceiling().run(context(tmp_path, Mi(), lm))
     assert made.summary["pointwise MI of texts/kl"] == pytest.approx(40)
-    assert made.notes[0].endswith("estimated by: pointwise MI of texts (kl).")
+    said = "Too high to be proved by so many items without assumptions on the data: "
+    assert made.notes[0].startswith(f"{said}pointwise MI of texts (kl).")
 
 
 def test_a_judge_s_verdicts_are_a_table_of_truth_by_decision(tmp_path: Path) -> None:
@@ -66,6 +69,7 @@ def test_any_mechanism_s_scores_tell_agents_apart_or_not(tmp_path: Path) -> None
     made = Ceiling().run(context(tmp_path, Length()))
     counts = rows(made, "counts", "what")["good agent is above the median"]
     assert (counts["true_positive"], counts["true_negative"]) == (2 * ITEMS, 2 * ITEMS)
+    assert made.notes[0].startswith("No estimate is higher than so many items could prove")
 
 
 def test_attacks_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""How texts become vectors, as a folder of sentence-transformers says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from transformers import AutoModel, AutoTokenizer
+
+from judgelab.core.errors import ConfigError
+from judgelab.mechanism.bertscore import BertScore
+from judgelab.scoring.embed import Embedder
+from judgelab.scoring.pooling import EncoderHead
+from judgelab.scoring.source import digest
+from tests.scripted import NOBODY, panel_of
+from tests.stored_models import save_encoder
+
+SHORT, LONG = "a short text", "another, rather longer one that goes on"
+POOLING = {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
+Write = Callable[[dict[str, object]], Path]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def write(encoder: Path, tmp_path: Path) -> Write:
+    """A copy of the encoder with the files that sentence-transformers adds: name -> JSON."""
+
+    def call(files: dict[str, object]) -> Path:
+        folder = tmp_path / "encoder"
+        shutil.copytree(encoder, folder, dirs_exist_ok=True)
+        for name, held in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(json.dumps(held))
+        return folder
+
+    return call
+
+
+def states(encoder: Path, text: str, **cut: Any) -> torch.Tensor:
+    """[tokens, dimensions] of the text alone, by transformers itself."""
+    tokens, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder)
+    with torch.inference_mode():
+        ids = tokens(text, return_tensors="pt", truncation=True, **cut)["input_ids"]
+        found: torch.Tensor = model(input_ids=ids).last_hidden_state[0].double()
+    return found
+
+
+def unit(vector: torch.Tensor) -> Any:
+    return (vector / vector.norm()).numpy()
+
+
+def test_a_folder_says_pooling_and_dense_layers(write: Write, encoder: Path) -> None:
+    """The vector by hand is the embedder's."""
+    weight, bias = torch.randn(6, 32), torch.randn(6)
+    modules = [
+        {"path": "", "type": "sentence_transformers.models.Transformer"},
+        POOLING,
+        {"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+    ]
+    folder = write(
+        {
+            "modules.json": modules,
+            "1_Pooling/config.json": {
+                "pooling_mode_cls_token": True,
+                "pooling_mode_mean_tokens": False,
+            },
+            "2_Dense/config.json": {"activation_function": "torch.nn.modules.activation.Tanh"},
+        }
+    )
+    before = digest(folder)
+    save_file({"linear.weight": weight, "linear.bias": bias}, folder / "2_Dense/model.safetensors")
+    assert digest(folder) != before, "a dense layer is part of the encoder's name"
+    found = Embedder(str(folder), None, 4).embed([SHORT, LONG])
+    vector = torch.tanh(weight.double() @ states(encoder, SHORT)[0] + bias.double())
+    np.testing.assert_allclose(found[0], unit(vector), atol=1e-6)
+    write({"1_Pooling/config.json": {"pooling_mode": "weighted"}})
+    with pytest.raises(ConfigError, match="pooling weighted cannot be used"):
+        Embedder(str(folder), None, 4)
+
+
+def test_a_prompt_is_put_before_texts_by_its_name(write: Write) -> None:
+    folder = write({"config_sentence_transformers.json": {"prompts": {"s2s_query": "Find like: "}}})
+    panel = panel_of([["The proof is short.", "The proof is short."]], ("Other", "Faithful"))
+    named, said, without = (
+        BertScore(model=str(folder), **how).measure(panel, NOBODY, seed=0)["precision"]
+        for how in ({"prompt": "s2s_query"}, {"query": "Find like: "}, {})
+    )
+    np.testing.assert_array_equal(named, said)
+    assert not np.allclose(named[0, 1, 0], without[0, 1, 0])
+    with pytest.raises(ConfigError, match="its prompts are s2s_query.* Did you mean 's2s_query'"):
+        BertScore(model=str(folder), prompt="s2s_qury").measure(panel, NOBODY, seed=0)
+
+
+@pytest.mark.parametrize("mode", ["mean", "max", "cls"])
+def test_tokens_of_a_prompt_count_where_the_folder_says_so(
+    write: Write, encoder: Path, mode: str
+) -> None:
+    """include_prompt=false: the mean and the maximum are of the tokens behind the prompt."""
+    config = {"pooling_mode": mode, "include_prompt": False}
+    folder = write({"modules.json": [POOLING], "1_Pooling/config.json": config})
+    prompt = "Represent the text: "
+    found = Embedder(str(folder), None, 4).embed([SHORT, LONG], prompt)
+    opening = len(AutoTokenizer.from_pretrained(encoder)(prompt.strip())["input_ids"])
+    for vector, text in zip(found, (SHORT, LONG), strict=True):
+        behind = states(encoder, prompt + text)
+        kept = {"mean": behind[opening:].mean(0), "max": behind[opening:].max(0).values}
+        np.testing.assert_allclose(vector, unit(kept.get(mode, behind[0])), atol=1e-5)
+    with pytest.raises(ConfigError, match=r"the prompt 'long .* has \d+ tokens and .* at 64"):
+        Embedder(str(folder), None, 4).embed([SHORT], "long " * 80)
+
+
+def test_padding_may_stand_before_a_prompt() -> None:
+    states, attended = torch.arange(10.0).reshape(2, 5, 1), torch.tensor([[1] * 5, [0, 0, 1, 1, 1]])
+    found = EncoderHead("mean", include_prompt=False)(states, attended, 2)
+    assert found.ravel().tolist() == [3.0, 9.0]
+
+
+def test_a_folder_says_where_texts_are_cut_and_whether_they_are_lower_case(
+    write: Write, encoder: Path
+) -> None:
+    folder = write({"sentence_bert_config.json": {"max_seq_length": 5, "do_lower_case": True}})
+    found = Embedder(str(folder), None, 4)
+    cut = states(encoder, LONG.lower(), max_length=5)
+    assert len(cut) == 5
+    np.testing.assert_allclose(found.embed([LONG.upper()])[0], unit(cut.mean(0)), atol=1e-6)
+    [(tokens, _)] = found.tokens([LONG])
+    assert len(tokens) == 5
+    assert len(Embedder(str(encoder), None, 4).tokens([LONG])[0][0]) > 5
