@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from judgelab.config.targets import trusting
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_classes() -> Iterator[None]:
+    """Configs of tests name LMs and judges that stand in tests."""
+    with trusting(["tests"]):
+        yield
 
 
 @pytest.fixture(scope="session")

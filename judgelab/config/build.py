@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Mapping
 from dataclasses import fields
@@ -16,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.settings import Budget, Debug, Frame, Paths
+from judgelab.config.targets import current, located
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
@@ -33,19 +33,6 @@ AXES = (
 )
 WRITER = "writer_lm"
 """A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
-
-
-MOVED = {
-    "judgelab.preprocessor.rules.Rules": "judgelab.preprocessor.rules.RuleJudgments",
-    "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
-    "judgelab.study.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
-    "judgelab.study.ranking.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
-    "judgelab.study.ranking_confidence.RankingConfidence": (
-        "judgelab.study.ranking.ranking_confidence.RankingConfidence"
-    ),
-    "judgelab.synopsis.recorded.Recorded": "judgelab.synopsis.recorded.RecordedSynopsis",
-}
-"""Classes that users' configs name by the module in which they were before."""
 
 BOUNDS = {
     "greater_than": "must be above {gt:g}",
@@ -95,7 +82,7 @@ def frame(config: Mapping[str, Any]) -> Frame:
     rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, [*known, *AXES, WRITER])
-    given_by_default = {"dry_run", "budget"}
+    given_by_default = {"dry_run", "budget", "trusted_packages"}
     absent = sorted(set(known) - rest.keys() - given_by_default)
     if absent:
         raise ConfigError(f"{absent[0]} is missing: give {absent[0]}=VALUE.")
@@ -133,13 +120,13 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         path: where it stands in the config, for messages.
 
     Raises:
-        ConfigError: unknown or missing keys, a value of the wrong type, or a target that Hydra
-            blocks.
+        ConfigError: unknown or missing keys, a value of the wrong type, or a target that is no
+            class, not trusted (``trust``) or blocked by Hydra.
         JudgelabError: whatever the class itself refuses.
     """
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
-    cls = _locate(node["_target_"], path)
+    cls = located(node["_target_"], path)
     given = {str(key): value for key, value in node.items() if key not in _HYDRA}
     if node.get("_convert_", "all") == "none":
         raise ConfigError(f"{path}._convert_=none: containers are plain here: leave _convert_ out.")
@@ -154,7 +141,7 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         args = _built(args, f"{path}._args_")
     try:
         # a partial, as Hydra takes a dataclass among keyword arguments for another config
-        target = instantiate({"_target_": _now(node["_target_"]), "_partial_": True})
+        target = instantiate({"_target_": current(node["_target_"]), "_partial_": True})
         return partial(target, *args, **given) if later else target(*args, **given)
     except InstantiationException as blocked:
         raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
@@ -199,19 +186,7 @@ def _renamed(value: Any) -> Any:
         return value
     found = {key: _renamed(one) for key, one in value.items()}
     target = found.get("_target_")
-    return found | {"_target_": _now(target)} if isinstance(target, str) else found
-
-
-def _now(target: str) -> str:
-    return MOVED.get(target, target)
-
-
-def _locate(target: str, path: str) -> Any:
-    module, _, name = _now(target).rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as cause:
-        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+    return found | {"_target_": current(target)} if isinstance(target, str) else found
 
 
 def _signature(cls: Any, target: str, path: str) -> inspect.Signature:

@@ -59,6 +59,7 @@ class Frame:
         dry_run: only say what would be asked and spent.
         budget: what a run may spend on paid calls.
         paths: where things are kept.
+        trusted_packages: whose classes a config may name beside judgelab's.
     """
 
     seed: int
@@ -69,3 +70,4 @@ class Frame:
     paths: Paths
     dry_run: bool = False
     budget: Budget = field(default_factory=Budget)
+    trusted_packages: list[str] = field(default_factory=list)

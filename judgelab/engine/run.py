@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 import judgelab
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
+from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
 from judgelab.engine.context import Context
@@ -75,18 +76,28 @@ class _Job:
     sweep: Path | None
 
 
-def execute(cfg: DictConfig, sweep: Path | None = None) -> float:
+def execute(
+    cfg: DictConfig, sweep: Path | None = None, trusted_packages: Sequence[str] = ()
+) -> float:
     """The run itself, for Hydra jobs and for Python callers.
 
     Args:
         cfg: a composed config.
         sweep: the job's folder within a multirun, or None.
+        trusted_packages: whose classes the config may name beside judgelab's.
 
     Raises:
         JudgelabError: a fault of the config, the data or the LM.
     """
     config = resolved(cfg)
     settings = frame(config)
+    config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
+    with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
+        check_targets(config)
+        return _begin(config, settings, sweep)
+
+
+def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> float:
     if settings.dry_run:
         from judgelab.engine.dry_run import dry_run
 

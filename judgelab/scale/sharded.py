@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.config import build
+from judgelab.config.targets import trusted, trusting
 from judgelab.core.bounds import Count
 from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
@@ -120,6 +121,7 @@ class Model:
     identity: str
     code: str  # digest of the run's judgelab sources
     folder: str  # the run's working directory, for relative paths in the config
+    trusted: tuple[str, ...] = ()  # packages whose classes the config may name
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ def _lm(model: Model) -> EvaluationLM:
             f"A worker on {platform.node()} runs other judgelab code than this run: install the "
             "same version on every machine."
         )
-    lm: EvaluationLM = build(json.loads(model.config), "evaluation_lm")
+    with trusting(model.trusted):
+        lm: EvaluationLM = build(json.loads(model.config), "evaluation_lm")
     if lm.identity != model.identity:
         raise ConfigError(
             f"A worker on {platform.node()} would answer as {lm.identity!r}, but the run asks "
@@ -194,7 +197,9 @@ class Sharded(ABC):
         def spread(ask: Ask) -> None:
             model: Model | None = None
             while shards := missing(ask, lm):
-                model = model or Model(json.dumps(own), lm.identity, code_digest(), str(Path.cwd()))
+                model = model or Model(
+                    json.dumps(own), lm.identity, code_digest(), str(Path.cwd()), trusted()
+                )
                 for index, found in self.answer(model, shards):
                     shard, answers = shards[index], found.answers
                     if isinstance(shard, PairShard):

@@ -15,7 +15,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from judgelab.config import AXES, build, frame, resolved
-from judgelab.config.build import MOVED, _locate
+from judgelab.config.targets import MOVED, located
 from judgelab.core.capability import Capability
 from judgelab.core.criteria import criteria_tasks
 from judgelab.core.errors import MissingExtraError
@@ -64,7 +64,7 @@ def test_option_composes_and_builds(axis: str, name: str) -> None:
 def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     """A user finds every knob in the YAML: nothing is configurable that is not shown."""
     node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
-    parameters = set(inspect.signature(_locate(node["_target_"], axis)).parameters)
+    parameters = set(inspect.signature(located(node["_target_"], axis)).parameters)
     assert parameters == set(node) - {"_target_", "defaults"}
 
 
@@ -130,7 +130,7 @@ def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
     module = str(node["_target_"]).rpartition(".")[0]
     if module.rpartition(".")[2] != name:
         return  # another setting of a class, which differs on purpose
-    for key, parameter in inspect.signature(_locate(node["_target_"], axis)).parameters.items():
+    for key, parameter in inspect.signature(located(node["_target_"], axis)).parameters.items():
         given, default = node.get(key), parameter.default
         if default is inspect.Parameter.empty or isinstance(given, dict):
             continue
@@ -145,6 +145,6 @@ def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
 @pytest.mark.parametrize(("before", "now"), MOVED.items())
 def test_configs_of_before_still_name_their_class(before: str, now: str) -> None:
     module, _, name = now.rpartition(".")
-    assert _locate(before, "axis") is getattr(importlib.import_module(module), name)
+    assert located(before, "axis") is getattr(importlib.import_module(module), name)
     old = OmegaConf.create({"axis": [{"inner": {"_target_": before, "kept": 1}}]})
     assert resolved(old) == {"axis": [{"inner": {"_target_": now, "kept": 1}}]}, "one fingerprint"

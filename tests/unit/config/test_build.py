@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 import pytest
@@ -49,8 +48,9 @@ class Held:
     values: Any
 
 
-def broken() -> None:
-    raise KeyError("neither")
+class Broken:
+    def __init__(self) -> None:
+        raise KeyError("neither")
 
 
 def node(**values: object) -> dict[str, object]:
@@ -74,11 +74,6 @@ def test_what_a_hydra_user_expects() -> None:
     assert held.values == {"a": [Outer(Inner(1), 1.0)], "b": "${x}"}  # text stays text
     raw = build({"_target_": f"{HERE}.Held", "values": {"a": node()}, "_recursive_": False}, "x")
     assert raw.values["a"]["rate"] == 1.0
-    with pytest.raises(ConfigError, match=r"^x\.values: .*remove.*block"):
-        build({"_target_": f"{HERE}.Held", "values": {"_target_": "os.remove", "path": "f"}}, "x")
-
-
-PART = partial(Inner, size=4)
 
 
 @pytest.mark.parametrize("args", [[0.5, 0], [1, 2, None, 9]])
@@ -89,15 +84,11 @@ def test_values_by_place_are_checked_too(args: list[object]) -> None:
         build({"_target_": f"{HERE}.Inner", "_args_": [1], "size": 2}, "x")
 
 
-def test_a_target_is_what_its_name_leads_to() -> None:
-    assert build({"_target_": f"{HERE}.PART"}, "x") == Inner(4)
-
-
 def test_what_the_class_raises_names_the_inner_node() -> None:
     with pytest.raises(ConfigError, match=r"^x\.values\.a: rate must not be negative"):
         build({"_target_": f"{HERE}.Held", "values": {"a": node(rate=-1.0)}}, "x")
     with pytest.raises(KeyError, match="neither"):  # not a mistake in the config: as it is
-        build({"_target_": f"{HERE}.broken"}, "x")
+        build({"_target_": f"{HERE}.Broken"}, "x")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +110,7 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
         ({"inner": {"_target_": f"{HERE}.Inner", "shares": []}}, "shares=[] needs at least 1"),
         ({"inner": {"_target_": f"{HERE}.Inner", "sizes": 2}}, "x.inner.sizes is not a known key"),
         ({"_target_": f"{HERE}.Nothing"}, "cannot be imported"),
-        ({"_target_": "no.such.module.X"}, "cannot be imported"),
+        ({"_target_": "judgelab.no.such.X"}, "cannot be imported"),
     ],
 )
 def test_mistakes(change: dict[str, object], message: str) -> None:

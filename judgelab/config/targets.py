@@ -1,0 +1,135 @@
+"""The classes that a config names: of judgelab, or of packages that the user trusts."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import yaml
+from hydra.core.hydra_config import HydraConfig
+
+from judgelab.core.errors import ConfigError
+from judgelab.core.resources import conf
+
+MOVED = {
+    "judgelab.preprocessor.rules.Rules": "judgelab.preprocessor.rules.RuleJudgments",
+    "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
+    "judgelab.study.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
+    "judgelab.study.ranking.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
+    "judgelab.study.ranking_confidence.RankingConfidence": (
+        "judgelab.study.ranking.ranking_confidence.RankingConfidence"
+    ),
+    "judgelab.synopsis.recorded.Recorded": "judgelab.synopsis.recorded.RecordedSynopsis",
+}
+"""Classes that users' configs name by the module in which they were before."""
+
+OURS = ("judgelab", "experiments")
+_trusted: ContextVar[tuple[str, ...]] = ContextVar("trusted", default=())
+
+
+@contextmanager
+def trusting(packages: Sequence[str]) -> Iterator[None]:
+    """Within the block, classes of these packages are built too."""
+    before = _trusted.set((*_trusted.get(), *packages))
+    try:
+        yield
+    finally:
+        _trusted.reset(before)
+
+
+def trusted() -> tuple[str, ...]:
+    """The packages that are trusted here and now, beside our own."""
+    return _trusted.get()
+
+
+def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
+    """``trusted_packages`` of a config, if it was the user who named them.
+
+    A config file that somebody else wrote must not vouch for itself: they count where the command
+    line or conf/local/default.yaml has them, or the caller of ``execute``.
+
+    Raises:
+        ConfigError: they came with another file, or are no names of packages.
+    """
+    packages = list(dict.fromkeys([*found, *given]))
+    for package in packages:
+        if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", package):
+            raise ConfigError(
+                f"trusted_packages={packages!r}: {package!r} is no name of a package."
+            )
+    if set(found) <= {*given, *_of_command_line(found), *_of_this_machine()}:
+        return packages
+    raise ConfigError(
+        f"trusted_packages={list(found)!r} came with a config file: if you trust them, name "
+        "them on the command line, in conf/local/default.yaml, or in "
+        "execute(cfg, trusted_packages=[...])."
+    )
+
+
+def _of_command_line(found: Sequence[str]) -> Sequence[str]:
+    """The same, if the command line sets them: then its value is the config's."""
+    words = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    return found if any(w.lstrip("+").startswith("trusted_packages=") for w in words) else ()
+
+
+def _of_this_machine() -> Sequence[str]:
+    file = conf() / "local" / "default.yaml"
+    if not (HydraConfig.initialized() and file.is_file()):
+        return ()
+    return list(
+        (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get("trusted_packages", ())
+    )
+
+
+def check_targets(value: Any, path: str = "") -> None:
+    """Look at the name of every class in a config, before anything is imported.
+
+    Raises:
+        ConfigError: one is of a package that is not trusted.
+    """
+    inner: Iterator[tuple[Any, Any]] = iter(())
+    if isinstance(value, Mapping):
+        if isinstance(target := value.get("_target_"), str):
+            _check(target, target, path)
+        inner = iter(value.items())
+    elif isinstance(value, list):
+        inner = iter(enumerate(value))
+    for key, one in inner:
+        check_targets(one, f"{path}.{key}" if path else str(key))
+
+
+def current(target: str) -> str:
+    """The name that a class has now."""
+    return MOVED.get(target, target)
+
+
+def located(target: str, path: str) -> type[Any]:
+    """The class of that name.
+
+    Raises:
+        ConfigError: it is of a package that is not trusted, cannot be imported, or is no class.
+    """
+    _check(target, target, path)
+    module, _, name = current(target).rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as cause:
+        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+    if not isinstance(found, type):
+        raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")
+    _check(target, f"{found.__module__}.{found.__qualname__}", path)
+    return found
+
+
+def _check(target: str, name: str, path: str) -> None:
+    """``name``: where the class is written, which its ``target`` need not say."""
+    if not any(f"{name}.".startswith(f"{package}.") for package in (*OURS, *_trusted.get())):
+        package = name.partition(".")[0]
+        raise ConfigError(
+            f"{path}._target_={target!r}: {package} is neither judgelab's nor a package that you "
+            f"named. If it is yours, or you trust its code, add 'trusted_packages=[{package}]'."
+        )

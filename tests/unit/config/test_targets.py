@@ -1,0 +1,103 @@
+"""A config builds classes of judgelab and of packages that its user names, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from judgelab.config import build
+from judgelab.config.targets import check_targets, trusting
+from judgelab.core.errors import ConfigError
+from judgelab.core.resources import conf
+from judgelab.engine.run import execute
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("os.system", r"_target_='os\.system': os is neither .* add 'trusted_packages=\[os\]'"),
+        ("subprocess.Popen", r"add 'trusted_packages=\[subprocess\]'"),
+        ("judgelab.core.errors.importlib.import_module", "cannot be imported"),
+        ("judgelab.core.errors.require", "name a class"),
+        ("judgelab.engine.run.subprocess.Popen", "cannot be imported"),
+        ("judgelab.engine.run.Path", r"add 'trusted_packages=\[pathlib\]'"),
+        ("judgelab.store.run_dir.RunDir.reopen", "cannot be imported"),
+        ("judgelab_of_others.Class", r"trusted_packages=\[judgelab_of_others\]"),
+        ("experiments.catalogue.main", "name a class"),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_is_no_class_of_ours_is_refused(target: str, said: str, nested: bool) -> None:
+    node = {"_target_": target}
+    inner = {"_target_": "judgelab.evaluation_lm.compression.Compression", "workers": node}
+    with pytest.raises(ConfigError, match=said):
+        build(inner if nested else node, "x")
+
+
+def test_nothing_is_imported_to_look_at_a_name(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text("raise SystemExit('imported')")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with pytest.raises(ConfigError, match=r"a\.b\.1\._target_='evil\.Class'"):
+            check_targets({"a": {"b": [{}, {"_target_": "evil.Class"}]}})
+        with pytest.raises(ConfigError, match="evil is neither"):
+            build({"_target_": "evil.Class"}, "a")
+        with trusting(["evil"]), pytest.raises(SystemExit, match="imported"):
+            build({"_target_": "evil.Class"}, "a")
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+def composed(root: Path, *words: str) -> DictConfig:
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        given = ["mechanism=length", "limit=3", "tracker=none", f"paths.root={root}", *words]
+        return compose("config", overrides=given)
+
+
+def test_a_config_does_not_vouch_for_itself(tmp_path: Path) -> None:
+    config = composed(tmp_path, "trusted_packages=[subprocess]", "dry_run=true")
+    with pytest.raises(ConfigError, match="came with a config file"):
+        execute(config)
+    with pytest.raises(ConfigError, match=r"'\*' is no name of a package"):
+        execute(composed(tmp_path), trusted_packages=["*"])
+    execute(composed(tmp_path), trusted_packages=["mine"])
+    (kept,) = (tmp_path / "runs").glob("*/config.yaml")
+    assert "trusted_packages" not in OmegaConf.load(kept)
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    """A function is not called, not even in a dry run; a class of one's own is built when named."""
+    (tmp_path / "own.py").write_text(
+        "from judgelab.mechanism.length import Length\n\n\nclass Own(Length):\n    pass\n"
+    )
+    foreign = ["mechanism._target_=shutil.copyfile", "~mechanism.unit"]
+    foreign += [
+        "+mechanism.src=own.py",
+        "+mechanism.dst=called",
+        "dry_run=true",
+        "mechanism=length",
+    ]
+    own = ["mechanism._target_=own.Own", "mechanism=length", "dry_run=true"]
+    program = Path(conf()).parent / "run.py"
+
+    def started(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(program), *words, "tracker=none"]
+        environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    done = started(*foreign, "dry_run=true")
+    assert done.returncode == 1
+    assert "shutil is neither judgelab's" in done.stderr
+    assert not (tmp_path / "called").exists()
+    done = started(*own)
+    assert done.returncode == 1
+    assert "add 'trusted_packages=[own]'" in done.stderr
+    done = started(*own, "trusted_packages=[own]")
+    assert done.returncode == 0, done.stderr
