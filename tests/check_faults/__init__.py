@@ -1,0 +1,1 @@
+"""Measured: what a run does where its endpoint, its disk or its parent fails."""

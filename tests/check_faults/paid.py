@@ -1,0 +1,211 @@
+"""Faulty calls and outages: what was sent, paid, settled, unscored, and what it cost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.check_faults.trial import PRICES, Ended, Findings, Left, Place, differing
+from tests.servers.account import Account
+from tests.servers.process import scripted
+
+PASSING = ("429", "500x2", "503x5", "hang=9", "cut", "drop", "retry_after=0.1x2")
+LASTING = {  # mode -> the reason that the report gives
+    "malformed": "malformed|JSON",
+    "html": "malformed|JSON",
+    "deep": "malformed|nested",
+    "choice_null": "malformed|empty",
+    "refusal": "refused",
+    "filter": "content filter",
+    "length": "cut at",
+    "empty": "empty",
+    "blank": "empty",
+    "unreadable": "unreadable|no verdict|not read|label",
+}
+READ = ("usage=word", "usage=negative", "usage=huge", "surrogate", "surrogate_header", "model")
+"""Odd, but their text is an answer."""
+
+
+def row(name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
+    """One line of the table, of all that happened so far."""
+    true = server.cost(*PRICES)
+    unsettled = server.calls - left.settled if left.unsettled is None else left.unsettled
+    return {
+        "start": name,
+        "exit": ended.code,
+        "sent (meter)": left.sent,
+        "arrived": server.requests,
+        "paid": server.charged,
+        "paid twice": server.charged_again,
+        "settled": server.calls - unsettled,
+        "unsettled": unsettled,
+        "unscored": sum(left.reasons.values()),
+        "tokens meter": sum(left.tokens),
+        "tokens server": server.input_tokens + server.output_tokens,
+        "cost meter": f"{left.cost:.4f} + {left.perhaps:.4f}",
+        "cost server": f"{true:.4f}",
+        "DONE": left.done,
+        "s": round(ended.seconds, 1),
+    }
+
+
+def calm(place: Place) -> Path:
+    """The root of an undisturbed run of the same job, made once."""
+    root = place.folder / "calm"
+    if not (root / "runs").exists():
+        with scripted(place.folder / "calm_server") as server:
+            ended = place.run(root, place.job(server.url))
+            assert ended.code == 0, ended.said
+    return root
+
+
+def accounts_agree(found: Findings, server: Account, left: Left) -> None:
+    """The meter against the server, and both costs."""
+    found.claim("the meter counts every request that arrived", left.sent >= server.requests)
+    found.claim("and no others", left.sent == server.requests)
+    true = server.cost(*PRICES)
+    found.claim(
+        "true cost <= the meter's, with what unknown ones may have cost",
+        true <= left.cost + left.perhaps + 1e-9,
+    )
+    found.claim("the meter's known cost is not negative and not above the true one",
+                -1e-12 <= left.cost <= true + 1e-9)  # fmt: skip
+
+
+def faults_that_pass(place: Place) -> Findings:
+    """A fifth of the calls meet faults that pass; some outlast the retries of one start."""
+    found, root = Findings(), place.folder / "passing"
+    with scripted(place.folder / "passing_server", faults=PASSING, share=0.2) as server:
+        job = place.job(server.url)
+        first = place.run(root, job)
+        found.rows.append(row("first", server.account(), before := Left.below(root), first))
+        second = place.run(root, job)
+        account, left = server.account(), Left.below(root)
+        found.rows.append(row("second", account, left, second))
+    open_ = found.rows[0]["unsettled"]
+    found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(before.reasons)}"]
+    found.claim(
+        "the first start leaves unsettled calls and exits with 3", open_ and first.code == 3
+    )
+    found.claim("it does not count as finished", found.rows[0]["DONE"] == 0)
+    found.claim("it says how many are open", open_ and re.search(rf"\b{open_}\b", first.said))
+    settles(found, place, root, second)
+    found.claim("no whole answer was paid twice", account.answered == account.calls)
+    accounts_agree(found, account, left)
+    return found
+
+
+def settles(found: Findings, place: Place, root: Path, last: Ended) -> None:
+    """The last start of a job left nothing open, and what an undisturbed run writes."""
+    found.claim("the last start exits with 0", last.code == 0)
+    found.claim("0 unsettled after it", found.rows[-1]["unsettled"] == 0)
+    differ = differing(root, calm(place))
+    found.claim(f"the same bytes as an undisturbed run {differ[:3] or ''}".strip(), not differ)
+
+
+def faults_that_last(place: Place) -> Findings:
+    """A fifth of the calls get replies of no use or odd ones, which asking again would not mend."""
+    found, root = Findings(), place.folder / "lasting"
+    kinds = [*LASTING, *READ, "429", "500"]
+    with scripted(place.folder / "lasting_server", faults=kinds, share=0.2) as server:
+        job = place.job(server.url)
+        first = place.run(root, job)
+        account, left = server.account(), Left.below(root)
+        found.rows.append(row("first", account, left, first))
+        second = place.run(root, job)
+        found.rows.append(row("second", server.account(), Left.below(root), second))
+        asked_again = server.account().requests - account.requests
+    found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(left.reasons)}"]
+    found.claim("one start is enough: exit 0", first.code == 0)
+    found.claim("the second start asks nothing", second.code == 0 and asked_again == 0)
+    found.claim("no call was paid twice", account.charged_again == 0)
+    met, told = expected(account.faults), Counter[str]()
+    for reason, n in left.reasons.items():
+        kind = next((words for words in met if re.search(words, reason)), reason)
+        told[kind] += n
+    found.claim(f"each unscored call has its reason (server {dict(met)}, run {dict(told)})",
+                met == told)  # fmt: skip
+    accounts_agree(found, account, left)
+    return found
+
+
+def expected(faults: Counter[str]) -> Counter[str]:
+    """Reason (a pattern) -> unscored calls, as the server knows them."""
+    found = Counter[str]()
+    for mode, words in LASTING.items():
+        found[words] += faults[mode]
+    return +found
+
+
+def outage_within(place: Place) -> Findings:
+    """An outage in the middle that heals while the run is on."""
+    found, root = Findings(), place.folder / "within"
+    middle = {"after": place.calls // 2, "requests": place.calls // 10, "mode": "503"}
+    with scripted(place.folder / "within_server", outage=middle) as server:
+        job = place.job(server.url)
+        ended = place.run(root, job)
+        found.rows.append(row("first", server.account(), Left.below(root), ended))
+        starts = 1
+        while ended.code == 3 and starts < 30:
+            ended, starts = place.run(root, job), starts + 1
+        account, left = server.account(), Left.below(root)
+        found.rows.append(row(f"{starts}.", account, left, ended))
+    settles(found, place, root, ended)
+    accounts_agree(found, account, left)
+    found.claim("no call was paid twice", account.charged_again == 0)
+    return found
+
+
+def outage_after(place: Place) -> Findings:
+    """An outage in the middle that outlasts the run: the same command, once it is over."""
+    found, root = Findings(), place.folder / "outage"
+    half = place.calls // 2
+    with scripted(place.folder / "outage_server", outage={"after": half, "mode": "503"}) as server:
+        job = place.job(server.url)
+        first = place.run(root, job)
+        out = server.account()
+        found.rows.append(row("first", out, Left.below(root), first))
+        server.change(outage=None)
+        second = place.run(root, job)
+        account, left = server.account(), Left.below(root)
+        found.rows.append(row("second", account, left, second))
+    knocks = out.requests - half
+    found.notes.append(f"requests into the outage: {knocks}")
+    found.claim("the first start exits with 3, not finished", (first.code, left.done) == (3, 1))
+    found.claim(f"it stops soon ({knocks} requests into the outage, bound {KNOCKS})",
+                knocks <= KNOCKS)  # fmt: skip
+    settles(found, place, root, second)
+    found.claim("no call was paid twice", account.charged_again == 0)
+    accounts_agree(found, account, left)
+    return found
+
+
+KNOCKS = (
+    400  # 32 at once, four attempts each, and as many again while the breaker makes up its mind
+)
+
+
+def outage_from_the_start(place: Place) -> Findings:
+    """Nothing is ever answered: by 500s, 400s, silence, or nobody there."""
+    found = Findings()
+    modes = ("500", "400") if place.small else ("500", "400", "hang=3", "drop", "429")
+    for mode in modes:
+        root = place.folder / f"start_{mode.split('=')[0]}"
+        with scripted(place.folder / f"{root.name}_server", outage={"mode": mode}) as server:
+            job = place.job(server.url)
+            first = place.run(root, job)
+            out = server.account()
+            found.rows.append(row(f"{mode} always", out, Left.below(root), first))
+            server.change(outage=None)
+            second = place.run(root, [*job, *(["retry=unscored"] if mode == "400" else [])])
+            found.rows.append(row("healed", server.account(), Left.below(root), second))
+        found.claim(f"{mode} on every call: exit 1", first.code == 1)
+        found.claim(f"{mode}: stops soon ({out.requests} requests)", out.requests <= KNOCKS)
+        settles(found, place, root, second)
+    root = place.folder / "nobody"
+    ended = place.run(root, place.job("http://127.0.0.1:9/v1"))
+    found.claim(f"nobody there: exit 1 within 30 s ({ended.seconds:.0f} s)",
+                ended.code == 1 and ended.seconds < 30)  # fmt: skip
+    return found

@@ -1,0 +1,260 @@
+"""Running a job as its user does, and what it leaves: the client's side of every comparison."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tests.e2e.conftest import ROOT, environment
+
+AGENTS = 5
+PAIRS = AGENTS * (AGENTS - 1)  # calls of mechanism=judge an item
+PRICES = 0.15, 0.60  # of gpt-4o-mini, a million tokens
+LIMITS = {"concurrency": 32, "timeout": 1.5, "backoff": 0.05, "longest_wait": 0.3, "retries": 3}
+QUICK = {"timeout": 0.5, "backoff": 0.02, "longest_wait": 0.1}
+PATIENCE = 90  # seconds until a job counts as hung
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended; code -9 where it had to be stopped; ``megabytes`` at its peak, if known."""
+
+    code: int
+    said: str
+    seconds: float
+    megabytes: int = 0
+
+
+@dataclass
+class Findings:
+    """Rows of a table, and claims about them."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[tuple[str, bool]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def claim(self, text: str, held: object) -> None:
+        self.claims.append((text, bool(held)))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One trial's folder and manner.
+
+    Attributes:
+        small: as few calls as show anything, for the normal suite.
+    """
+
+    folder: Path
+    small: bool
+
+    @property
+    def calls(self) -> int:
+        return 200 if self.small else 2000
+
+    def run(self, root: Path, job: Sequence[str]) -> Ended:
+        """The job until it ends by itself, or has to be stopped."""
+        began, output = time.monotonic(), root / "said.txt"
+        if self.small:
+            return forked(root, job, output)
+        process = start(root, job, output)
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+        return Ended(code, output.read_text(errors="replace"), time.monotonic() - began)
+
+    def panel(self, calls: int | None = None) -> Path:
+        """A panel of so many ordered pairs."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "panel.jsonl"
+        rows = [
+            {
+                "id": f"q{k}",
+                "source": f"The {k}. ferry left the harbour late because of fog.",
+                "responses": {f"a{j}": f"Ferry {k} was late, says {j}." for j in range(AGENTS)},
+            }
+            for k in range((calls or self.calls) // PAIRS)
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        return path
+
+    def job(self, url: str, *more: str, **limits: float) -> list[str]:
+        """Overrides of a run that judges the panel."""
+        bounds = LIMITS | (QUICK if self.small else {}) | limits
+        return [
+            "dataset=jsonl",
+            f"dataset.path={self.panel()}",
+            "mechanism=judge",
+            "evaluation_lm=openai",
+            "evaluation_lm.model=gpt-4o-mini",
+            "evaluation_lm.server=scripted",
+            f"evaluation_lm.base_url={url}",
+            *(f"evaluation_lm.limits.{name}={value}" for name, value in bounds.items()),
+            "tracker=none",
+            "study.bootstrap=50",
+            "study.permutations=50",
+            *more,
+        ]
+
+
+def start(root: Path, job: Sequence[str], output: Path, **env: str) -> subprocess.Popen[bytes]:
+    """The job in a session of its own, so that whatever it leaves running can be found."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("wb") as said:
+        return subprocess.Popen(
+            [sys.executable, "run.py", *job],
+            cwd=ROOT,
+            env=environment(root) | {"OMP_NUM_THREADS": "1"} | env,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def forked(
+    root: Path, job: Sequence[str], output: Path, patience: float = PATIENCE, **env: str
+) -> Ended:
+    """The same in a copy of this process, which spares the imports; with its peak of memory."""
+    import openai  # noqa: F401  (imported once, before the copies are made)
+
+    import judgelab.engine.run
+    import judgelab.mechanism.judge  # noqa: F401
+
+    began = time.monotonic()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    if (process := os.fork()) == 0:
+        _become(root, job, output, env)
+    while (ended := os.wait4(process, os.WNOHANG))[0] == 0:
+        if time.monotonic() - began > patience:
+            os.kill(process, signal.SIGKILL)
+        time.sleep(0.01)
+    code, seconds = os.waitstatus_to_exitcode(ended[1]), time.monotonic() - began
+    return Ended(code, output.read_text(errors="replace"), seconds, ended[2].ru_maxrss // 1024)
+
+
+def _become(root: Path, job: Sequence[str], output: Path, env: Mapping[str, str]) -> NoReturn:
+    """Run the command line in this process and end it."""
+    from judgelab.__main__ import main
+
+    code: Any = 1
+    with output.open("wb") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    os.chdir(ROOT)
+    os.environ |= environment(root) | env
+    sys.argv = ["run.py", *job]
+    try:
+        main()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code or 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What the runs below a root left on disk.
+
+    Attributes:
+        sent, ended: attempts, by the client's account.
+        tokens: (input, output) that it counted.
+        cost: known; ``perhaps``: more at most, for attempts whose cost is not known.
+        settled: calls with an answer in the call cache.
+        reasons: of unscored calls; empty where the run does not say.
+        unsettled: of these, calls that the same command asks again; None where it does not say.
+        done: finished runs.
+    """
+
+    sent: int
+    ended: int
+    tokens: tuple[int, int]
+    cost: float
+    perhaps: float
+    settled: int
+    reasons: Counter[str]
+    unsettled: int | None
+    done: int
+
+    @classmethod
+    def below(cls, root: Path) -> Left:
+        """What is there now."""
+        lines = [json.loads(t) for f in root.glob("runs/*/calls*.jsonl") for t in _whole(f)]
+        sent = [e for e in lines if "sent" in e]
+        ended = [e for e in lines if "ended" in e]
+        open_ = {e["sent"]: e.get("reserved", 0.0) for e in sent}
+        for e in ended:
+            if e.get("cost") is not None:
+                open_.pop(e["ended"], None)
+        unscored = _unscored(root)
+        return cls(
+            len(sent),
+            len(ended),
+            (sum(e.get("input_tokens", 0) for e in ended),
+             sum(e.get("output_tokens", 0) for e in ended)),
+            sum(e.get("cost") or 0.0 for e in ended),
+            sum(open_.values()),
+            _kept(root / "cache" / "calls.sqlite"),
+            Counter(row["reason"] for row in unscored or []),
+            None if unscored is None else sum(not row["settled"] for row in unscored),
+            len(list(root.glob("runs/*/DONE"))),
+        )  # fmt: skip
+
+
+def _whole(path: Path) -> list[bytes]:
+    return path.read_bytes().rpartition(b"\n")[0].splitlines()
+
+
+def _unscored(root: Path) -> list[dict[str, Any]] | None:
+    import pandas as pd
+
+    files = sorted(root.glob("runs/*/records/unscored.parquet"))
+    if not files:
+        return None
+    return [dict(row) for file in files for row in pd.read_parquet(file).to_dict("records")]
+
+
+def _kept(cache: Path) -> int:
+    if not cache.is_file():
+        return 0
+    with closing(sqlite3.connect(cache)) as db:
+        return int(db.execute("SELECT count(*) FROM chat").fetchone()[0])
+
+
+def written(root: Path) -> dict[str, str]:
+    """Every file that holds numbers -> the hash of its bytes; runs without their fingerprints."""
+    files = [*root.glob("runs/*/result.json"), *root.glob("runs/*/records/*")]
+    found: Mapping[Path, Path] = {path: path.relative_to(root / "runs") for path in files}
+    return {
+        "/".join((name.parts[0].rsplit("-", 1)[0], *name.parts[1:])): hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()
+        for path, name in found.items()
+        if path.is_file()
+    }
+
+
+def differing(root: Path, other: Path) -> list[str]:
+    """Files that are not the same bytes in both; lists of unscored calls are left out."""
+    one, two = written(root), written(other)
+    both = {name for name in one.keys() | two.keys() if "unscored" not in name}
+    return sorted(name for name in both if one.get(name) != two.get(name))
