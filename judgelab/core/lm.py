@@ -230,6 +230,16 @@ class EvaluationLM(Protocol):
         """Note that a reply says none of what its request asked for; by default nothing is kept."""
         return None
 
+    def about(
+        self,
+        contexts: Sequence[str],
+        targets: Sequence[str],
+        pairs: Pairs,
+        abouts: Sequence[tuple[str, ...]],
+    ) -> None:
+        """Note what log-probabilities are about, as ``ChatRequest.key`` says it of a request."""
+        return None
+
     def close(self) -> None:
         """Give back processes, memory and connections."""
 
@@ -291,6 +301,16 @@ class WrappedLM(EvaluationLM):
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """The wrapped LM notes it."""
         self.lm.unread(request, reply, reason)
+
+    def about(
+        self,
+        contexts: Sequence[str],
+        targets: Sequence[str],
+        pairs: Pairs,
+        abouts: Sequence[tuple[str, ...]],
+    ) -> None:
+        """The wrapped LM notes it."""
+        self.lm.about(contexts, targets, pairs, abouts)
 
     def close(self) -> None:
         """Close the wrapped LM."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Verb = Literal["chat", "logprob"]
+About = tuple[str, ...]
+"""Mechanism or step, item, agent, peer or others, as far as there are any."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Unscored:
         judge: the LM's role in the run: evaluation_lm, writer_lm, study.judges.NAME, ...
         verb: what was asked.
         about: what the question is about (mechanism, item, agents), as ``ChatRequest.key``; of a
-            log-probability the text whose probability was asked for.
+            log-probability what the mechanism said of it, else the text that was to be scored.
         reason: why there is nothing.
         reply: what the LM wrote, where it wrote something.
         settled: to ask again would be to pay again (refused, unreadable, a final HTTP 4xx); an
@@ -27,7 +30,7 @@ class Unscored:
 
     judge: str
     verb: Verb
-    about: tuple[str, ...]
+    about: About
     reason: str
     reply: str | None = None
     settled: bool = True
@@ -37,16 +40,21 @@ class CallOutcomes:
     """The account of all such calls of a run, by the key of the question: each counts once."""
 
     def __init__(self) -> None:
-        self._asked: set[bytes] = set()
+        self._asked: dict[bytes, About] = {}
         self._unscored: dict[bytes, Unscored] = {}
 
-    def asked(self, keys: list[bytes]) -> None:
+    def asked(self, calls: Mapping[bytes, About]) -> None:
         """These questions were put, now or earlier."""
-        self._asked.update(keys)
+        for key, about in calls.items():
+            self._asked.setdefault(key, about)
+
+    def about(self, calls: Mapping[bytes, About]) -> None:
+        """What these calls are about, where the questions themselves did not say."""
+        self._asked.update(calls)
 
     def note(self, key: bytes, what: Unscored) -> None:
         """This one gave nothing usable."""
-        self._asked.add(key)
+        self._asked.setdefault(key, what.about)
         self._unscored[key] = what
 
     @property
@@ -55,9 +63,22 @@ class CallOutcomes:
         return len(self._asked)
 
     @property
-    def unscored(self) -> list[Unscored]:
+    def abouts(self) -> Iterable[About]:
+        """What each of them is about."""
+        return self._asked.values()
+
+    @property
+    def by_key(self) -> dict[bytes, Unscored]:
         """All without a usable result, in an order that does not depend on when they ended."""
-        return [what for _, what in sorted(self._unscored.items())]
+        return {
+            key: replace(what, about=self._asked[key] or what.about)
+            for key, what in sorted(self._unscored.items())
+        }
+
+    @property
+    def unscored(self) -> list[Unscored]:
+        """The same without their keys."""
+        return list(self.by_key.values())
 
     @property
     def unsettled(self) -> list[Unscored]:

@@ -54,6 +54,11 @@ def read_number(text: str | None, low: float, high: float, which: Which = "first
     return value if low <= value <= high else math.nan
 
 
+def named(text: str, labels: Iterable[str]) -> set[str]:
+    """The labels, in small letters, that the text holds as whole words, in any case."""
+    return set(_pattern(tuple(labels)).findall(text.lower()))
+
+
 @lru_cache(maxsize=64)
 def _pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
     ordered = sorted((label.lower() for label in labels), key=len, reverse=True)

@@ -20,6 +20,7 @@ from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale, Spread, alone
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
+from judgelab.store.noted_lm import NotedLM
 
 FIRST = "evaluation_lm"
 
@@ -68,7 +69,8 @@ class Models:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
         cached = None if lm.replayed else self._cached(role, lm)
-        self._in_use[role] = ModelInUse(lm if cached is None else cached, cached, meter)
+        asked = cached or NotedLM(lm, self.outcomes, role)
+        self._in_use[role] = ModelInUse(asked, cached, meter)
         return self._in_use[role].asked
 
     def _cached(self, role: str, lm: EvaluationLM) -> Cached:

@@ -15,7 +15,7 @@ from judgelab.core.lm import (
     WrappedLM,
 )
 from judgelab.endpoint.attempts import estimate
-from judgelab.store.cached_lm import chat_key, logprob_keys
+from judgelab.store.call_keys import chat_key, logprob_keys
 
 
 class UsageCount(WrappedLM):

@@ -13,7 +13,8 @@ from judgelab.core.errors import DataError
 from judgelab.core.estimator import RECORDED, Presentation
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys
+from judgelab.store.cached_lm import known_replies
+from judgelab.store.call_keys import chat_key, logprob_keys
 
 EXCERPT = 60  # characters of a text that a message shows
 UNRECORDED = LogProb(math.nan, 0, "not recorded", settled=True)

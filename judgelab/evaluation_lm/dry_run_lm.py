@@ -18,7 +18,8 @@ from judgelab.core.lm import (
 from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import chat_key, known_replies, logprob_keys
+from judgelab.store.cached_lm import known_replies
+from judgelab.store.call_keys import chat_key, logprob_keys
 
 
 @dataclass

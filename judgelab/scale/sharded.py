@@ -28,7 +28,8 @@ from judgelab.core.lm import (
     WrappedLM,
 )
 from judgelab.scale.local import Ask, Spread
-from judgelab.store.cached_lm import Cached, chat_key, logprob_keys
+from judgelab.store.cached_lm import Cached
+from judgelab.store.call_keys import chat_key, logprob_keys
 from judgelab.store.fingerprint import code_digest
 
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill

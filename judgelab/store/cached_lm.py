@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -19,12 +18,13 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
-    WrappedLM,
 )
-from judgelab.core.outcomes import CallOutcomes, Unscored, Verb
+from judgelab.core.outcomes import CallOutcomes
 from judgelab.core.panel import HALVED, halved
 from judgelab.store.cache import CallCache
+from judgelab.store.call_keys import chat_key, logprob_keys
 from judgelab.store.claims import Claims
+from judgelab.store.noted_lm import NotedLM, without_result
 
 SLICE = 8  # requests put to a local LM at once, to begin with
 WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
@@ -58,7 +58,7 @@ class Unwatched(Watch):
     """Nothing is followed."""
 
 
-class Cached(WrappedLM):
+class Cached(NotedLM):
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
     A key is the hash of the LM's identity and of the texts, messages, sampling settings and
@@ -69,8 +69,7 @@ class Cached(WrappedLM):
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
     it, or takes over when that job ends without one.
 
-    Args:
-        outcomes: where calls without a usable result are noted, by this role of the LM.
+    Calls without a usable result are noted, unanswered ones here.
     """
 
     def __init__(
@@ -81,9 +80,8 @@ class Cached(WrappedLM):
         outcomes: CallOutcomes | None = None,
         role: str = "evaluation_lm",
     ) -> None:
-        super().__init__(lm)
+        super().__init__(lm, outcomes, role)
         self.cache = cache
-        self.outcomes, self._role = outcomes or CallOutcomes(), role
         self.count = CallCount()
         self._unscored: dict[bytes, Any] = {}
         self._watch: Watch = watch or Unwatched()
@@ -120,8 +118,7 @@ class Cached(WrappedLM):
                 yield dict(enumerate(self.lm.logprob(contexts, targets, missing).rows))
 
         known = self._fill("logprob", keys, pairs, self.known_logprobs, ask)
-        for key, (_, t) in zip(keys, pairs, strict=True):
-            self._note_unscored("logprob", key, (targets[t],), known[key])
+        self._note_pairs(keys, targets, pairs, known)
         return LogProbTable.of([known[key] for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -141,25 +138,8 @@ class Cached(WrappedLM):
         if any(request.labels for request in requests):
             self.cache.note_lm(self.identity, "labels")
         known = self._fill("chat", keys, requests, self.known_chats, ask)
-        for key, request in zip(keys, requests, strict=True):
-            self._note_unscored("chat", key, request.key, known[key])
+        self._note_requests(keys, requests, known)
         return [known[key] for key in keys]
-
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
-        """Note it among the outcomes."""
-        key = chat_key(self.identity, request)
-        what = Unscored(self._role, "chat", request.key, reason, reply.text)
-        self.outcomes.note(key, what)
-
-    def _note_unscored(
-        self, verb: Verb, key: bytes, about: tuple[str, ...], answer: LogProb | Reply
-    ) -> None:
-        self.outcomes.asked([key])
-        if without_result(answer):
-            reason = answer.reason or "no reason given"
-            # an LM that runs here gives the same again: only a call over a network can be open
-            settled = answer.settled or self._streaming is None
-            self.outcomes.note(key, Unscored(self._role, verb, about, reason, None, settled))
 
     def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
@@ -273,31 +253,6 @@ def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int,
         size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
 
-def logprob_keys(
-    identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-) -> list[bytes]:
-    """The cache key of each pair."""
-    base = _digest(identity)
-    x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
-    return [_digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
-
-
-def chat_key(identity: str, request: ChatRequest) -> bytes:
-    """The cache key of a request."""
-    parts: dict[str, object] = {
-        "identity": identity,
-        "messages": [[m.role, m.content] for m in request.messages],
-        "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
-        "repeat": request.repeat,
-    }
-    if request.top_logprobs:
-        parts["top_logprobs"] = request.top_logprobs
-    if request.labels:
-        parts["labels"] = list(request.labels)
-    return _digest("chat" + json.dumps(parts, sort_keys=True))
-
-
 def _stored(reply: Reply) -> str:
     """As the cache keeps it; what only a closed question has is left out of all other replies."""
     values = asdict(reply)
@@ -321,16 +276,6 @@ def reply_from(stored: str) -> Reply:
         ) from cause
 
 
-def without_result(answer: LogProb | Reply) -> bool:
-    """Whether a call gave no text, or no sum."""
-    return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
-
-
 def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
     """The replies that the cache holds of these keys."""
     return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}
-
-
-def _digest(text: str | bytes) -> bytes:
-    data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).digest()

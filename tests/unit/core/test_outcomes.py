@@ -13,7 +13,7 @@ from tests.unit.store.test_cache import Counting
 
 def test_a_call_counts_once_whatever_its_order() -> None:
     outcomes = CallOutcomes()
-    outcomes.asked([b"a", b"b", b"c", b"a"])
+    outcomes.asked(dict.fromkeys((b"a", b"b", b"c", b"a"), ()))
     outcomes.note(
         b"c", Unscored("evaluation_lm", "chat", ("judge", "q1"), "timeout", settled=False)
     )

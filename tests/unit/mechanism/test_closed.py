@@ -29,7 +29,8 @@ from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.scale.sharded import missing
 from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached, chat_key, reply_from
+from judgelab.store.cached_lm import Cached, reply_from
+from judgelab.store.call_keys import chat_key
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, panel_of
 
