@@ -12,8 +12,9 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import ConfigError, JudgelabError
-from judgelab.endpoint.limits import Limits, Pace
+from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.pace import Pace
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI

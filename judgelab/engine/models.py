@@ -12,12 +12,14 @@ from typing import Any
 from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.outcomes import CallOutcomes
-from judgelab.endpoint.ledger import Ledger
+from judgelab.endpoint.ledger import Ledger, SharedLedger
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
+from judgelab.engine.sweep_budget import budget_file
 from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale, Spread, alone
+from judgelab.scale.parent import nobody, watch
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
 from judgelab.store.noted_lm import NotedLM
@@ -55,13 +57,21 @@ class Models:
     ``study.judges.NAME``, ``study.pertinence.writer`` and others that a study names.
 
     What they spend together is held against the run's one budget. Each keeps a file of its paid
-    calls in ``folder``; what earlier executions of the run wrote there counts.
+    calls in ``folder``; what earlier executions of the run wrote there counts. The jobs of a sweep
+    share one budget, and end with the process that started them.
+
+    Args:
+        sweep: the folder of the sweep whose job the run is.
     """
 
-    def __init__(self, settings: Frame, folder: Path) -> None:
+    def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
         self._settings, self._folder = settings, folder
         self._in_use: dict[str, ModelInUse] = {}
-        self._ledger = Ledger()
+        self._ledger, self._watch = Ledger(), None if sweep is None else watch(sweep)
+        if sweep is not None:
+            self._ledger = SharedLedger(budget_file(Path(settings.paths.cache), sweep))
+        if self._watch is not None:
+            self._watch.busy = self._under_way
         self.progress = Progress(self._spending)
         self.outcomes = CallOutcomes()
 
@@ -102,9 +112,13 @@ class Models:
         budget = self._settings.budget
         file, price = calls_file(role), price_of(lm.model, budget.prices)
         name = f"{self._folder.name}/{file}"
-        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model)
+        gone = nobody if self._watch is None else self._watch.gone
+        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model, gone)
         lm.attach(meter)
         return meter
+
+    def _under_way(self) -> int:
+        return sum(one.meter.under_way for one in self._in_use.values() if one.meter is not None)
 
     def _spending(self) -> str:
         meters = [one.meter for one in self._in_use.values() if one.meter is not None]

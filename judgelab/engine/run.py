@@ -129,7 +129,8 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
 def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     started = time.time()
     run_dir = job.run_dir
-    models = Models(job.settings, run_dir.path)
+    sweep = None if job.sweep is None else Path(HydraConfig.get().sweep.dir)
+    models = Models(job.settings, run_dir.path, sweep)
     parts = parts.with_lms(models.use)
     group = None if job.sweep is None else job.sweep.parent.name
     mirror = Careful(tracker, TrackedRun(run_dir.path, job.config, group))

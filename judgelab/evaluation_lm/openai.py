@@ -22,6 +22,8 @@ from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
 from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.pace import Pace
+from judgelab.endpoint.pace_state import SharedState, rate_file
 from judgelab.endpoint.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
 from judgelab.endpoint.remote import CallPool, Remote
 from judgelab.scoring.chat import FramedLM, Framing, Template
@@ -91,6 +93,7 @@ class OpenAI(FramedLM, Remote):
             )
         self._meter, self._probed = Meter(), False
         self._opened: tuple[Caller, CallPool] | None = None
+        self._beside: Path | None = None  # the call cache, where processes share a rate
         self._raw = RawPrompts(self.model, self.logprobs)
 
     @property
@@ -130,8 +133,9 @@ class OpenAI(FramedLM, Remote):
             self._opened[0].meter = meter
 
     def keep(self, path: Path) -> None:
-        """Keep prompts that are paid for and are not an answer by themselves."""
+        """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
         self._forget()
+        self._beside = path
         self._raw.cache = PromptCache(path, f"{self.identity} logprobs={self.logprobs}")
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
@@ -168,6 +172,7 @@ class OpenAI(FramedLM, Remote):
             caller, pool = self._opened
             pool.run(caller.client.close())
             pool.close()
+            caller.pace.close()
             self._opened = None
         self._meter.close()
 
@@ -206,6 +211,9 @@ class OpenAI(FramedLM, Remote):
                 timeout=self.limits.timeout,
             )
             caller = Caller(client, self.limits, self._meter, key, self.base_url)
+            if self._beside is not None:
+                file = rate_file(self._beside, self.base_url, self.model, key or "")
+                caller.pace = Pace(self.limits, SharedState(file))
             self._opened = caller, CallPool()
         return self._opened
 

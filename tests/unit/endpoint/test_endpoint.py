@@ -1,12 +1,10 @@
-"""Limits, prices, claims and progress: what surrounds a paid call."""
+"""Limits, claims and progress: what surrounds a paid call."""
 
 from __future__ import annotations
 
 import asyncio
 import io
 import threading
-import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ import pytest
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
-from judgelab.endpoint.limits import LEAST, Limits, Pace
+from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.remote import CallPool
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.cache_replay import CacheReplay
@@ -25,72 +23,6 @@ from judgelab.store.cached_lm import Cached
 from judgelab.store.claims import Claims
 from tests.scripted import ScriptedChat
 from tests.servers.process import scripted
-
-
-def admitted(limits: Limits, tokens: Sequence[float], share: float = 1.0) -> list[float]:
-    """When each of several attempts that ask at once may start, in seconds."""
-
-    async def run() -> list[float]:
-        pace = Pace(limits)
-        pace.share = share
-        begun, times = time.monotonic(), []
-        for amount in tokens:
-            await pace.admit(amount)
-            times.append(time.monotonic() - begun)
-            pace.leave()
-        return times
-
-    return asyncio.run(run())
-
-
-def test_attempts_are_spaced_by_the_tighter_limit() -> None:
-    assert admitted(Limits(requests_per_minute=1200), [1] * 5)[-1] >= 4 * 0.05 - 0.001
-    both = Limits(requests_per_minute=6000, tokens_per_minute=60_000)
-    assert admitted(both, [100, 100, 100])[-1] >= 2 * 0.1 - 0.001
-    assert admitted(Limits(), [1e9] * 50)[-1] < 0.5
-    assert admitted(Limits(requests_per_minute=6000), [1, 1, 1], share=0.1)[-1] >= 0.199
-
-
-def test_concurrency_is_bounded() -> None:
-    async def run() -> tuple[int, int]:
-        pace, running, most = Pace(Limits(concurrency=3)), 0, 0
-
-        async def one() -> None:
-            nonlocal running, most
-            await pace.admit(1)
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0.01)
-            running -= 1
-            pace.leave()
-
-        await asyncio.gather(*(one() for _ in range(20)))
-        return running, most
-
-    assert asyncio.run(run()) == (0, 3)
-
-
-def test_the_share_falls_with_the_proportion_of_429_and_recovers() -> None:
-    clock = [0.0]
-    pace = Pace(Limits(), clock=lambda: clock[0])
-
-    def second(refused: int, accepted: int) -> float:
-        for _ in range(accepted):
-            pace.answered(refused=False)
-        for _ in range(refused):
-            pace.answered(refused=True)
-        clock[0] += 1.0
-        pace.answered(refused=False)
-        return pace.share
-
-    assert second(refused=3, accepted=97) == 1.0
-    shares = [second(refused=50, accepted=50) for _ in range(30)]
-    assert shares == sorted(shares, reverse=True)
-    assert LEAST <= shares[-1] < 0.15
-    assert second(refused=0, accepted=100) == pytest.approx(shares[-1] + 0.02)
-    for _ in range(60):
-        second(refused=0, accepted=100)
-    assert pace.share == 1.0
 
 
 @pytest.mark.parametrize(
