@@ -15,7 +15,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -69,6 +69,9 @@ check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and un
 	test -x .venv-unsloth/bin/python || $(PYTHON) -m venv .venv-unsloth
 	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
 	.venv-unsloth/bin/python -m experiments.gem.finetune_gpu --out outputs/gem_finetune_gpu.json
+
+check-faults: $(DEV) ## endpoints that fail in every way, kills, damaged caches: a table of each (8 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.check_faults
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
 	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)

@@ -9,7 +9,7 @@ CANARY = "sk-canary-0123456789"
 CALLS = 40
 MEMORY = 800  # MB at most, imports included, whatever a body holds
 TIME = 15  # seconds until a run ends that is told to wait for a day
-BUDGET = 0.002  # of 0.0022 that the calls truly cost
+BUDGET = 0.003  # half of what the calls of the panel truly cost
 SECRETS = ("key", "key=model", "key=refusal", "400")
 WAITS = ("retry_after=86400", "retry_after=inf", "retry_after=nan", "retry_after=date")
 
@@ -58,7 +58,7 @@ def spending(place: Place, found: Findings, usage: str) -> None:
     """A budget where the server lies about usage."""
     root = place.folder / f"hostile_usage_{usage}"
     with scripted(root / "server", faults=[f"usage={usage}@1"]) as server:
-        job = [*place.job(server.url), f"limit={CALLS // 20}", f"budget.max_cost={BUDGET}"]
+        job = [*place.job(server.url, concurrency=4), "limit=10", f"budget.max_cost={BUDGET}"]
         ended = forked(root, job, root / "said.txt", TIME + 2)
         account = server.account()
     true, left = account.cost(*PRICES), Left.below(root)

@@ -16,7 +16,7 @@ CONCURRENCY = 4
 JOBS = 2
 AT_ONCE = JOBS * CONCURRENCY
 GRACE = 0.25  # seconds after a kill in which what was on its way may still arrive
-WATCH = 2.0  # seconds that the server is watched for after a kill
+WATCH = 1.0  # seconds that the server is watched for after a kill
 
 
 def kills(place: Place) -> Findings:
@@ -46,7 +46,7 @@ def kills(place: Place) -> Findings:
     found.rows.append({
         "kills": done, "calls": distinct, "requests before the last start": seen.requests,
         "requests in all": account.requests,
-        f"arrived > {GRACE} s after a kill": late, "workers alive after 2 s": alive,
+        f"arrived > {GRACE} s after a kill": late, "workers alive after 1 s": alive,
         "paid twice": account.charged_again, "exit at last": last.code,
         "sent (meter)": left_over.sent,
     })  # fmt: skip
