@@ -8,7 +8,8 @@ DATA ?= ../shared/data
 OUT ?= outputs/tables.json
 # whole files to a worker: what a file sets up is set up once
 # one thread each: two workers that spin for each other on two cores are ten times as slow
-TESTS = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
+# bytecode is kept, whatever the environment says: tests start hundreds of processes
+TESTS = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --durations=20
 
 # what may come out otherwise on another CPU
 CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformers.py \
@@ -44,7 +45,7 @@ coverage: $(DEV) ## all tests again, a fifth slower, with the lines they reach
 check: $(DEV) ## lint and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from judgelab.core.parse_reply import BRACKETED, bracketed
 from judgelab.core.reply_text import agreed, answer_of, fields, lone_lines, tags, without_marks
@@ -12,6 +13,7 @@ from judgelab.core.resources import words
 _TABLES = words("core/words/verdicts.yaml")
 
 
+@cache
 def _any(name: str) -> str:
     return "|".join(re.escape(one).replace(r"\ ", r"\s+") for one in _TABLES[name])
 
@@ -54,6 +56,7 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
     if BRACKETED.search(answer):
         return bracketed(answer, names)
     spoken = _spoken(names)
+    labels = tuple(spoken)
     found, rest = fields(answer)
     final: list[float | None] = []
     stated: list[float | None] = []
@@ -62,14 +65,14 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
             value = _of(str(content), spoken)
             (final if "final" in name else stated).append(value)
     plain = without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
-    final += [_value(m, spoken) for m in _marked("final ", spoken).finditer(plain)]
+    final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
     final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
-    stated += [_value(m, spoken) for m in _marked("", spoken).finditer(plain)]
+    stated += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
     for line in lone_lines(plain):
         value = _of(line, spoken)
         if value is not None:
             stated.append(value)
-    opening = re.match(rf"{_QUOTE}{_label(spoken)}{_UNQUOTE}{_THEN}", plain)
+    opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
         stated.append(_value(opening, spoken))
     compared = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
@@ -79,7 +82,7 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
 
 def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) -> bool:
     """Whether "Answer one: ..." repeats that answer: the other one follows."""
-    others = (match["label"] for match in re.finditer(_label(spoken), text[opening.end() :]))
+    others = (match["label"] for match in re.finditer(_label(tuple(spoken)), text[opening.end() :]))
     own = spoken.get(opening["label"].casefold())
     noun = re.match(rf"{_QUOTE}(?:{_NOUN})", opening[0], re.I)
     return bool(noun) and ":" in opening[0] and any(spoken.get(o.casefold()) != own for o in others)
@@ -96,7 +99,8 @@ def _spoken(names: Mapping[str, float]) -> dict[str, float]:
     return {**others, **names}
 
 
-def _label(spoken: Mapping[str, float]) -> str:
+@cache
+def _label(spoken: tuple[str, ...]) -> str:
     """A pattern for a label, perhaps behind a noun; single letters stand as capitals alone."""
     longest = sorted(spoken, key=len, reverse=True)
     letters = "|".join(name.upper() for name in longest if len(name) == 1 and name.isalpha())
@@ -126,7 +130,8 @@ def _value(match: re.Match[str], spoken: Mapping[str, float]) -> float | None:
     return spoken.get(" ".join(match["label"].casefold().split()))
 
 
-def _marked(lead: str, spoken: Mapping[str, float]) -> re.Pattern[str]:
+@cache
+def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
     """A word for verdicts, and the label that it is; or that label preferred."""
     named = rf"(?i:\b{lead}(?:{_any('verdict')}))(?:\s*\([^)\n]*\))?(?i:{_IS})"
     named += r"(?i:(?:for|in\s+favou?r\s+of)\s+)?"
@@ -144,7 +149,7 @@ def _compared(
     found = {label: value for label, value in spoken.items() if value in (0.0, 1.0)}
     if set(found.values()) != {0.0, 1.0}:
         return
-    label = re.compile(rf"(?<![\w'’]){_label(found)}")
+    label = re.compile(rf"(?<![\w'’]){_label(tuple(found))}")
     for clause in _CLAUSES.split(text):
         if _TIE.search(clause):
             yield spoken.get("tie")

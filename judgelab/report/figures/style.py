@@ -35,6 +35,7 @@ CATEGORIES = {
 }
 
 WIDTH = 8.0  # inches
+DPI = 160  # dots per inch of a png
 TICKS = "{x:,.12g}"  # of a logarithmic axis, written out: 100,000
 
 _SHEET = Path(__file__).with_name("judgelab.mplstyle")
@@ -87,14 +88,18 @@ def new_figure(height: float, columns: int = 1, rows: int = 1, **grid: Any) -> t
 
 
 def saved(figure: Figure, kind: str) -> bytes:
-    """The figure as png (160 dots per inch) or svg; the same figure gives the same bytes."""
+    """The figure as png or svg; the same figure gives the same bytes."""
     metadata: Mapping[str, None] = (
         {"Software": None} if kind == "png" else {"Date": None, "Creator": None, "Format": None}
     )
     buffer = io.BytesIO()
     with look():
-        figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
-        figure.set_layout_engine("none")  # settled by now: not computed again for a second format
+        engine = figure.get_layout_engine()
+        if engine is not None:  # settled once; savefig would draw everything twice for it
+            figure.set_dpi(DPI)
+            engine.execute(figure)
+            figure.set_layout_engine(None)
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()
 
 
