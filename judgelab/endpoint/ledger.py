@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from judgelab.core.errors import DataError
 from judgelab.store.owners import Owner
+from judgelab.store.private import private_file, private_folder
 
 Ratios = tuple[float, float]  # of input and of output
 PATIENCE = 60.0  # seconds to wait for another job's turn, which takes less than a millisecond
@@ -118,8 +118,8 @@ class SharedLedger(Ledger):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        private_folder(path.parent)
+        private_file(path)
         self._mark = Owner(path.with_name(f"{path.name}.owners"))
         self.owner = self._mark.name
         with self._sound():

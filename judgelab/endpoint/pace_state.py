@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+from judgelab.store.private import private_folder
+
 AHEAD = 600.0  # seconds: no limit is waited for longer, whatever a file or a server says
 SAME_BOOT = 60.0  # seconds that two looks at the time of the last boot may differ by
 
@@ -95,7 +97,7 @@ class SharedState(KeptState):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         self._booted = time.time() - time.monotonic()
         with self._locked():

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import uuid
 from pathlib import Path
+
+from judgelab.store.private import private_folder
+
+NAME = re.compile("[0-9a-f]{32}")
 
 
 class Owner:
@@ -19,7 +24,7 @@ class Owner:
     """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
         self._folder, self.name = folder, uuid.uuid4().hex
         self._handle = os.open(folder / self.name, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
@@ -28,6 +33,8 @@ class Owner:
         """Whether the owner of that name does; what a dead one left is removed."""
         if name == self.name:
             return True
+        if not NAME.fullmatch(name):  # damaged; and no path to be followed
+            return False
         path = self._folder / name
         try:
             handle = os.open(path, os.O_RDWR)

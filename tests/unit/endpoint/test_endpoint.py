@@ -71,7 +71,7 @@ def test_a_claim_is_held_by_one_and_inherited_from_the_dead(tmp_path: Path) -> N
     assert b.take([b"1", b"2"]) == [b"2"]
     import os
 
-    os.close(a._lock)  # what the system does when a process is killed
+    os.close(a._mark._handle)  # what the system does when a process is killed
     assert b.take([b"1", b"2"]) == [b"1", b"2"]
     b.close()
     for cache in caches:
