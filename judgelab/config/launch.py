@@ -16,6 +16,7 @@ from hydra.errors import (
 )
 from omegaconf.errors import OmegaConfBaseException
 
+from judgelab.core.disk import disk_fault
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import conf
 
@@ -28,7 +29,9 @@ def guarded(main: Callable[[], Any]) -> None:
     """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
-        sys.argv = [SHORT.get(word.lstrip("+").lower(), word) for word in sys.argv]
+        words = [SHORT.get(word.lstrip("+").lower(), word) for word in sys.argv[1:]]
+        # first: argparse takes nothing that stands behind an option between overrides
+        sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
         check_sweep(sys.argv[1:])
         main()
     except KeyboardInterrupt:
@@ -80,6 +83,8 @@ def sentence(cause: BaseException) -> str:
     """One sentence for the user: what is wrong, where, and what to do."""
     if isinstance(cause, JudgelabError):
         return str(cause)
+    if full := disk_fault(cause):
+        return full
     if isinstance(cause, MissingConfigException) and cause.missing_cfg_file:
         group, _, name = cause.missing_cfg_file.rpartition("/")
         if group:

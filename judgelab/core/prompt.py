@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import string
-from pathlib import Path
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Message
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, own_or_shipped
 
 FOLDER = conf() / "prompt"
 
@@ -17,7 +16,8 @@ class Prompt:
     """A user message with ``{fields}``.
 
     Args:
-        file: a name under conf/prompt, or a path to a text file of the user's own.
+        file: a name under conf/prompt, or a path to a text file of the user's own (``./judge.txt``
+            where one of ours has its name).
 
     Attributes:
         shipped: whether it is one of ours, and no file of the user's own.
@@ -27,8 +27,7 @@ class Prompt:
     """
 
     def __init__(self, file: str) -> None:
-        own = Path(file).is_file()
-        path = Path(file) if own else FOLDER / file
+        path = own_or_shipped(file, FOLDER)
         try:
             self.template = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as cause:
@@ -37,7 +36,7 @@ class Prompt:
                 f"prompt.file={file!r} cannot be read: give a text file or one of {names}."
             ) from cause
         self.file = path.name
-        self.shipped = not own or path.resolve().parent == FOLDER
+        self.shipped = path.resolve().parent == FOLDER
         self.sha = hashlib.sha256(self.template.encode()).hexdigest()[:12]
         self.fields = {name for _, name, _, _ in string.Formatter().parse(self.template) if name}
 

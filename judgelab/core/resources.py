@@ -29,6 +29,15 @@ def samples() -> Path:
     return PACKAGE / "dataset" / "samples"
 
 
+def own_or_shipped(file: str, folder: Path) -> Path:
+    """A user's file by its path, or one of ``folder`` by its bare name.
+
+    A file of that name in the working directory does not hide ours: it is ``./NAME``.
+    """
+    ours = folder / file
+    return ours if Path(file).name == file and ours.is_file() else Path(file).expanduser()
+
+
 def words(file: str) -> Any:
     """A word table in YAML, by its path in the package."""
     import yaml

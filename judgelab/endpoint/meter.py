@@ -16,6 +16,7 @@ from judgelab.config.settings import Budget
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.endpoint.ledger import Account, Ledger, Ratios, ratios_by_model
 from judgelab.endpoint.prices import PER, Price
+from judgelab.store.private import private_folder
 
 MOST = 10**9  # tokens that an attempt can have used; a server that says more is not believed
 LONGER = (4.0, 20.0)
@@ -103,7 +104,7 @@ class Meter:
         with self._ledger.turn() as accounts:
             self._settle(accounts)
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             if torn:
                 os.write(self._handle, b"\n")

@@ -232,11 +232,10 @@ def _overrides() -> list[str] | None:
 
 def _note(job: Path, **entries: str) -> None:
     """Leave word for the comparison at the end of the sweep."""
-    job.mkdir(parents=True, exist_ok=True)
     overrides = list(HydraConfig.get().overrides.task)
     choices = OmegaConf.to_container(HydraConfig.get().runtime.choices)
     text = json.dumps({"overrides": overrides, "choices": choices, **entries})
-    (job / "job.json").write_text(text, encoding="utf-8")
+    RunDir(job).write_text("job.json", text)
 
 
 def _manifest(started: float) -> dict[str, Any]:

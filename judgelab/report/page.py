@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.csv_cells import quoted
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.result import estimated, read_estimate
@@ -193,8 +194,10 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def write_csv(into: RunDir, name: str, data: DataFrame) -> None:
-    """Write a table as numbers."""
-    into.write_text(name, data.to_csv(index=False, lineterminator="\n"))
+    """Write a table as numbers, and its texts as such: none of them is a formula."""
+    texts = {key: data[key].map(quoted) for key in data.select_dtypes(exclude="number")}
+    safe = data.assign(**texts).rename(columns=quoted)
+    into.write_text(name, safe.to_csv(index=False, lineterminator="\n"))
 
 
 def render(template: str, **values: Any) -> str:

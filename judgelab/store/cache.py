@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.disk import disk_fault
 from judgelab.core.errors import DataError
 from judgelab.core.lm import LogProb
 from judgelab.store.cache_file import CHECKED, connect, readable, row_sum, summed, tables
@@ -49,8 +50,9 @@ class CallCache:
             found = tables(self._db) if read_only else {}
         except sqlite3.OperationalError as cause:
             raise DataError(
-                f"The call cache {path} cannot be opened ({cause}): check that the folder can be "
-                "written and has room, or give another file with paths.cache=FILE."
+                disk_fault(cause, path)
+                or f"The call cache {path} cannot be opened ({cause}): check that the folder can "
+                "be written, or give another file with paths.cache=FILE."
             ) from cause
         except sqlite3.DatabaseError as cause:
             raise DataError(
@@ -161,7 +163,8 @@ class CallCache:
             raise
         except sqlite3.OperationalError as cause:
             raise DataError(
-                f"The call cache {self.path} cannot be read or written now ({cause}): check its "
+                disk_fault(cause, self.path)
+                or f"The call cache {self.path} cannot be read or written now ({cause}): check its "
                 "disk and the jobs beside this one, or give another file with paths.cache=FILE."
             ) from cause
         except (sqlite3.DatabaseError, UnicodeDecodeError) as cause:  # its messages may be no text

@@ -33,7 +33,7 @@ class Claims:
                     "UPDATE claim SET owner = ? WHERE key = ?", [(self._owner, k) for k in orphans]
                 )
                 owners |= dict.fromkeys(orphans, self._owner)
-        return [key for key in keys if owners[key] == self._owner]
+        return [key for key in keys if owners.get(key, self._owner) == self._owner]
 
     def drop(self, keys: Sequence[bytes]) -> None:
         """Give up our claims on these keys."""
@@ -51,4 +51,4 @@ class Claims:
 
 def _owners(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     rows = rows_of(db, "SELECT key, CAST(owner AS BLOB) FROM claim WHERE key IN", keys)
-    return {key: owner.decode(errors="replace") for key, owner in rows}
+    return {key: (owner or b"").decode(errors="replace") for key, owner in rows}

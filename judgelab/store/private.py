@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
+
+from judgelab.core.errors import JudgelabError
 
 
 def private_folder(path: Path) -> None:
@@ -16,3 +19,18 @@ def private_folder(path: Path) -> None:
 def private_file(path: Path) -> None:
     """Make an empty file where there is none."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def hold(folder: Path, taken: str) -> int:
+    """Hold a folder until the descriptor that is returned is closed, or this process ends.
+
+    Raises:
+        JudgelabError: another process holds it; says ``taken``.
+    """
+    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as cause:
+        os.close(handle)
+        raise JudgelabError(taken) from cause
+    return handle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import JudgelabError
+from judgelab.store.private import hold, private_file, private_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,15 +30,21 @@ class RunDir:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the directory; JudgelabError where another process is running the same config."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / ".lock").open("w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as cause:
-                raise JudgelabError(
-                    f"Another process is running this very config in {self.path}: wait for it."
-                ) from cause
+        private_folder(self.path)
+        taken = f"Another process is running this very config in {self.path}: wait for it."
+        handle = hold(self.path, taken)
+        try:
+            self._sweep_up()
             yield
+        finally:
+            os.close(handle)
+
+    def _sweep_up(self) -> None:
+        """Remove what processes that are gone left half written."""
+        for part in self.path.rglob(".*.part"):
+            writer = part.name.split(".")[-2]
+            if writer.isdigit() and not _writes(int(writer)):
+                part.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Withdraw DONE, so that a repeated run that is interrupted does not look finished."""
@@ -76,8 +82,28 @@ class RunDir:
 
     def _whole(self, name: str, write: Callable[[Path], object]) -> Path:
         target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(target.parent)
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        write(part)
+        private_file(part)
+        try:
+            write(part)
+        except BaseException as cause:  # a full disk, for one: half a file helps nobody
+            part.unlink(missing_ok=True)
+            if isinstance(cause, OSError) and cause.filename is None:
+                cause.filename = str(target)
+            raise
         part.replace(target)
         return target
+
+
+def _writes(process: int) -> bool:
+    """Whether another process of this number is there."""
+    if process == os.getpid():  # a container gives its first process the same number each time
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True

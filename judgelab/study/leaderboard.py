@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from judgelab.core.bounds import Count
+from judgelab.core.csv_cells import unquoted
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, own_or_shipped
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
@@ -230,9 +230,7 @@ def read_benchmarks(path: str) -> Benchmarks:
         DataError: it cannot be read, has no such column or no numbers, a name is missing or there
             twice, or a number is infinite.
     """
-    where, file = f"study.benchmarks={path!r}", Path(path).expanduser()
-    if not file.is_file() and (shipped := conf() / "benchmarks" / path).is_file():
-        file = shipped
+    where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
     try:
         table = pd.read_csv(file, index_col=False)
         # Names as written: else 007 would become 7, and None nothing.
@@ -243,7 +241,9 @@ def read_benchmarks(path: str) -> Benchmarks:
     name = next((name for name in NAMES if name in table), None)
     if name is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
-    table = table.drop(columns=name).set_axis(_checked_names(list(names[name]), name, where))
+    table = table.drop(columns=name).set_axis(
+        _checked_names([unquoted(n) for n in names[name]], name, where)
+    )
     return _of_numbers(table, where)
 
 

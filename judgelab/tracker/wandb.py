@@ -15,6 +15,7 @@ from urllib.parse import urlparse
 
 from judgelab.core.errors import require
 from judgelab.core.result import Result, plain
+from judgelab.store.private import private_folder
 from judgelab.tracker.protocol import Mirror, TrackedRun
 
 FLUSH = "x_transaction_log_flush_interval"
@@ -102,7 +103,7 @@ class WandbMirror(Mirror):
         tracker, run = self._tracker, self._run
         root = run.folder.parent.parent  # W&B adds a folder "wandb" of its own
         folder = root / "wandb"
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
             os.environ.setdefault(name, str(folder.resolve()))
         settings = wandb.Settings(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import yaml
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, own_or_shipped
 from judgelab.endpoint.prices import PER, Price, price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.stats.intervals.arrays import Floats
@@ -171,7 +170,7 @@ def read_prices(file: str) -> JudgePrices:
     Raises:
         DataError: the list cannot be read.
     """
-    path = Path(file) if Path(file).is_file() else conf() / file
+    path = own_or_shipped(file, conf())
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))
         return JudgePrices(

@@ -70,34 +70,33 @@ def test_a_config_does_not_vouch_for_itself(tmp_path: Path) -> None:
     assert "trusted_packages" not in OmegaConf.load(kept)
 
 
-def test_on_the_command_line(tmp_path: Path) -> None:
-    """A function is not called, not even in a dry run; a class of one's own is built when named."""
+def test_no_function_is_called_even_in_a_dry_run(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    config = composed(tmp_path, "dry_run=true")
+    node = {"_target_": "shutil.copyfile", "src": str(tmp_path / "a"), "dst": str(tmp_path / "b")}
+    for key in ("mechanism", "synopsis"):
+        foreign = OmegaConf.merge(config, {})
+        foreign[key] = node
+        for packages in ((), ["shutil"]):
+            with pytest.raises(ConfigError, match=rf"{key}._target_='shutil.copyfile'"):
+                execute(foreign, trusted_packages=packages)  # type: ignore[arg-type]
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_class_of_ones_own_is_built_when_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "from judgelab.mechanism.length import Length\n\n\nclass Own(Length):\n    pass\n"
     )
-    foreign = ["mechanism._target_=shutil.copyfile", "~mechanism.unit"]
-    foreign += [
-        "+mechanism.src=own.py",
-        "+mechanism.dst=called",
-        "dry_run=true",
-        "mechanism=length",
-    ]
-    own = ["mechanism._target_=own.Own", "mechanism=length", "dry_run=true"]
+    words = ["mechanism=length", "mechanism._target_=own.Own", "trusted_packages=[own]"]
     program = Path(conf()).parent / "run.py"
-
-    def started(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(program), *words, "tracker=none"]
-        environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-
-    done = started(*foreign, "dry_run=true")
-    assert done.returncode == 1
-    assert "shutil is neither judgelab's" in done.stderr
-    assert not (tmp_path / "called").exists()
-    done = started(*own)
-    assert done.returncode == 1
-    assert "add 'trusted_packages=[own]'" in done.stderr
-    done = started(*own, "trusted_packages=[own]")
+    done = subprocess.run(
+        [sys.executable, str(program), *words, "dry_run=true", "tracker=none"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
+    with pytest.raises(ConfigError, match=r"add 'trusted_packages=\[own\]'"):
+        execute(composed(tmp_path, *words[:2]))

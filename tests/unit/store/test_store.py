@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
+import stat
+import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from judgelab.core.errors import JudgelabError
@@ -86,6 +90,32 @@ def test_a_directory_is_held_by_one_run_at_a_time(tmp_path: Path) -> None:
         pass
     with run.lock():
         pass
+
+
+def test_what_a_dead_process_left_half_written_goes(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (tmp_path / "records").mkdir()
+    stale = [tmp_path / f".result.json.{gone.pid}.part"]
+    stale.append(tmp_path / "records" / f".pairs.parquet.{os.getpid()}.part")
+    kept = [tmp_path / f".result.json.{os.getppid()}.part", tmp_path / ".model.part"]
+    for path in (*stale, *kept):
+        path.write_text("half")
+    with RunDir(tmp_path).lock():
+        assert [path.exists() for path in (*stale, *kept)] == [False, False, True, True]
+
+
+def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        run = RunDir(tmp_path / "runs" / "a")
+        with run.lock():
+            run.write_table("records/pairs.parquet", pd.DataFrame({"a": [1]}))
+            run.finish()
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "runs", *(tmp_path / "runs").rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_damaged_results_say_what_to_do(tmp_path: Path) -> None:
