@@ -195,7 +195,8 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def write_csv(into: RunDir, name: str, data: DataFrame) -> None:
     """Write a table as numbers, and its texts as such: none of them is a formula."""
-    texts = {key: data[key].map(quoted) for key in data.select_dtypes(exclude="number")}
+    names = data.select_dtypes(exclude="number").columns
+    texts = {str(name): data[name].map(quoted) for name in names}
     safe = data.assign(**texts).rename(columns=quoted)
     into.write_text(name, safe.to_csv(index=False, lineterminator="\n"))
 
