@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.endpoint.attempts import Answer, Call, estimate
+from judgelab.endpoint.sending import Answer, Call, estimate
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
@@ -34,7 +34,7 @@ def chat_call(
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     """The reply, or the reason why there is none; CapabilityError where logprobs are ignored."""
     if answer.body is None:
-        return Reply(None, answer.reason)
+        return Reply(None, answer.reason, settled=answer.settled)
     usage = answer.body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     tokens = (counts.get("prompt_tokens"), counts.get("completion_tokens"))
@@ -51,7 +51,7 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
         if not isinstance(text, str):
             raise TypeError
     except (KeyError, TypeError, AttributeError, IndexError):
-        return Reply(None, "malformed answer (not a chat completion)", *tokens)
+        return Reply(None, "malformed answer (not a chat completion)", *tokens, settled=True)
     return Reply(text, None, *tokens, top_logprobs=found)
 
 

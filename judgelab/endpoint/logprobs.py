@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from judgelab.core.errors import CapabilityError
-from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.endpoint.attempts import Caller
+from judgelab.endpoint.sending import Call, estimate
 
 Mode = Literal["none", "echo", "prompt"]
 PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"

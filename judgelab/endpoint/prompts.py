@@ -22,17 +22,20 @@ from typing import Any, Literal
 from judgelab.core.errors import CapabilityError, DataError
 from judgelab.core.lm import LogProb, Pairs
 from judgelab.endpoint import logprobs
-from judgelab.endpoint.attempts import Call, Caller, estimate
+from judgelab.endpoint.attempts import Caller
 from judgelab.endpoint.logprobs import Mode, ScoredPrompt, UnusableError
+from judgelab.endpoint.sending import Call, estimate
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 from judgelab.store.cache import CallCache
 
 Form = Literal["tokens", "text", "text without its first token"]
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
-UNSCORED = LogProb(math.nan, 0)
+IMITATES = "a text spells out control tokens"
+UNSENDABLE = "the server takes text alone and would read other tokens than are meant"
+MISREAD = "the server read another number of tokens: it cuts prompts"
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
-Alone = dict[str, asyncio.Task[ScoredPrompt | None]]
+Alone = dict[str, asyncio.Task[ScoredPrompt | LogProb]]
 """Contexts that are asked by themselves, each once a batch."""
 
 
@@ -97,22 +100,17 @@ class Prompts(ABC):
     ) -> Jobs:
         """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
 
-    async def _ask(
-        self, caller: Caller, prompt: str | Ids, may_fail: bool = False
-    ) -> ScoredPrompt | None:
+    async def _ask(self, caller: Caller, prompt: str | Ids) -> ScoredPrompt | LogProb:
+        """The prompt's tokens, or the row of a pair that it says nothing of."""
         body = logprobs.scoring_body(self.model, self.mode, prompt)
         size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
         answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
         if answer.body is None:
-            return None
+            return _unscored(answer.reason, answer.settled)
         try:
             return logprobs.read_prompt(answer.body, self.mode)
         except UnusableError as cause:
-            if may_fail:
-                return None
-            raise CapabilityError(
-                f"{caller.where} stopped giving log-probabilities: {cause}."
-            ) from None
+            return _unscored(f"malformed answer ({cause})")
 
 
 class RawPrompts(Prompts):
@@ -135,28 +133,28 @@ class RawPrompts(Prompts):
         if not target:
             return LogProb(0.0, 0)
         joint = await self._known(caller, context + target)
-        if joint is None:
-            return UNSCORED
+        if isinstance(joint, LogProb):
+            return joint
         found = logprobs.split(joint, context, target)
         if found is not None:
             return LogProb(*found)
         if context and context not in alone:
             alone[context] = asyncio.create_task(self._context(caller, context))
-        before = await alone[context] if context else None
-        if before is None:
+        before = await alone[context] if context else _unscored(MISREAD)
+        if isinstance(before, LogProb):
             self._keep(context + target, joint)
-            return UNSCORED
+            return before
         nats, tokens, clean = logprobs.difference(joint, before)
         self.joint += not clean
         return LogProb(nats, tokens)
 
-    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | None:
+    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | LogProb:
         found = await self._known(caller, context)
-        if found is not None:
+        if isinstance(found, ScoredPrompt):
             self._keep(context, found)
         return found
 
-    async def _known(self, caller: Caller, text: str) -> ScoredPrompt | None:
+    async def _known(self, caller: Caller, text: str) -> ScoredPrompt | LogProb:
         known = None if self.cache is None else self.cache.get(text)
         return known or await self._ask(caller, text)
 
@@ -187,7 +185,7 @@ class FramedPrompts(Prompts):
         forms: tuple[Form, ...] = ("tokens", "text", "text without its first token")
         for form in forms:
             prompt = self._prompt(job, form)
-            if prompt is not None and _as_meant(await self._ask(caller, prompt, True), job):
+            if prompt is not None and _as_meant(await self._ask(caller, prompt), job):
                 self.form = form
                 return
         raise CapabilityError(
@@ -208,19 +206,19 @@ class FramedPrompts(Prompts):
         assert self.form is not None
         if job is None:
             self.imitating += 1
-            return UNSCORED
+            return _unscored(IMITATES)
         prompt = self._prompt(job, self.form)
         if prompt is None:
             self.unsent += 1
-            return UNSCORED
+            return _unscored(UNSENDABLE)
         if not job[1]:
             return LogProb(0.0, 0)
         scored = await self._ask(caller, prompt)
-        if scored is None:
-            return UNSCORED
+        if isinstance(scored, LogProb):
+            return scored
         if len(scored.logprobs) != len(job[0]) + len(job[1]):
             self.misread += 1
-            return UNSCORED
+            return _unscored(MISREAD)
         return LogProb(*logprobs.total(scored.logprobs[len(job[0]) :]))
 
     def _prompt(self, job: Job, form: Form) -> Ids | str | None:
@@ -235,9 +233,13 @@ class FramedPrompts(Prompts):
         return text if tuple(again) == ids else None
 
 
-def _as_meant(scored: ScoredPrompt | None, job: Job) -> bool:
+def _unscored(reason: str | None, settled: bool = True) -> LogProb:
+    return LogProb(math.nan, 0, reason or "no reason given", settled)
+
+
+def _as_meant(scored: ScoredPrompt | LogProb, job: Job) -> bool:
     """Whether it holds our tokens: as many, and the target's text where the target is."""
-    if scored is None or len(scored.tokens) != len(job[0]) + len(job[1]):
+    if isinstance(scored, LogProb) or len(scored.tokens) != len(job[0]) + len(job[1]):
         return False
     read = "".join(scored.tokens[len(job[0]) :])
     return read.strip().startswith(TARGET) and None not in scored.logprobs[1:]

@@ -14,7 +14,7 @@ from judgelab.core.lm import (
     Reply,
     WrappedLM,
 )
-from judgelab.endpoint.attempts import estimate
+from judgelab.endpoint.sending import estimate
 from judgelab.store.call_keys import chat_key, logprob_keys
 
 

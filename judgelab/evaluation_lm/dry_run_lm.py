@@ -15,8 +15,8 @@ from judgelab.core.lm import (
     Reply,
     WrappedLM,
 )
-from judgelab.endpoint.attempts import estimate
 from judgelab.endpoint.chat import UNBOUNDED
+from judgelab.endpoint.sending import estimate
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import known_replies
 from judgelab.store.call_keys import chat_key, logprob_keys

@@ -16,10 +16,10 @@ import pytest
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, Message
-from judgelab.endpoint.attempts import EndpointError
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
 from judgelab.endpoint.prices import Price
+from judgelab.endpoint.sending import EndpointError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.cache import CallCache
 from judgelab.store.cached_lm import Cached
@@ -73,25 +73,25 @@ def test_replies_come_back_in_order(start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason", "settled"),
+    ("fault", "reason"),
     [
-        ("refusal", "refused: I would rather not.", True),
-        ("filter", "content filter", True),
-        ("empty", "empty answer (no choice)", True),
-        ("length", "cut at 9 tokens", True),
-        ("malformed", "malformed answer (not JSON)", False),
-        ("400", "HTTP 400: trouble with", False),
+        ("refusal", "refused: I would rather not."),
+        ("filter", "content filter"),
+        ("empty", "empty answer (no choice)"),
+        ("length", "cut at 9 tokens"),
+        ("malformed", "malformed answer (not JSON)"),
+        ("400", "HTTP 400: trouble with"),
     ],
 )
 def test_an_answer_without_a_text_says_why_and_is_not_asked_again(
-    start: Start, fault: str, reason: str, settled: bool
+    start: Start, fault: str, reason: str
 ) -> None:
     server, lm = start(faults=[fault], share=1)
     reply = lm.chat([ask("judge this", max_tokens=9)])[0]
     assert reply.text is None
     assert reply.reason is not None
     assert reply.reason.startswith(reason)
-    assert reply.settled is settled
+    assert reply.settled
     assert sum(server.seen().values()) == 1
 
 
@@ -230,7 +230,8 @@ def test_a_prompt_that_was_paid_for_is_not_asked_again(start: Start, tmp_path: P
     """Where a token runs across the boundary, an answer takes two prompts, and one may fail."""
     context, targets = "Reviews:\n", ["the keeper", "a lamp", "fog"]
     pairs = [(0, 0), (0, 1)]
-    server, lm = start(logprobs="echo", merge=True, refuses=context)
+    once = Limits(retries=0)
+    server, lm = start(logprobs="echo", merge=True, refuses=context, limits=once)
     lm.server = "mine"
     first = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     assert all(math.isnan(v) for v in first.logprob([context], targets, pairs).total)
@@ -319,20 +320,23 @@ def test_a_cost_budget_needs_a_price() -> None:
         Meter(None, None, Budget(max_cost=1.0))
 
 
-def test_refusals_are_kept_and_failures_asked_again_by_the_next_run(
+def test_what_was_paid_for_is_kept_and_failures_asked_again_by_the_next_run(
     start: Start, tmp_path: Path
 ) -> None:
-    server, lm = start(faults=["refusal", "malformed"], share=0.5)
+    server, lm = start(
+        faults=["refusal", "malformed", "500xall"], share=0.6, limits=Limits(retries=0)
+    )
     requests = [ask(f"judge {k}") for k in range(40)]
     run = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     replies = run.chat(requests)
     assert run.chat(requests) == replies
-    assert sum(server.seen().values()) == 40, "a malformed answer was paid for"
+    assert sum(server.seen().values()) == 40
     again = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
     assert again == replies
     assert {r.reason for r in replies if r.text is None and r.settled} == {
-        "refused: I would rather not."
+        "refused: I would rather not.",
+        "malformed answer (not JSON)",
     }
-    malformed = sum(not r.settled for r in replies if r.text is None)
-    assert malformed > 0
-    assert sum(server.seen().values()) == 40 + malformed
+    failed = sum(not r.settled for r in replies if r.text is None)
+    assert failed > 0
+    assert sum(server.seen().values()) == 40 + failed
