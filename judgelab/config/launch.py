@@ -19,6 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from judgelab.core.disk import disk_fault
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import conf
+from judgelab.core.terminal import say
 
 SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
 """Words of the command line for others: Hydra takes a truth value for no option."""
@@ -35,12 +36,12 @@ def guarded(main: Callable[[], Any]) -> None:
         check_sweep(sys.argv[1:])
         main()
     except KeyboardInterrupt:
-        print("Interrupted: the same command continues where this run stopped.", file=sys.stderr)
+        say("Interrupted: the same command continues where this run stopped.", sys.stderr)
         sys.exit(130)
     except Exception as cause:
         if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
             raise
-        print(f"error: {sentence(cause)}", file=sys.stderr)
+        say(f"error: {sentence(cause)}", sys.stderr)
         sys.exit(1)
 
 

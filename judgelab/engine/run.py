@@ -27,6 +27,7 @@ from judgelab.config.launch import sentence
 from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
+from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, build_parts
@@ -55,7 +56,7 @@ def run(cfg: DictConfig) -> float:
             raise
         message = sentence(cause)
         overrides = " ".join(hydra.overrides.task)
-        print(f"error{f' in {overrides}' if job else ''}: {message}", file=sys.stderr)
+        say(f"error{f' in {overrides}' if job else ''}: {message}", sys.stderr)
         if job is None or cfg.on_error == "stop":
             raise SystemExit(1) from cause
         _note(job, status="failed", error=message)
@@ -110,7 +111,7 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
     parts = None if run_dir.done and not settings.force else build_parts(config)
     with run_dir.lock():
         if run_dir.done and not settings.force and not _moved(config, run_dir):
-            print(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+            say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
             console.show(run_dir.read_json("result.json"), run_dir.path)
         else:
             if not run_dir.done:  # interrupted: the same command continues it, forced or not

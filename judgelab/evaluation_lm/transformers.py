@@ -16,6 +16,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.terminal import say
 from judgelab.scoring import load, source
 from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.encode import Encoded
@@ -248,10 +249,10 @@ class Transformers(FramedLM):
             folder = source.fetch_weights(self.model, self._source).folder
             adapter = None if self._adapter is None else self._adapter.folder
             if self._other_base is not None:
-                print(
+                say(
                     f"warning: the adapter {self.adapter} was {self._other_base}: its scores mean "
                     "something only if these are the same weights (a quantised copy is).",
-                    file=sys.stderr,
+                    sys.stderr,
                 )
             dtype = load.resolve_dtype(self.dtype, folder)
             form = load.Form(dtype, self.quantization, load.resolve_device(self.device_map))

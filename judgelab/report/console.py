@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.estimator import lines
+from judgelab.core.terminal import harmless
 from judgelab.report import format
 from judgelab.report.tables import Column, Row, columns, cut
 
@@ -89,7 +90,7 @@ def line(words: str, style: str = "") -> Text:
     """Words, whatever they hold, broken where the width demands it."""
     from rich.text import Text
 
-    return Text(words, style=style)
+    return Text(harmless(words), style=style)
 
 
 def page(parts: Iterable[RenderableType]) -> None:
@@ -109,6 +110,7 @@ def rendered(parts: Iterable[RenderableType], width: int, *, colour: bool = Fals
     console = _console(width, colour)
     for part in parts:
         whole = isinstance(part, str)
+        part = harmless(part) if isinstance(part, str) else part
         console.print(part, soft_wrap=whole, markup=False, highlight=False)
     assert isinstance(console.file, io.StringIO)
     return "\n".join(row.rstrip() for row in console.file.getvalue().split("\n"))

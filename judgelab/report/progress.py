@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from judgelab.core.terminal import harmless, say
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -58,7 +60,7 @@ class Progress:
             self._show()
         elif time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            print(self._line(), file=self._stream, flush=True)
+            say(self._line(), self._stream)
 
     def close(self) -> None:
         """Take the live line away."""
@@ -76,7 +78,7 @@ class Progress:
             parts.append(f"{_span((self._total - self._done) / rate)} left")
         parts.append(f"{self._hits} from the cache")
         cost = self._cost()
-        return ", ".join([*parts, cost] if cost else parts)
+        return harmless(", ".join([*parts, cost] if cost else parts))
 
     def _show(self) -> None:
         if self._bar is None:

@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from judgelab.config.launch import sentence
 from judgelab.config.overrides import written
+from judgelab.core.terminal import say
 from judgelab.report import console, figures, format
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.page import render, write_csv
@@ -67,7 +68,7 @@ class Comparison(Callback):
         except Exception as cause:
             if OmegaConf.select(config, "debug.traceback"):
                 traceback.print_exc()
-            print(f"error: no comparison of the sweep: {sentence(cause)}", file=sys.stderr)
+            say(f"error: no comparison of the sweep: {sentence(cause)}", sys.stderr)
             raise SystemExit(1) from cause
         if failed:
             raise SystemExit(1)

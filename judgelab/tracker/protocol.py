@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from judgelab.core.result import Result
+from judgelab.core.terminal import say
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Careful(Mirror):
             _warn("the tracker failed, the run is kept on disk", cause)
             return f"failed: {type(cause).__name__}"
         if place is not None:
-            print(f"tracker: {place}")
+            say(f"tracker: {place}")
         return place
 
     def close(self) -> None:
@@ -86,4 +87,4 @@ class Careful(Mirror):
 
 
 def _warn(what: str, cause: Exception) -> None:
-    print(f"warning: {what}: {' '.join(str(cause).split())}", file=sys.stderr)
+    say(f"warning: {what}: {' '.join(str(cause).split())}", sys.stderr)

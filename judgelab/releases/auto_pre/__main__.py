@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.terminal import say
 from judgelab.releases.auto_pre.clone import exams, judgments
 from judgelab.releases.auto_pre.clone.files import ADDRESS, noting
 from judgelab.releases.auto_pre.tables import FROM_CLONE, absent, make_table
@@ -88,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         written = convert(chosen.clone.expanduser(), chosen.out.expanduser())
     except (JudgelabError, OSError) as cause:
-        print(cause, file=sys.stderr)
+        say(str(cause), sys.stderr)
         return 1
     tables, left_out = written["tables"], written["left_out"]
     assert isinstance(tables, dict) and isinstance(left_out, list)

@@ -1,0 +1,68 @@
+"""Foreign texts on a terminal: readable, and unable to do anything to it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import NoReturn
+
+import pytest
+
+from judgelab.config.launch import guarded
+from judgelab.core.errors import ConfigError
+from judgelab.core.terminal import harmless, say
+from judgelab.report import console
+from judgelab.report.progress import Progress
+from judgelab.tracker.protocol import Careful, Mirror, TrackedRun
+
+HOSTILE = "\x1b]0;pwned\x07\x1b[2Jred\x9b31m\x08\r\u202egnp\u2066.\x00exe\x7f\ud800"
+
+
+def test_what_controls_a_terminal_is_taken_out_and_the_rest_stays() -> None:
+    assert harmless(HOSTILE) == "]0;pwned[2Jred31m gnp.exe"
+    assert (
+        harmless("Größe 模型 🙂 e\u0301\n\tnext\r\nlast") == "Größe 模型 🙂 e\u0301\n\tnext\nlast"
+    )
+    assert harmless("👩\u200d🚀 \u0915\u094d\u200d\u0937") == "👩\u200d🚀 \u0915\u094d\u200d\u0937"
+
+
+def test_lines_go_to_the_stream_that_is_there_now(capsys: pytest.CaptureFixture[str]) -> None:
+    say(HOSTILE)
+    say("x", sys.stderr)
+    assert tuple(capsys.readouterr()) == ("]0;pwned[2Jred31m gnp.exe\n", "x\n")
+
+
+def test_a_character_that_the_terminal_lacks_ends_nothing() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    say("Größe", stream)
+    stream.seek(0)
+    assert stream.read() == "Gr??e\n"
+
+
+class Broken(Mirror):
+    """A mirror, and its tracker, whose fault quotes a server."""
+
+    def follow(self, run: TrackedRun) -> Mirror:
+        return self
+
+    def close(self) -> None:
+        raise OSError(HOSTILE)
+
+
+def test_nothing_that_leaves_to_the_terminal_controls_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> NoReturn:
+        raise ConfigError(HOSTILE)
+
+    monkeypatch.setattr("sys.argv", ["run.py"])
+    with pytest.raises(SystemExit):
+        guarded(fail)
+    console.page([HOSTILE, console.line(HOSTILE)])
+    Careful(Broken(), None).close()  # type: ignore[arg-type]
+    progress = Progress(lambda: HOSTILE, first=0.0)
+    progress.stage(HOSTILE, 2)
+    progress.answered(1)
+    said = "".join(capsys.readouterr())
+    assert said.count("pwned") == 6
+    assert not [c for c in said if not c.isprintable() and c != "\n"]
