@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
+from judgelab.core import step
 from judgelab.core.capability import Capability
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Panel
@@ -33,11 +34,6 @@ def written(
     lm: EvaluationLM, requests: Sequence[ChatRequest], part: str, unanswered: Counter[str]
 ) -> list[str | None]:
     """One batch of replies; a refused, failed or empty one is None and counted by its reason."""
-    replies = lm.chat(requests) if requests else []
-    texts = [(reply.text or "").strip() or None for reply in replies]
-    unanswered.update(
-        f"{part}: {reply.reason or 'empty reply'}"
-        for reply, text in zip(replies, texts, strict=True)
-        if text is None
-    )
-    return texts
+    made = step.written(lm, dict(enumerate(requests))).values()
+    unanswered.update(f"{part}: {one.reason}" for one in made if one.text is None)
+    return [one.text for one in made]

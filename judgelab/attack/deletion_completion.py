@@ -58,9 +58,11 @@ class DeletionCompletion(WritingAttack):
             for cell, text in marked.items()
             if MARKER in text
         }
-        made = {cell: Written(text) for cell, text in marked.items()} | written(lm, requests)
-        open_gap = Written(None, "a gap was left open")
-        return {c: open_gap if MARKER in (one.text or "") else one for c, one in made.items()}
+
+        def read(_: Cell, text: str) -> Written:
+            return Written(None, "a gap was left open") if MARKER in text else Written(text)
+
+        return {cell: Written(text) for cell, text in marked.items()} | written(lm, requests, read)
 
 
 def filler(rng: np.random.Generator) -> Gap:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
+from judgelab.core.exchange import EMPTY, Exchange
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
@@ -242,13 +243,19 @@ def present(panel: Panel) -> dict[Cell, str]:
     }
 
 
-def written(lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> dict[Key, Written]:
-    """One batch: what the LM replied, stripped, or why it did not."""
-    replies = lm.chat(list(requests.values())) if requests else []
+def written(
+    lm: EvaluationLM,
+    requests: Mapping[Key, ChatRequest],
+    read: Callable[[Key, str], Written] = lambda _, text: Written(text),
+) -> dict[Key, Written]:
+    """One batch: what the LM replied, stripped and read, or why there is nothing."""
+    said = Exchange.put(lm, requests)
     found: dict[Key, Written] = {}
-    for key, reply in zip(requests, replies, strict=True):
+    for key, reply in said.replies.items():
         text = (reply.text or "").strip()
-        found[key] = Written(text) if text else Written(None, reply.reason or "empty reply")
+        found[key] = read(key, text) if text else Written(None, reply.reason or EMPTY)
+        if reply.text is not None:
+            said.unread(key, "" if found[key].text else found[key].reason)
     return found
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.config import Frame
+from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.outcomes import CallOutcomes
 from judgelab.endpoint.ledger import Ledger, SharedLedger
@@ -79,7 +80,8 @@ class Models:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
         cached = None if lm.replayed else self._cached(role, lm)
-        asked = cached or NotedLM(lm, self.outcomes, role)
+        arrays = Capability.RECORDED in lm.capabilities  # no calls, but what they made
+        asked = cached or (lm if arrays else NotedLM(lm, self.outcomes, role))
         self._in_use[role] = ModelInUse(asked, cached, meter)
         return self._in_use[role].asked
 

@@ -32,6 +32,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, build_parts
 from judgelab.engine.profiling import profiled
+from judgelab.engine.unscored import with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
@@ -140,6 +141,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     try:
         with profiled(job.settings.debug.profile, run_dir):
             result = parts.study.run(context)
+        result = with_reasons(result, models.outcomes, run_dir, context.mechanism.name)
         accounts = models.accounts()
     except BaseException:
         mirror.close()

@@ -88,6 +88,12 @@ class Counted(WrappedLM):
         self.questions = self.questions or [request for request in new if request.labels]
         return [known.get(key) or Reply(None, NOT_ASKED) for key in keys]
 
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Nothing: this is no run."""
+
+    def about(self, *calls: object) -> None:
+        """Nothing either."""
+
     def close(self) -> None:
         """Close the cache."""
         if self.cache is not None:

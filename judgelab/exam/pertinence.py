@@ -17,6 +17,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import PROBLEMATIC, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
+from judgelab.core.step import written
 from judgelab.exam.matching import couples, length
 from judgelab.exam.protocol import (
     Answers,
@@ -253,17 +254,16 @@ class Pertinence(Exam):
     def _chat(
         self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM
     ) -> list[str | None]:
-        requests = [
-            ChatRequest(
+        requests = {
+            k: ChatRequest(
                 prompt.messages(task=panel.task_description, source=source),
                 self.temperature,
                 self.max_tokens,
                 key=("pertinence", str(k)),
             )
             for k, source in enumerate(sources)
-        ]
-        replies = lm.chat(requests) if requests else []
-        return [(reply.text or "").strip() or None for reply in replies]
+        }
+        return [one.text for one in written(lm, requests).values()]
 
 
 def _item(item: Item, one: Candidate) -> Item:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.exchange import Exchange
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 
@@ -105,10 +106,8 @@ class PairJudge(Protocol):
         """``verdict`` [item, agent, peer]: did agent, shown first, beat peer?"""
         ...
 
-    def ask(
-        self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
-    ) -> tuple[list[Cell], list[Reply]]:
-        """(item, first, second) of every question, and the replies."""
+    def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
+        """Every question by (item, first, second), and the replies."""
         ...
 
     def worded(self, prompt: Prompt) -> Self:

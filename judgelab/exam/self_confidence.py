@@ -13,6 +13,7 @@ import numpy as np
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions, shares
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
@@ -131,24 +132,25 @@ class SelfConfidence(Exam):
         first = int(shown(panel).any(axis=(1, 2)).argmax())
         one = slice(first, first + 1)
         try:
-            _, replies = self.judge.ask(
+            said = self.judge.ask(
                 replace(panel, items=panel.items[one], texts=panel.texts[one]),
                 judge,
                 top_logprobs=5,
             )
         except CapabilityError:  # an endpoint that ignores the field
             return False
-        return not _silent(replies)
+        return not _silent(said.replies.values())
 
     def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers:
         asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
+        if _silent([reply for said in asked for reply in said.replies.values()]):
+            nothing = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
+            return replace(self._answers(paper, nothing, way="probability"), absence=SILENT)
         found = [
-            _cells(panel, cells, map(emitted, replies))
-            for panel, (cells, replies) in zip(paper.panels, asked, strict=True)
+            _cells(panel, said.read(lambda _, reply: emitted(reply), lambda _: _unsure))
+            for panel, said in zip(paper.panels, asked, strict=True)
         ]
-        silent = _silent([reply for _, replies in asked for reply in replies])
-        answers = self._answers(paper, found, way="probability")
-        return replace(answers, absence=SILENT if silent else "")
+        return self._answers(paper, found, way="probability")
 
     @staticmethod
     def _answers(
@@ -160,15 +162,17 @@ class SelfConfidence(Exam):
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
-        cells, requests = [], []
+        requests = {}
         for cell, key, fields in pair_questions(panel, "self_confidence"):
             messages = self.words.messages(**fields, levels=levels)
-            requests.append(ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key))
-            cells.append(cell)
+            requests[cell] = ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key)
         ranks = {level.lower(): place for place, level in enumerate(self.levels, start=1)}
-        replies = lm.chat(requests) if requests else []
-        named = [read_choice(reply.text, self.levels, "last") for reply in replies]
-        return _cells(panel, cells, [ranks.get(level or "", np.nan) for level in named])
+
+        def rank(_: Cell, reply: Reply) -> float:
+            return ranks.get(read_choice(reply.text, self.levels, "last") or "", np.nan)
+
+        said, why = Exchange.put(lm, requests), no_label(self.levels)
+        return _cells(panel, said.read(rank, lambda _: why))
 
     def _agents(
         self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
@@ -194,16 +198,24 @@ class SelfConfidence(Exam):
         return found[0], found[1]
 
 
-def _silent(replies: Sequence[Reply]) -> bool:
+def _unsure(text: str) -> str:
+    """Why a reply has no confidence; of a tie there is none, which is nothing amiss."""
+    label = read_choice(text, CHOICES, "last")
+    if label is None:
+        return no_label(CHOICES)(text)
+    return "" if label == "tie" else "no probability of its label"
+
+
+def _silent(replies: Iterable[Reply]) -> bool:
     """Whether there are replies, and none of them comes with probabilities."""
     said = [reply for reply in replies if reply.text is not None]
     return bool(said) and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
 
 
-def _cells(panel: Panel, cells: Sequence[Cell], confidence: Iterable[float]) -> Floats:
+def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:
     """[items, orders] by (item, first, second) of each question."""
     values = np.full((len(panel.items), 2), np.nan)
-    for (k, i, _), value in zip(cells, confidence, strict=True):
+    for (k, i, _), value in confidence.items():
         values[k, i] = value
     return values
 

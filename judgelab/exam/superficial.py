@@ -29,7 +29,9 @@ def gaps(panel: Panel, lm: EvaluationLM) -> dict[str, Floats]:
     texts = list(dict.fromkeys(text for row in panel.texts for text in row if text is not None))
     found = {"words": {text: float(len(text.split())) for text in texts}}
     if Capability.LOGPROB in lm.capabilities and texts:
-        table = lm.logprob([HEADING], texts, [(0, k) for k in range(len(texts))])
+        asked = [HEADING], texts, [(0, k) for k in range(len(texts))]
+        table = lm.logprob(*asked)
+        lm.about(*asked, [("fluency",)] * len(texts))
         found["fluency"] = dict(zip(texts, table.per_token.tolist(), strict=True))
     return {
         name: np.array([_value(of, row[0]) - _value(of, row[1]) for row in panel.texts])

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.closed_questions import CHOICES, Cell, pair_questions
+from judgelab.core.exchange import Why, no_label
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.scores import Scores
@@ -39,6 +40,11 @@ class ChatEval(Debate):
             return stated_label(text, CHOICES)
         label = read_choice(text, CHOICES, self.which)
         return np.nan if label is None else CHOICES[label]
+
+    @property
+    def unread(self) -> Why:
+        """See Debate."""
+        return no_label(CHOICES)
 
     def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""

@@ -11,6 +11,7 @@ import xarray as xr
 
 from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
+from judgelab.core.exchange import Why, no_grade
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_number
 from judgelab.core.stated_grade import stated_grade
@@ -56,6 +57,11 @@ class ChatEvalPointwise(Debate, TextMechanism):
         if self.which == "stated":
             return stated_grade(text, self.low, self.high)
         return read_number(text, self.low, self.high, self.which)
+
+    @property
+    def unread(self) -> Why:
+        """See Debate."""
+        return no_grade(self.low, self.high)
 
     def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:
         """``value`` [item, agent]: the mean grade; NaN for absent texts and unread replies."""

@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from judgelab.mechanism.protocol import Mechanism
 if TYPE_CHECKING:
     import xarray as xr
 
+Index = TypeVar("Index", bound=tuple[int, ...])
 ReplyMode = Literal["generated", "labels", "auto"]
 """How a closed question is answered; see ``Closed``."""
 
@@ -214,8 +215,7 @@ def mass(reply: Reply) -> float:
 def with_shares(
     data: xr.Dataset,
     dims: Sequence[str],
-    cells: Sequence[tuple[int, ...]],
-    replies: Sequence[Reply],
+    replies: Mapping[Index, Reply],
     labels: Mapping[str, str],
     graded: bool = False,
     prefix: str = "",
@@ -228,18 +228,18 @@ def with_shares(
 
     Args:
         dims: of the cells; all are dimensions of the dataset.
-        cells: index of each reply.
+        replies: by their index; of a longer one its beginning counts.
         graded: the labels are numbers.
         prefix: of the names of what is added.
     """
-    if not any(reply.label_logprobs for reply in replies):
+    if not any(reply.label_logprobs for reply in replies.values()):
         return data
     names = list(dict.fromkeys(labels.values()))
     sizes = tuple(data.sizes[dim] for dim in dims)
     probability = np.full((*sizes, len(names)), np.nan)
     together, mean = np.full(sizes, np.nan), np.full(sizes, np.nan)
-    for cell, reply in zip(cells, replies, strict=True):
-        found = shares(reply, labels)
+    for index, reply in replies.items():
+        cell, found = index[: len(dims)], shares(reply, labels)
         if found:
             probability[cell] = [found.get(name, np.nan) for name in names]
             together[cell], mean[cell] = mass(reply), expected(reply, labels) if graded else np.nan

@@ -110,7 +110,7 @@ def measure_conditional(
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
-        answers = _answers(lm, setting, item, panel.texts[k], wanted, alone=alone, whole=whole)
+        answers = _answers(lm, setting, panel, k, wanted, alone=alone, whole=whole)
         for (kind, i, j), (total, count) in answers.items():
             cells.append((k, i, j))
             totals.append(total)
@@ -118,7 +118,7 @@ def measure_conditional(
                 conditional[k, i, j] = total
             else:
                 (marginal if kind == "alone" else uncut)[k, j] = total
-            if kind != "whole" and np.isnan(tokens[k, j]):
+            if kind != "whole" and np.isnan(tokens[k, j]) and not np.isnan(total):
                 tokens[k, j] = count
     data = measured(
         panel,
@@ -134,8 +134,8 @@ def measure_conditional(
 def _answers(
     lm: EvaluationLM,
     setting: Setting,
-    item: Item,
-    row: tuple[str | None, ...],
+    panel: Panel,
+    k: int,
     wanted: Mask,
     *,
     alone: bool,
@@ -143,18 +143,20 @@ def _answers(
 ) -> dict[tuple[str, int, int], tuple[float, float]]:
     """(nats, tokens) by kind, x and y: ``alone`` without x, ``pair``, ``whole`` uncut without x."""
     questions, places = Questions(), dict[tuple[str, int, int], int]()
-    present = {i: text for i, text in enumerate(row) if text is not None}
+    item, names = panel.items[k], [agent.name for agent in panel.agents]
+    present = {i: text for i, text in enumerate(panel.texts[k]) if text is not None}
     targets = {j: y for j, y in present.items() if wanted[:, j].any()}
     without = setting.context(item, None)
     if alone:
         for j, y in targets.items():
-            places["alone", j, j] = questions.ask(without, setting.cut(y))
+            places["alone", j, j] = questions.ask(without, setting.cut(y), item.id, names[j])
     for i, x in present.items():
         for j, y in targets.items():
             if wanted[i, j]:
-                places["pair", i, j] = questions.ask(setting.context(item, x), setting.cut(y))
+                context, about = setting.context(item, x), (item.id, names[i], names[j])
+                places["pair", i, j] = questions.ask(context, setting.cut(y), *about)
     if whole:
         for j, y in targets.items():
-            places["whole", j, j] = questions.ask(without, y.strip())
+            places["whole", j, j] = questions.ask(without, y.strip(), item.id, names[j])
     answers = questions.put(lm)
     return {cell: answers[place] for cell, place in places.items()}

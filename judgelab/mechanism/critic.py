@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.exchange import Exchange, no_label
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
 from judgelab.core.stated_label import stated_label
@@ -45,39 +46,36 @@ def measure_chat(
         labels, ``p_probability`` and ``q_probability`` [..., label] too.
     """
     n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
-    cells: list[Cell] = []
-    replies: list[Reply] = []
+    batches: list[dict[Cell, ChatRequest]] = []
     for k in range(n):  # one batch an item: what was answered survives an interruption
-        requests = {}
+        batches.append({})
         for cell, a, b in _pairs(panel, partner, k):
             key = ("tvd_mi", panel.items[k].id, *(panel.agents[i].name for i in cell[1:3]))
-            requests[cell] = closed.request(
+            batches[k][cell] = closed.request(
                 lm, key, {"task": panel.task_description, "a": a, "b": b}
             )
-        cells += requests
-        replies += lm.chat(list(requests.values())) if requests else []
+    said, why = Exchange.put(lm, *batches), no_label(LABELS)
     grades = np.full((n, m, m, 1 + draws), np.nan)
-    read = [stated_label(reply.text, GRADES) for reply in replies]
-    for cell, value in zip(cells, read, strict=True):
+    read = said.read(lambda _, reply: stated_label(reply.text, GRADES), lambda _: why)
+    for cell, value in read.items():
         grades[cell] = value
     data = measured(
         panel,
         p=(("item", "agent", "peer"), grades[..., 0]),
         q=(("item", "agent", "peer", "draw"), grades[..., 1:]),
     )
-    data = with_calls(data, cells, read, (reply.text is not None for reply in replies))
-    return _with_both_shares(data, cells, replies).assign_attrs(closed.attrs(lm))
+    data = with_calls(data, list(read), read.values(), said.answered)
+    return _with_both_shares(data, said.replies).assign_attrs(closed.attrs(lm))
 
 
-def _with_both_shares(data: xr.Dataset, cells: list[Cell], replies: list[Reply]) -> xr.Dataset:
+def _with_both_shares(data: xr.Dataset, replies: Mapping[Cell, Reply]) -> xr.Dataset:
     """Probabilities of the labels, of same-source and of independent pairs."""
     dims = ("item", "agent", "peer")
-    asked = list(zip(cells, replies, strict=True))
-    same = {cell[:3]: reply for cell, reply in asked if cell[3] == 0}
-    other = {(*cell[:3], cell[3] - 1): reply for cell, reply in asked if cell[3] > 0}
-    data = with_shares(data, dims, list(same), list(same.values()), LABELS, prefix="p_")
+    same = {cell[:3]: reply for cell, reply in replies.items() if cell[3] == 0}
+    other = {(*cell[:3], cell[3] - 1): reply for cell, reply in replies.items() if cell[3] > 0}
+    data = with_shares(data, dims, same, LABELS, prefix="p_")
     spread = (*dims, "draw")
-    return with_shares(data, spread, list(other), list(other.values()), LABELS, prefix="q_")
+    return with_shares(data, spread, other, LABELS, prefix="q_")
 
 
 def _pairs(panel: Panel, partner: NDArray[np.int64], k: int) -> Iterator[tuple[Cell, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,8 @@ from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.exchange import Exchange, Why
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import Reading
 from judgelab.core.prompt import Prompt
@@ -71,6 +73,11 @@ class Debate(Mechanism):
     def read(self, text: str) -> float:
         """What a role's last words say; NaN where they decide nothing."""
 
+    @property
+    @abstractmethod
+    def unread(self) -> Why:
+        """Why a role's last words decide nothing."""
+
     @abstractmethod
     def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:
         """What the roles' decisions on each question make together."""
@@ -83,11 +90,12 @@ class Debate(Mechanism):
         for number in range(self.rounds):
             last = number == self.rounds - 1
             for role in self.roles:
-                for cell, text in self._turn(panel, lm, role, number, said):
-                    if text is not None:
-                        said.setdefault(cell, []).append(f"{role}: {text.strip()}")
-                    value = np.nan if text is None else self.read(text) if last else 0.0
-                    calls.append((cell, value, text is not None))
+                turn = self._turn(panel, lm, role, number, said)
+                read = turn.read(partial(self._said, last), lambda _: self.unread)
+                for (cell, value), reply in zip(read.items(), turn.replies.values(), strict=True):
+                    if reply.text is not None:
+                        said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
+                    calls.append((cell, value, reply.text is not None))
                     if last and not np.isnan(value):
                         given.setdefault(cell, []).append(value)
         found = self.outcome(panel, given)
@@ -106,16 +114,19 @@ class Debate(Mechanism):
         role: str,
         number: int,
         said: Mapping[Cell, list[str]],
-    ) -> list[tuple[Cell, str | None]]:
+    ) -> Exchange[Cell]:
         """What the role says on every question; one batch."""
-        cells, requests = [], []
+        requests = {}
         for cell, key, values in self.questions(panel):
             silence = SILENCE[number > 0].format(number + 1)
             before = "\n\n".join(said.get(cell, ())) or silence
             fields = {"role": f"{role}, {self.roles[role]}", "said": before}
             messages = self.prompt.messages(**values, **fields)
             turn = (*key, role, str(number + 1))
-            requests.append(ChatRequest(messages, self.temperature, self.max_tokens, key=turn))
-            cells.append(cell)
-        replies = lm.chat(requests) if requests else []
-        return [(cell, reply.text) for cell, reply in zip(cells, replies, strict=True)]
+            requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
+        return Exchange.put(lm, requests)
+
+    def _said(self, last: bool, _: Cell, reply: Reply) -> float:
+        """What words say: the last ones a decision, others anything at all."""
+        text = reply.text or ""
+        return self.read(text) if last else 0.0 if text.strip() else np.nan

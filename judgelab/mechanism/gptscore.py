@@ -43,6 +43,8 @@ class GptScore(TextMechanism):
         value = np.full((len(panel.items), len(panel.agents)), np.nan)
         if pairs:
             table = lm.logprob(contexts, list(texts.values()), pairs)
+            own = [("", panel.items[k].id, panel.agents[j].name) for k, j in texts]
+            lm.about(contexts, list(texts.values()), pairs, own)
             nats = table.per_token if self.per == "token" else table.total
             value[tuple(np.array(list(texts)).T)] = nats
         data = measured(panel, value=(("item", "agent"), value))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.closed_questions import Cell, pair_questions
 from judgelab.core.errors import DataError
-from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.exchange import Exchange, no_label
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.scores import (
     Scores,
@@ -41,9 +42,14 @@ class PairMechanism(ClosedMechanism):
 
     subject: ClassVar[Subject] = "choice"
 
+    @property
     @abstractmethod
-    def ask(self, panel: Panel, lm: EvaluationLM) -> tuple[list[Cell], list[Reply]]:
-        """(item, first, second) of every question, and the replies."""
+    def spoken(self) -> Iterable[str]:
+        """The labels as a reply is to state them."""
+
+    @abstractmethod
+    def ask(self, panel: Panel, lm: EvaluationLM) -> Exchange[Cell]:
+        """Every question by (item, first, second), and the replies."""
 
     @abstractmethod
     def read(self, reply: Reply) -> float:
@@ -51,15 +57,16 @@ class PairMechanism(ClosedMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
-        cells, replies = self.ask(panel, lm)
+        said = self.ask(panel, lm)
         verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
-        read = [self.read(reply) for reply in replies]
-        for cell, value in zip(cells, read, strict=True):
+        why = no_label(self.spoken)
+        read = said.read(lambda _, reply: self.read(reply), lambda _: why)
+        for cell, value in read.items():
             verdict[cell] = value
         dims = ("item", "agent", "peer")
         data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
-        data = with_calls(data, cells, read, (reply.text is not None for reply in replies))
-        return with_shares(data, dims, cells, replies, self.labels)
+        data = with_calls(data, list(read), read.values(), said.answered)
+        return with_shares(data, dims, said.replies, self.labels)
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,7 @@ class Judge(PairMechanism, TwoPromptMechanism):
     max_tokens: Count = 500
     context: bool = True
     labels: ClassVar[dict[str, str]] = LABELS
+    spoken: ClassVar[Iterable[str]] = tuple(LABELS)
 
     @property
     def name(self) -> str:
@@ -94,20 +102,15 @@ class Judge(PairMechanism, TwoPromptMechanism):
         """Which recorded verdicts are ours."""
         return "judge_with_context" if self.context else "judge_without_context"
 
-    def ask(self, panel: Panel, lm: EvaluationLM) -> tuple[list[Cell], list[Reply]]:
+    def ask(self, panel: Panel, lm: EvaluationLM) -> Exchange[Cell]:
         """A batch an item: what was answered survives an interruption."""
         closed, shown = self.closed, ("task", "source") if self.context else ("task",)
-        cells: list[Cell] = []
-        replies: list[Reply] = []
-        for _, asked in groupby(pair_questions(panel, self.name), lambda question: question[0][0]):
-            requests = []
-            for cell, key, values in asked:
-                fields = {name: values[name] for name in shown}
-                fields |= {"a": values["one"], "b": values["two"]}
-                requests.append(closed.request(lm, key, fields))
-                cells.append(cell)
-            replies += lm.chat(requests)
-        return cells, replies
+        batches: dict[int, dict[Cell, ChatRequest]] = {}
+        for cell, key, values in pair_questions(panel, self.name):
+            fields = {name: values[name] for name in shown}
+            fields |= {"a": values["one"], "b": values["two"]}
+            batches.setdefault(cell[0], {})[cell] = closed.request(lm, key, fields)
+        return Exchange.put(lm, *batches.values())
 
     def read(self, reply: Reply) -> float:
         """The value of the label that the reply states."""

@@ -31,6 +31,7 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
 
     max_tokens: Count = 4000
     labels: ClassVar[dict[str, str]] = whole_grades(LOWEST, HIGHEST)
+    scale: ClassVar[tuple[float, float]] = (LOWEST, HIGHEST)
     name: ClassVar[str] = "lm_examiner"
 
     def source(self, item: Item) -> str:

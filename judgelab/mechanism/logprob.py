@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
+from judgelab.core.outcomes import About
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
 from judgelab.mechanism.calls import with_calls
@@ -130,7 +131,11 @@ def _item(
                 if i != j:
                     pairs.append((len(contexts) - 1, i))
                     cells.append((s, i, j))
-    table = lm.logprob(contexts, [text or "" for text in targets], pairs)
+    texts = [text or "" for text in targets]
+    table = lm.logprob(contexts, texts, pairs)
+    names, own = [agent.name for agent in panel.agents], ("", panel.items[k].id)
+    abouts = [(*own, names[i]) for i in present] + [(*own, names[i], names[j]) for _, i, j in cells]
+    lm.about(contexts, texts, pairs, abouts)
     base, lengths = np.full(m, np.nan), np.full(m, np.nan)
     base[present] = table.total[: len(present)]
     lengths[present] = table.tokens[: len(present)]
@@ -147,16 +152,25 @@ class Questions:
     _contexts: dict[str, int] = field(default_factory=dict)
     _targets: dict[str, int] = field(default_factory=dict)
     _pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+    _abouts: list[About] = field(default_factory=list)
 
-    def ask(self, context: str, target: str) -> int:
-        """Note a question; returns the place of its answer in what ``put`` gives."""
+    def ask(self, context: str, target: str, *about: str) -> int:
+        """Note a question; returns the place of its answer in what ``put`` gives.
+
+        Args:
+            about: item, agent and peer, as far as there are any.
+        """
         c = self._contexts.setdefault(context, len(self._contexts))
         t = self._targets.setdefault(target, len(self._targets))
+        if (c, t) not in self._pairs:
+            self._abouts.append(("", *about))
         return self._pairs.setdefault((c, t), len(self._pairs))
 
     def put(self, lm: EvaluationLM) -> list[tuple[float, float]]:
         """Ask all of them: (nats summed over the target, its tokens), in order."""
         if not self._pairs:
             return []
-        table = lm.logprob(list(self._contexts), list(self._targets), list(self._pairs))
+        asked = list(self._contexts), list(self._targets), list(self._pairs)
+        table = lm.logprob(*asked)
+        lm.about(*asked, self._abouts)
         return list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))

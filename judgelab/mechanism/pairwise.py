@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import Reading, read_choice
@@ -38,12 +40,11 @@ class Pairwise(PairMechanism):
     which: Reading = "stated"
     reads: Reads = "raw"
     labels: ClassVar[dict[str, str]] = LABELS
+    spoken: ClassVar[Iterable[str]] = tuple(CHOICES)
     name: ClassVar[str] = "pairwise"
 
-    def ask(
-        self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
-    ) -> tuple[list[Cell], list[Reply]]:
-        """(item, first, second) of every question, and the replies; one batch.
+    def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
+        """Every question by (item, first, second), and the replies; one batch.
 
         Args:
             panel: the answers.
@@ -55,7 +56,7 @@ class Pairwise(PairMechanism):
             cell: closed.request(lm, key, values, top_logprobs)
             for cell, key, values in pair_questions(panel, self.name)
         }
-        return list(requests), lm.chat(list(requests.values())) if requests else []
+        return Exchange.put(lm, requests)
 
     def read(self, reply: Reply) -> float:
         """What the reply states, or what its first or last label says."""

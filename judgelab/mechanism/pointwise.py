@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError
+from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
 from judgelab.core.parse_reply import Reading, read_number
@@ -33,6 +34,11 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
     """
 
     reads: Reads = "raw"
+
+    @property
+    @abstractmethod
+    def scale(self) -> tuple[float, float]:
+        """Lowest and highest grade."""
 
     @abstractmethod
     def read(self, reply: Reply) -> float:
@@ -62,12 +68,12 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
             if graded[j]
         }
         value = np.full((len(panel.items), len(panel.agents)), np.nan)
-        cells, replies = list(requests), lm.chat(list(requests.values())) if requests else []
-        for cell, reply in zip(cells, replies, strict=True):
-            value[cell] = self.read(reply)
+        said, why = Exchange.put(lm, requests), no_grade(*self.scale)
+        for cell, grade in said.read(lambda _, reply: self.read(reply), lambda _: why).items():
+            value[cell] = grade
         dims = ("item", "agent")
         data = measured(panel, value=(dims, value)).assign_attrs(closed.attrs(lm))
-        return with_shares(data, dims, cells, replies, closed.labels, graded=True)
+        return with_shares(data, dims, said.replies, closed.labels, graded=True)
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ class Pointwise(GradeMechanism):
     def labels(self) -> Mapping[str, str]:
         """The whole numbers of the scale."""
         return whole_grades(self.low, self.high)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """As set."""
+        return self.low, self.high
 
     def read(self, reply: Reply) -> float:
         """What the reply states, or its first or last number."""

@@ -12,6 +12,7 @@ import xarray as xr
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
 from judgelab.core.parse_reply import expected_grade
@@ -30,6 +31,8 @@ from judgelab.mechanism.protocol import Definition, Mechanism, Reads
 from judgelab.mechanism.rating_steps import with_steps
 
 Aggregate = Literal["number", "expected"]
+Draw = tuple[int, int, int, int]
+"""Item, agent, metric, draw."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class Rating(ClosedMechanism, MetricMechanism):
         metrics, noted = with_steps(criteria, metrics, lm)
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         rating = np.full(shape, np.nan)
-        requests: dict[tuple[int, int, int, int], ChatRequest] = {}
+        requests: dict[Draw, ChatRequest] = {}
         for (k, j), text in present(panel).items():
             item = panel.items[k]
             if not item.source.strip():
@@ -145,16 +148,19 @@ class Rating(ClosedMechanism, MetricMechanism):
                 asked = self._request(lm, key, metric, shown(criteria, metric, item, text))
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
-        cells = list(requests)
-        replies = self._replies(lm, list(requests.values()))
-        for cell, reply in zip(cells, replies, strict=True):
-            rating[cell] = self._read(reply, metrics[cell[2]])
-        self._refuse_without_probabilities(replies, lm)
+        said = self._put(lm, requests)
+        self._refuse_without_probabilities(said, lm)
+        read = said.read(
+            lambda cell, reply: self._read(reply, metrics[cell[2]]),
+            lambda cell: no_grade(metrics[cell[2]].low, metrics[cell[2]].high),
+        )
+        for cell, grade in read.items():
+            rating[cell] = grade
         data = ratings(panel, rating, metrics, self.prompt, criteria)
-        data = self._with_shares(data, cells, replies, metrics, lm)
+        data = self._with_shares(data, said, metrics, lm)
         if noted:
-            said = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
-            data = data.assign_attrs(noted, prompt=said)
+            steps = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
+            data = data.assign_attrs(noted, prompt=steps)
         return data
 
     def _request(
@@ -166,16 +172,15 @@ class Rating(ClosedMechanism, MetricMechanism):
     def _with_shares(
         self,
         data: xr.Dataset,
-        cells: Sequence[tuple[int, int, int, int]],
-        replies: Sequence[Reply],
+        said: Exchange[Draw],
         metrics: Sequence[Metric],
         lm: EvaluationLM,
     ) -> xr.Dataset:
         low, high = min(m.low for m in metrics), max(m.high for m in metrics)
-        closed, places = self.closed_on(low, high), [cell[:3] for cell in cells]
+        closed = self.closed_on(low, high)
         data = data.assign_attrs(closed.attrs(lm))
         dims = ("item", "agent", "metric")
-        return with_shares(data, dims, places, replies, closed.labels, graded=True)
+        return with_shares(data, dims, said.replies, closed.labels, graded=True)
 
     def _read(self, reply: Reply, metric: Metric) -> float:
         if self.aggregate == "expected" and reply.label_logprobs:
@@ -184,9 +189,9 @@ class Rating(ClosedMechanism, MetricMechanism):
             return expected_grade(reply, metric.low, metric.high)
         return stated_grade(reply.text, metric.low, metric.high)
 
-    def _replies(self, lm: EvaluationLM, requests: Sequence[ChatRequest]) -> list[Reply]:
+    def _put(self, lm: EvaluationLM, requests: Mapping[Draw, ChatRequest]) -> Exchange[Draw]:
         try:
-            return lm.chat(requests) if requests else []
+            return Exchange.put(lm, requests)
         except CapabilityError as cause:
             if self.aggregate != "expected":
                 raise
@@ -194,8 +199,8 @@ class Rating(ClosedMechanism, MetricMechanism):
                 f"{str(cause).rstrip('.')}; or read the grade itself: mechanism.aggregate=number."
             ) from cause
 
-    def _refuse_without_probabilities(self, replies: Sequence[Reply], lm: EvaluationLM) -> None:
-        answered = [reply for reply in replies if reply.text is not None]
+    def _refuse_without_probabilities(self, said: Exchange[Draw], lm: EvaluationLM) -> None:
+        answered = [reply for reply in said.replies.values() if reply.text is not None]
         if self.aggregate == "expected" and answered:
             if any(reply.top_logprobs or reply.label_logprobs for reply in answered):
                 return

@@ -51,8 +51,8 @@ class RatingLikelihood(MetricMechanism):
         for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
             questions = Questions()
             asked = [
-                (j, m, self._ask(questions, criteria, metric, item, text))
-                for j, text in enumerate(row)
+                (j, m, self._ask(questions, criteria, metric, item, text, agent.name))
+                for j, (agent, text) in enumerate(zip(panel.agents, row, strict=True))
                 if text is not None and text.strip()
                 for m, metric in enumerate(metrics)
             ]
@@ -81,21 +81,28 @@ class RatingLikelihood(MetricMechanism):
         return self.prompt if self.form == "grades" else None
 
     def _ask(
-        self, questions: Questions, criteria: Criteria, metric: Metric, item: Item, text: str
+        self,
+        questions: Questions,
+        criteria: Criteria,
+        metric: Metric,
+        item: Item,
+        text: str,
+        agent: str,
     ) -> list[int]:
         """Note what has to be asked for one rating; returns where the answers will be."""
+        about = (item.id, agent)
         if self.form == "grades":
             context = self.prompt.text(**shown(criteria, metric, item, text)) + "\n"
-            return [questions.ask(context, str(grade)) for grade in metric.scale]
+            return [questions.ask(context, str(grade), *about) for grade in metric.scale]
         own, other = f"{criteria.text.capitalize()}:\n", f"{criteria.source.capitalize()}:\n"
         text, source = text.strip(), item.source.strip()
         if metric.likelihood == "text":
-            return [questions.ask(own, text)]
+            return [questions.ask(own, text, *about)]
         if metric.likelihood == "text_given_source":
-            return [questions.ask(f"{other}{source}\n\n{own}", text)]
+            return [questions.ask(f"{other}{source}\n\n{own}", text, *about)]
         if metric.likelihood == "source_given_text":
-            return [questions.ask(f"{own}{text}\n\n{other}", source)]
-        return [questions.ask(own, part) for part in (text, *sentences(text))]
+            return [questions.ask(f"{own}{text}\n\n{other}", source, *about)]
+        return [questions.ask(own, part, *about) for part in (text, *sentences(text))]
 
 
 def _likelihood(metric: Metric, answers: Sequence[tuple[float, float]]) -> float:

@@ -17,6 +17,7 @@ import yaml
 from judgelab.core.capability import Capability
 from judgelab.core.criteria import Criteria, Metric
 from judgelab.core.errors import CapabilityError, DataError
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import NOT_ASKED, NOT_YET, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
 
@@ -51,8 +52,8 @@ def with_steps(
             "that chats."
         )
     prompt = Prompt(PROMPT)
-    replies = lm.chat([_request(prompt, criteria, metric) for metric in lacking])
-    written = {m.name: _steps(m, r, lm) for m, r in zip(lacking, replies, strict=True)}
+    said = Exchange.put(lm, {m.name: _request(prompt, criteria, m) for m in lacking})
+    written = {m.name: _steps(m, said.replies[m.name], lm) for m in lacking}
     made = tuple(replace(m, steps=written.get(m.name, m.steps)) for m in metrics)
     text = yaml.safe_dump({name: list(steps) for name, steps in written.items()}, sort_keys=False)
     noted = {"steps": text, "steps_sha256": sha256(text.encode()).hexdigest()[:12]}

@@ -9,7 +9,7 @@ from typing import ClassVar
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.step import AskingStep, Written, present, with_texts, written
+from judgelab.core.step import AskingStep, Cell, Written, present, with_texts, written
 
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""
@@ -66,15 +66,15 @@ class Judgments(AskingStep):
             for cell, text in texts.items()
             if text.strip()
         }
-        made = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests)
-        dropped = 0
-        for cell, one in made.items():
-            if one.text is not None:
-                lines, others = judgment_lines(one.text, self.subject)
-                dropped += others
-                made[cell] = Written("\n".join(lines) or None, NO_JUDGMENT)
+        dropped = dict[Cell, int]()
+
+        def read(cell: Cell, text: str) -> Written:
+            lines, dropped[cell] = judgment_lines(text, self.subject)
+            return Written("\n".join(lines) or None, NO_JUDGMENT)
+
+        made = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests, read)
         facts = self.facts(made.values()) | self.writer("lm", lm)
-        return with_texts(panel, made, **facts, preprocessor_lines_dropped=dropped)
+        return with_texts(panel, made, **facts, preprocessor_lines_dropped=sum(dropped.values()))
 
 
 def check_subject(subject: str) -> None:

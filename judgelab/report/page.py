@@ -124,6 +124,9 @@ def cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 def unscored(result: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for every count of unscored things that is not 0."""
     summary = result["summary"]
+    if lost := summary.get("unscored_calls"):
+        of = format.number(summary["lm_calls"])
+        yield f"{format.number(lost)} of {of} calls have no result: see the table of reasons."
     for key, value in summary.items():
         if key.endswith("unscored_texts") and value:
             panel = key.rpartition("/")[0]

@@ -94,6 +94,12 @@ class Collector(WrappedLM):
             self.shards.append(ChatShard(tuple(wanted[index] for index in part)))
         return [known.get(key) or Reply(None, NOT_YET) for key in keys]
 
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Nothing: this is no run."""
+
+    def about(self, *calls: object) -> None:
+        """Nothing either."""
+
     def close(self) -> None:
         """Nothing: the LM goes on."""
 

@@ -44,10 +44,8 @@ class SynopsisStep(WritingStep[int]):
             for i, item in enumerate(panel.items)
             if item.source.strip()
         }
-        made = dict.fromkeys(range(len(panel.items)), NO_SOURCE)
-        for i, one in written(lm, requests).items():
-            made[i] = one if one.text is None else self.read(panel.items[i], one.text)
-        return made
+        made = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
+        return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | made
 
     def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
         """The panel with these synopses."""

@@ -11,6 +11,7 @@ import xarray as xr
 
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import Cell
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
@@ -51,23 +52,20 @@ class ByScore:
         verdict = np.where(np.isnan(gap) | ~shown(panel), np.nan, (np.sign(gap) + 1) / 2)
         return measured(panel, verdict=(("item", "agent", "peer"), verdict))
 
-    def ask(
-        self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0
-    ) -> tuple[list[Cell], list[Reply]]:
-        """(item, first, second) of every question, and replies; sure where there are odds."""
-        score, cells, replies = self._scores(panel, lm, 0), [], []
+    def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
+        """Replies to every question by (item, first, second); sure where there are odds."""
+        score, replies = self._scores(panel, lm, 0), dict[Cell, Reply]()
         for k, i, j in np.argwhere(shown(panel)).tolist():
             one, two = float(score[k, i]), float(score[k, j])
-            cells.append((k, i, j))
             if math.isnan(one + two):
-                replies.append(Reply(None))
+                replies[k, i, j] = Reply(None)
                 continue
             label = "tie" if one == two else "one" if one > two else "two"
             sure = max(one, two) / (one + two) if self.odds and one + two > 0 else math.nan
             known = label != "tie" and not math.isnan(sure)
             tokens = (((label, math.log(sure)),),) if known else ()
-            replies.append(Reply(label, top_logprobs=tokens))
-        return cells, replies
+            replies[k, i, j] = Reply(label, top_logprobs=tokens)
+        return Exchange(lm, {}, replies)
 
     def worded(self, prompt: Prompt) -> ByScore:
         """The same: it reads no words."""

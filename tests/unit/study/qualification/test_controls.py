@@ -25,8 +25,8 @@ class PartlyUnscored(Length):
 
 def test_an_answer_without_a_score_gets_no_verdict() -> None:
     judge, panel = ByScore(PartlyUnscored()), panel_of([["one", "one two", "one two three"]])
-    cells, replies = judge.ask(panel, NOBODY)
-    said = {cell[1:]: reply.text for cell, reply in zip(cells, replies, strict=True)}
+    replies = judge.ask(panel, NOBODY).replies
+    said = {cell[1:]: reply.text for cell, reply in replies.items()}
     assert {pair: text for pair, text in said.items() if 0 not in pair} == {
         (1, 2): "two",
         (2, 1): "one",
