@@ -63,7 +63,7 @@ class FailingLM(EvaluationLM):
 
     @property
     def identity(self) -> str:
-        return f"failing {self.kind}"
+        return f"failing {self.kind} 1/{self.rate}"
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -19,8 +19,8 @@ EXAMPLES = ("example", "second_example", "third_example")
 LONGEST = 80  # characters of a reply, and of a reason, that the table shows
 WORDS = 4  # of a server's message that tell one reason from another
 STARK, UNLIKELY, RARE = 0.1, 0.05, 0.01
-"""Calls are lost unevenly where agents' shares differ as they rarely do by chance; where they lie so
-far apart, as is unlikely by chance."""
+"""Calls are lost unevenly where agents' shares differ as they rarely do by chance; where they lie
+so far apart, as is unlikely by chance."""
 NOTE = (
     "Share: of all calls to LMs, each counted once. records/unscored.parquet has every call with "
     "its whole reason and reply."

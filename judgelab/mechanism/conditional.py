@@ -112,8 +112,10 @@ def measure_conditional(
             continue  # log P(y | x, z) does not exist without z
         answers = _answers(lm, setting, panel, k, wanted, alone=alone, whole=whole)
         for (kind, i, j), (total, count) in answers.items():
-            cells.append((k, i, j))
-            totals.append(total)
+            y = panel.texts[k][j] or ""
+            if kind != "whole" or not alone or setting.cut(y) != y.strip():
+                cells.append((k, i, j))  # an uncut text alone is the same question again
+                totals.append(total)
             if kind == "pair":
                 conditional[k, i, j] = total
             else:
