@@ -24,6 +24,35 @@ def needs_smollm2(test):  # type: ignore[no-untyped-def]
 
 
 @contextmanager
+def loaded_once() -> Iterator[None]:
+    """A folder is hashed once and its weights are loaded once in each form; so is the oracle asked.
+
+    An adapter is merged into weights, and is loaded with weights of its own.
+    """
+    from judgelab.scoring import load, source
+
+    load_model, hashed = load.load_model, source.digest
+    kept, digests = dict[Any, Any](), dict[Any, str]()
+
+    def loaded(folder: Path, form: Any, adapter: Path | None) -> Any:
+        if adapter is not None:
+            return load_model(folder, form, adapter)
+        if (folder, form) not in kept:
+            kept[folder, form] = load_model(folder, form, None)
+        return kept[folder, form]
+
+    def digest(folder: Path, *patterns: Any) -> str:
+        if (folder, patterns) not in digests:
+            digests[folder, patterns] = hashed(folder, *patterns)
+        return digests[folder, patterns]
+
+    with pytest.MonkeyPatch.context() as patch, oracle_that_remembers():
+        patch.setattr(load, "load_model", loaded)
+        patch.setattr(source, "digest", digest)
+        yield
+
+
+@contextmanager
 def oracle_that_remembers() -> Iterator[None]:
     """One sequence at a time, each model and batch once: no planted fault reaches it."""
     from judgelab.scoring import engine, rows

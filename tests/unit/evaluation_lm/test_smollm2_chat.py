@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ pytest.importorskip("transformers", reason="needs the extra local")
 from judgelab.agents.prompted import Prompted
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.evaluation_lm.transformers import Transformers
-from tests.real_lm import SMOLLM2, needs_smollm2
+from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = (
@@ -28,6 +29,12 @@ SOURCE = (
 CONTEXTS = ["Summaries:\n", "Summaries:\nHarnby's swing bridge is shut for two weeks.\n"]
 TARGETS = ["The bridge in Harnby is closed for a fortnight.", "Lisbon won the cup on penalties."]
 PAIRS = [(c, t) for c in range(2) for t in range(2)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_once() -> Iterator[None]:
+    with loaded_once():
+        yield
 
 
 @needs_smollm2
@@ -109,7 +116,7 @@ def test_prompted_agents_answer_in_two_stages(tmp_path: Path) -> None:
         texts=((None,),),
         task="summarization",
     )
-    agents = Prompted(str(tmp_path / "few.yaml"), temperature=0.0, max_tokens=160)
+    agents = Prompted(str(tmp_path / "few.yaml"), temperature=0.0, max_tokens=80)
     made = agents.answer(panel, Transformers(str(SMOLLM2)))
     texts = dict(zip((agent.name for agent in made.agents), made.texts[0], strict=True))
     assert texts["Reference"] == TARGETS[0]
