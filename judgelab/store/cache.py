@@ -92,6 +92,20 @@ class CallCache:
             found.setdefault(key, []).append((at.decode(), reply.decode()))
         return found
 
+    def replies(self) -> Iterator[str]:
+        """All stored replies and scored prompts (JSON)."""
+        return (reply.decode() for _, reply in self._sound("chat", ""))
+
+    def count(self, table: str) -> int:
+        """How many sound rows a table has."""
+        return len(self._sound(table, ""))
+
+    def compact(self) -> None:
+        """Give the space of removed rows back to the disk."""
+        with self._guarded():
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def add_logprobs(self, rows: Mapping[bytes, LogProb], replace: bool = False) -> None:
         """Store sums and counts, all or none; see ``add_chats``."""
         # SQLite knows no negative zero
@@ -197,3 +211,9 @@ def rows_of(
     while batch := list(islice(left, BATCH)):
         found += db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
     return found
+
+
+if __name__ == "__main__":
+    from judgelab.store.cache_care import main
+
+    main()
