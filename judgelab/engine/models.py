@@ -48,6 +48,8 @@ class ModelInUse:
         if self.cached is not None:
             count = self.cached.count
             account["calls"] = {"asked": count.asked, "computed": count.computed}
+            if self.cached.cache.damaged:
+                account["damaged_rows"] = self.cached.cache.damaged
         if self.meter is not None:
             account["meter"] = self.meter.summary()
         return account

@@ -13,8 +13,11 @@ import pytest
 
 from judgelab.core.errors import DataError
 from judgelab.core.lm import LogProb
+from judgelab.engine.models import ModelInUse
 from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
+from tests.scripted import ScriptedLogProb
 
 TWO = (
     "CREATE TABLE logprob (key BLOB PRIMARY KEY, total REAL, tokens INTEGER) WITHOUT ROWID",
@@ -139,6 +142,25 @@ def test_a_damaged_row_is_counted_said_and_replaced(
     assert cache.chats([b"l", b"m"]) == {b"l": "two", b"m": "three"}
     assert cache.lms() == [("an LM", "chat")]
     cache.close()
+
+
+def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
+    tmp_path: Path,
+) -> None:
+    def account() -> dict[str, object]:
+        lm = ScriptedLogProb(lambda c, t: -float(len(c + t)))
+        cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+        assert cached.logprob(["a"], ["x", "yy"], [(0, 0), (0, 1)]).total.tolist() == [-2.0, -3.0]
+        told = ModelInUse(cached, cached, None).account()
+        cached.close()
+        return told
+
+    assert "damaged_rows" not in account()
+    raw(tmp_path / "c.sqlite", "UPDATE logprob SET total = -7 WHERE total = -3")
+    told = account()
+    assert told["damaged_rows"] == 1
+    assert told["calls"] == {"asked": 2, "computed": 1}
+    assert "damaged_rows" not in account()
 
 
 def test_a_replaced_reply_is_kept_beside_the_new_one(tmp_path: Path) -> None:
