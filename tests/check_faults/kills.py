@@ -16,6 +16,7 @@ CONCURRENCY = 4
 JOBS = 2
 AT_ONCE = JOBS * CONCURRENCY
 GRACE = 0.25  # seconds after a kill in which what was on its way may still arrive
+LINGER = 10.0  # seconds in which every worker must have ended
 WATCH = 1.0  # seconds that the server is watched for after a kill
 
 
@@ -46,7 +47,7 @@ def kills(place: Place) -> Findings:
     found.rows.append({
         "kills": done, "calls": distinct, "requests before the last start": seen.requests,
         "requests in all": account.requests,
-        f"arrived > {GRACE} s after a kill": late, "workers alive after 1 s": alive,
+        f"arrived > {GRACE} s after a kill": late, f"workers alive after {LINGER:g} s": alive,
         "paid twice": account.charged_again, "exit at last": last.code,
         "sent (meter)": left_over.sent,
     })  # fmt: skip
@@ -84,7 +85,8 @@ def one_kill(
     parent.wait()
     time.sleep(WATCH)
     late = sum(arrival > at + GRACE for arrival in server.account().times)
-    alive = at_work(parent.pid)
+    while (alive := at_work(parent.pid)) and time.monotonic() < at + LINGER:
+        time.sleep(0.05)
     for process in alive:
         os.kill(process, signal.SIGKILL)
     return late, len(alive)
