@@ -6,7 +6,7 @@ from tests.check_faults.trial import PRICES, Findings, Left, Place, forked
 from tests.servers.process import scripted
 
 CANARY = "sk-canary-0123456789"
-CALLS = 40
+SHORT, LONGER = (2, 5), (2, 11)  # items, agents: 40 and 220 calls
 MEMORY = 800  # MB at most, imports included, whatever a body holds
 TIME = 15  # seconds until a run ends that is told to wait for a day
 BUDGET = 0.003  # half of what the calls of the panel truly cost
@@ -32,7 +32,7 @@ def trouble(place: Place, found: Findings, mode: str) -> None:
     fault = mode.replace("x1", f"{share}x1") if "x1" in mode else f"{mode}{share}xall"
     server_root = root / "server"
     with scripted(server_root, faults=[fault], key=CANARY) as server:
-        job = [*place.job(server.url, timeout=10, retries=1), f"limit={CALLS // 20}"]
+        job = place.job(server.url, shape=SHORT, timeout=10, retries=1)
         ended = forked(
             root, job, root / "said.txt", TIME + 2, OPENAI_API_KEY=CANARY, OPENAI_LOG="debug"
         )
@@ -58,7 +58,7 @@ def spending(place: Place, found: Findings, usage: str) -> None:
     """A budget where the server lies about usage."""
     root = place.folder / f"hostile_usage_{usage}"
     with scripted(root / "server", faults=[f"usage={usage}@1"]) as server:
-        job = [*place.job(server.url, concurrency=4), "limit=10", f"budget.max_cost={BUDGET}"]
+        job = place.job(server.url, f"budget.max_cost={BUDGET}", shape=LONGER, concurrency=4)
         ended = forked(root, job, root / "said.txt", TIME + 2)
         account = server.account()
     true, left = account.cost(*PRICES), Left.below(root)

@@ -43,8 +43,12 @@ def two_jobs(place: Place, found: Findings) -> None:
     root = place.folder / "two_jobs"
     with scripted(root / "server") as server:
         limit = f"evaluation_lm.limits.requests_per_minute={PER_MINUTE}"
-        job = [word for word in place.job(server.url, limit) if word != "mechanism=judge"]
-        jobs = [start(root, [*job, f"mechanism={name}", "limit=25"], root / f"{name}.txt")
+        job = [
+            word
+            for word in place.job(server.url, limit, shape=(2, 16))
+            if word != "mechanism=judge"
+        ]
+        jobs = [start(root, [*job, f"mechanism={name}"], root / f"{name}.txt")
                 for name in ("judge", "tvd_mi")]  # fmt: skip
         codes = [_wait(one) for one in jobs]
         account = server.account()

@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 
 from tests.e2e.conftest import ROOT, environment
 
-AGENTS = 5
-PAIRS = AGENTS * (AGENTS - 1)  # calls of mechanism=judge an item
+SHAPE, SMALL = (5, 21), (2, 11)  # items, agents; a judge asks all ordered pairs of an item at once
 PRICES = 0.15, 0.60  # of gpt-4o-mini, a million tokens
 LIMITS = {"concurrency": 32, "timeout": 1.5, "backoff": 0.05, "longest_wait": 0.3, "retries": 3}
 QUICK = {"timeout": 0.5, "backoff": 0.02, "longest_wait": 0.1}
@@ -63,7 +62,8 @@ class Place:
 
     @property
     def calls(self) -> int:
-        return 200 if self.small else 2000
+        items, agents = SMALL if self.small else SHAPE
+        return items * agents * (agents - 1)
 
     def run(self, root: Path, job: Sequence[str]) -> Ended:
         """The job until it ends by itself, or has to be stopped."""
@@ -78,27 +78,30 @@ class Place:
             code = process.wait()
         return Ended(code, output.read_text(errors="replace"), time.monotonic() - began)
 
-    def panel(self, calls: int | None = None) -> Path:
-        """A panel of so many ordered pairs."""
+    def panel(self, shape: tuple[int, int] | None = None) -> Path:
+        """So many items by so many agents."""
+        items, agents = shape or (SMALL if self.small else SHAPE)
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / "panel.jsonl"
+        path = self.folder / f"panel_{items}_{agents}.jsonl"
         rows = [
             {
                 "id": f"q{k}",
                 "source": f"The {k}. ferry left the harbour late because of fog.",
-                "responses": {f"a{j}": f"Ferry {k} was late, says {j}." for j in range(AGENTS)},
+                "responses": {f"a{j}": f"Ferry {k} was late, says {j}." for j in range(agents)},
             }
-            for k in range((calls or self.calls) // PAIRS)
+            for k in range(items)
         ]
         path.write_text("\n".join(map(json.dumps, rows)))
         return path
 
-    def job(self, url: str, *more: str, **limits: float) -> list[str]:
+    def job(
+        self, url: str, *more: str, shape: tuple[int, int] | None = None, **limits: float
+    ) -> list[str]:
         """Overrides of a run that judges the panel."""
         bounds = LIMITS | (QUICK if self.small else {}) | limits
         return [
             "dataset=jsonl",
-            f"dataset.path={self.panel()}",
+            f"dataset.path={self.panel(shape)}",
             "mechanism=judge",
             "evaluation_lm=openai",
             "evaluation_lm.model=gpt-4o-mini",
