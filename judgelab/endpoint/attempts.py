@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from judgelab.endpoint.breaker import SHOWN, Breaker, StoppedError, sensible, stamp
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.meter import BudgetReachedError, Meter
 from judgelab.endpoint.pace import Pace
-from judgelab.endpoint.sending import LOST, Answer, Call, EndpointError, Sender, accounts
+from judgelab.endpoint.sending import LOST, Answer, Call, Sender, accounts
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-SILENT = 3  # calls in a row that time out, each with all its retries, before we believe it
 
 
 class Caller:
@@ -27,51 +26,90 @@ class Caller:
     """
 
     def __init__(
-        self, client: AsyncOpenAI, limits: Limits, meter: Meter, secret: str | None, where: str
+        self,
+        client: AsyncOpenAI,
+        limits: Limits,
+        meter: Meter,
+        secret: str | None,
+        where: str,
+        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.client, self.limits, self.meter = client, limits, meter
         self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
         self.pace = Pace(limits)
-        self._reached, self._silent = False, 0
+        self.breaker = Breaker(limits, where, tell)
+
+    def halt(self) -> None:
+        """Begin no attempt any more."""
+        self.breaker.stop("interrupted")
 
     async def call(self, call: Call) -> Answer:
         """The answer, after as many attempts as the limits allow.
 
+        Once the breaker or the budget stops it, calls are unsettled at once.
+
         Raises:
             ConfigError: the key, the address or the model is refused.
             EndpointError: nothing was ever answered, or the account is empty.
-            BudgetReachedError: an attempt would exceed the budget.
         """
-        attempt = 1
-        while True:
-            result = await self._attempt(call, attempt)
-            if result.body is not None:
-                return result
-            if not result.again or attempt > self.limits.retries or self._silent >= SILENT:
-                break
-            most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1))
-            wait = random.uniform(0, most)  # any number will do: it changes no result
-            if result.retry_after is not None:
-                wait = result.retry_after + min(wait, 0.1 * result.retry_after)
-            await asyncio.sleep(wait)
-            attempt += 1
-        if result.status in ("unreached", "broken") and not self._reached:
-            raise EndpointError(
-                f"{self.where} cannot be reached ({result.reason}): is it running, and is "
-                "evaluation_lm.base_url right?"
-            )
-        self._silent += result.status == "timeout" and not self._reached
-        if self._silent >= SILENT:
-            raise EndpointError(
-                f"{self.where} has not answered once in {SILENT} calls of "
-                f"{self.limits.retries + 1} attempts each ({result.reason}): is it running "
-                "behind that address, and is evaluation_lm.limits.timeout long enough?"
-            )
-        tries = f" after {attempt} attempts" if attempt > 1 else ""
-        return replace(result, reason=f"{result.reason}{tries}")
+        attempt, result = 0, Answer(None, status="unsent", again=True)
+        tries = 0
+        try:
+            while True:
+                tries = 0 if self.breaker.open else tries
+                probe = await self.breaker.ready()
+                result = await self._attempt(call, attempt + 1)
+                attempt, tries = attempt + 1, tries + 1
+                if result.body is not None:
+                    self.breaker.answered()
+                    return result
+                if self._over(result, tries, probe):
+                    break
+                wait = self._wait(result, tries)
+                if wait >= SHOWN:
+                    self.breaker.tell(f"{self.where}: {result.reason}; again in {wait:.0f} s")
+                await self.breaker.sleep(wait)
+        except (StoppedError, BudgetReachedError) as cause:
+            self.breaker.stop(str(cause))
+            if attempt == 0:
+                return replace(result, reason=f"not sent: {self.breaker.why}")
+        except BaseException as cause:
+            self.breaker.stop(str(cause))
+            raise
+        tried = f" after {attempt} attempts" if attempt > 1 else ""
+        return replace(result, reason=f"{result.reason}{tried}{self._until(result)}")
+
+    def _over(self, result: Answer, tries: int, probe: bool) -> bool:
+        """Whether a call that was not answered is not tried again."""
+        reason, beyond = result.reason or "", self._beyond(result)
+        if not result.again:
+            self.breaker.refused(reason)
+        elif probe:
+            self.breaker.stop(f"the endpoint stopped answering ({reason})")
+        elif beyond is not None or tries > self.limits.retries:
+            self.breaker.exhausted(result.status, reason, beyond)
+        else:
+            return False
+        return True
+
+    def _beyond(self, result: Answer) -> float | None:
+        """Seconds that the server asks for, where that is longer than we wait."""
+        asked = sensible(result.retry_after)
+        longest = max(self.limits.longest_wait, SHOWN)
+        return asked if asked is not None and asked > longest else None
+
+    def _until(self, result: Answer) -> str:
+        return "" if self._beyond(result) is None else f"; not before {stamp(self.breaker.until)}"
+
+    def _wait(self, result: Answer, tries: int) -> float:
+        """Seconds until the next attempt: as the server says, else our own."""
+        most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (tries - 1))
+        wait = random.uniform(0, most)  # any number will do: it changes no result
+        asked = sensible(result.retry_after)
+        return wait if asked is None else asked + min(wait, 0.1 * asked)
 
     async def _attempt(self, call: Call, number: int) -> Answer:
-        await self.pace.admit(sum(call.tokens))
+        await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
         try:
             ticket = await self.meter.sent(call.key, number, call.tokens)
             result = await self._sender.send(call)
@@ -79,9 +117,10 @@ class Caller:
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
             if result.status not in LOST:
-                self._reached, self._silent = True, 0
-                refused = result.status == "429"
-                self.pace.answered(refused=refused, retry_after=result.retry_after)
+                self.breaker.heard()
+                beyond = self._beyond(result)
+                wait = sensible(result.retry_after) if beyond is None else None
+                self.pace.answered(refused=result.status == "429", retry_after=wait)
             self.meter.ended(ticket, result.status, tokens, reason=result.reason, **facts)
         finally:
             self.pace.leave()

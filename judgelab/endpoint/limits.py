@@ -20,4 +20,7 @@ class Limits:
     timeout: Positive = 120.0  # seconds until an attempt counts as lost
     retries: Annotated[int, Field(ge=0)] = 6  # attempts after the first
     backoff: float = 0.5  # seconds before the first retry, at most; doubles with each (full jitter)
-    longest_wait: float = 60.0  # seconds that such a wait may grow to; Retry-After is waited for
+    longest_wait: float = 60.0  # seconds that such a wait may grow to, Retry-After's too
+    breaker: Count | None = (
+        10  # calls in a row that use up their attempts, then it stops; None: off
+    )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import CapabilityError
 from judgelab.endpoint.attempts import Caller
-from judgelab.endpoint.sending import Call, estimate
+from judgelab.endpoint.sending import Call, EndpointError, estimate
 
 Mode = Literal["none", "echo", "prompt"]
 PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"
@@ -180,6 +180,8 @@ def _follows(tokens: Sequence[str], drawn: Sequence[str], prompt: str) -> bool:
 async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any]:
     tokens = (estimate([body["prompt"]]), int(body["max_tokens"]))
     answer = await caller.call(Call("completions", body, ("probe", what), tokens))
+    if answer.body is None and not answer.settled:
+        raise EndpointError(f"{caller.where} could not be tried ({answer.reason}).")
     if answer.body is None:
         raise _refusal(caller, answer.reason or "no answer")
     return answer.body

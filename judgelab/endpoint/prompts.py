@@ -24,7 +24,7 @@ from judgelab.core.lm import LogProb, Pairs
 from judgelab.endpoint import logprobs
 from judgelab.endpoint.attempts import Caller
 from judgelab.endpoint.logprobs import Mode, ScoredPrompt, UnusableError
-from judgelab.endpoint.sending import Call, estimate
+from judgelab.endpoint.sending import Call, EndpointError, estimate
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 from judgelab.store.cache import CallCache
@@ -185,7 +185,10 @@ class FramedPrompts(Prompts):
         forms: tuple[Form, ...] = ("tokens", "text", "text without its first token")
         for form in forms:
             prompt = self._prompt(job, form)
-            if prompt is not None and _as_meant(await self._ask(caller, prompt), job):
+            found = _unscored(UNSENDABLE) if prompt is None else await self._ask(caller, prompt)
+            if isinstance(found, LogProb) and not found.settled:
+                raise EndpointError(f"{caller.where} could not be tried ({found.reason}).")
+            if _as_meant(found, job):
                 self.form = form
                 return
         raise CapabilityError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -32,9 +34,17 @@ class Remote(EvaluationLM, ABC):
         """Itself."""
         return self
 
+    @property
+    def until(self) -> float | None:
+        """When its server wants to be asked again (seconds since 1970); None: it does not say."""
+        return None
+
     @abstractmethod
-    def attach(self, meter: Meter) -> None:
-        """Note every attempt in this meter from now on, and keep to its budget."""
+    def attach(self, meter: Meter, tell: Callable[[str], None] = lambda words: None) -> None:
+        """Note every attempt in this meter from now on, and keep to its budget.
+
+        ``tell`` is called, from another thread, with words on a wait of more than some seconds.
+        """
 
     @abstractmethod
     def keep(self, path: Path) -> None:
@@ -63,6 +73,38 @@ class Remote(EvaluationLM, ABC):
         return LogProbTable.of([rows[index] for index in range(len(pairs))])
 
 
+class Interrupts:
+    """Holds the first SIGINT or SIGTERM back until the block is left; a second one acts at once.
+
+    Signals reach the main thread alone: in any other nothing is held.
+    """
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told, self._held = told, 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._hold)
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+        if self._held:
+            signal.raise_signal(self._held)
+
+    def _hold(self, number: int, frame: object) -> None:
+        self._held = number
+        self._restore()
+        print("Stopping: calls under way are waited for (once more: not)", file=sys.stderr)
+        self._told()
+
+    def _restore(self) -> None:
+        while self._before:
+            number, handler = self._before.popitem()
+            signal.signal(number, handler)
+
+
 class CallPool:
     """An event loop in a thread, so that it works below a notebook's loop too.
 
@@ -76,12 +118,16 @@ class CallPool:
         self._thread.start()
 
     def stream(
-        self, jobs: Sequence[Callable[[], Awaitable[T]]], window: int
+        self,
+        jobs: Sequence[Callable[[], Awaitable[T]]],
+        window: int,
+        halt: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[int, T]]:
         """(index, result) in the order of arrival.
 
         The first job that raises stops the others from starting; those under way are awaited and
-        handed over before the exception is.
+        handed over before the exception is. So does SIGINT or SIGTERM, which takes its effect
+        afterwards; a second one takes it at once. ``halt`` is then called in the loop.
         """
         ready: SimpleQueue[tuple[int, T | None, BaseException | None] | None] = SimpleQueue()
         places = asyncio.Semaphore(window)
@@ -111,17 +157,22 @@ class CallPool:
                     task.cancel()
                 ready.put(None)
 
+        def interrupted() -> None:
+            stop.set()
+            self.loop.call_soon_threadsafe(halt)
+
         feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
         fault: BaseException | None = None
-        try:
-            while (result := ready.get()) is not None:
-                index, value, cause = result
-                fault = fault or cause
-                if cause is None:
-                    yield index, value  # type: ignore[misc]
-                self.loop.call_soon_threadsafe(places.release)
-        finally:
-            feeding.cancel()
+        with Interrupts(interrupted):
+            try:
+                while (result := ready.get()) is not None:
+                    index, value, cause = result
+                    fault = fault or cause
+                    if cause is None:
+                        yield index, value  # type: ignore[misc]
+                    self.loop.call_soon_threadsafe(places.release)
+            finally:
+                feeding.cancel()
         if fault is not None:
             raise fault
 

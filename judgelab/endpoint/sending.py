@@ -41,7 +41,7 @@ class Answer:
 
     body: dict[str, Any] | None  # the server's JSON, None where there is none
     reason: str | None = None  # why there is none
-    status: str = "answered"  # or HTTP status, timeout, unreached, broken, malformed
+    status: str = "answered"  # or HTTP status, timeout, unreached, broken, malformed, unsent
     again: bool = False  # whether another attempt may bring one
     retry_after: float | None = None  # seconds, as the server says
     fatal: JudgelabError | None = None  # nothing else will be answered either

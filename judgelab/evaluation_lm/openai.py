@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from ipaddress import ip_address
@@ -18,6 +18,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, LogProb, Pairs, Reply
 from judgelab.endpoint.attempts import Caller
+from judgelab.endpoint.breaker import Breaker
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
@@ -92,6 +93,7 @@ class OpenAI(FramedLM, Remote):
                 "leave them as they are."
             )
         self._meter, self._probed = Meter(), False
+        self._tell: Callable[[str], None] = lambda words: None
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
         self._raw = RawPrompts(self.model, self.logprobs)
@@ -125,12 +127,18 @@ class OpenAI(FramedLM, Remote):
         chat = frozenset({Capability.CHAT})
         return chat if self.logprobs == "none" else chat | {Capability.LOGPROB}
 
-    def attach(self, meter: Meter) -> None:
+    @property
+    def until(self) -> float | None:
+        """When the server wants to be asked again."""
+        return None if self._opened is None else self._opened[0].breaker.until
+
+    def attach(self, meter: Meter, tell: Callable[[str], None] = lambda words: None) -> None:
         """Note every attempt there from now on; ConfigError where no key is set."""
         self._key()
-        self._meter = meter
+        self._meter, self._tell = meter, tell
         if self._opened is not None:
             self._opened[0].meter = meter
+            self._opened[0].breaker = Breaker(self.limits, self.base_url, tell)
 
     def keep(self, path: Path) -> None:
         """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
@@ -146,7 +154,8 @@ class OpenAI(FramedLM, Remote):
             call = chat_call(request, self.model, self.extra_body or {}, self.token_limit)
             return reply_of(await caller.call(call), request)
 
-        yield from pool.stream([partial(one, r) for r in requests], AHEAD * self.limits.concurrency)
+        jobs = [partial(one, request) for request in requests]
+        yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
 
     def stream_logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -163,7 +172,7 @@ class OpenAI(FramedLM, Remote):
             pool.run(self._prompts.settle(caller))
             self._probed = True
         jobs = self._prompts.jobs(caller, contexts, targets, pairs)
-        yield from pool.stream(jobs, AHEAD * self.limits.concurrency)
+        yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
@@ -210,7 +219,7 @@ class OpenAI(FramedLM, Remote):
                 max_retries=0,
                 timeout=self.limits.timeout,
             )
-            caller = Caller(client, self.limits, self._meter, key, self.base_url)
+            caller = Caller(client, self.limits, self._meter, key, self.base_url, self._tell)
             if self._beside is not None:
                 file = rate_file(self._beside, self.base_url, self.model, key or "")
                 caller.pace = Pace(self.limits, SharedState(file))

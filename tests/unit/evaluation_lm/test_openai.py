@@ -17,7 +17,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Budget, BudgetReachedError, Meter
+from judgelab.endpoint.meter import Budget, Meter
 from judgelab.endpoint.prices import Price
 from judgelab.endpoint.sending import EndpointError
 from judgelab.evaluation_lm.openai import OpenAI
@@ -298,21 +298,23 @@ def test_the_meter_notes_every_attempt_and_goes_on_after_a_kill(
 def test_a_budget_stops_before_it_is_exceeded(start: Start, tmp_path: Path) -> None:
     server, lm = start()
     lm.attach(Meter(tmp_path / "a.jsonl", None, Budget(max_calls=7)))
-    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    file = tmp_path / "c.sqlite"
     requests = [ask(f"judge {k}") for k in range(30)]
-    with pytest.raises(BudgetReachedError, match=r"budget\.max_calls=7 is used up"):
-        cached.chat(requests)
+    found = Cached(lm, CallCache(file)).chat(requests)
+    assert sum(reply.text is not None for reply in found) == 7
+    (reason,) = {reply.reason for reply in found if not reply.text and not reply.settled}
+    assert "budget.max_calls=7 is used up" in str(reason)
     assert sum(server.seen().values()) == 7
     price = Price(1000.0, 1000.0)
     lm.attach(meter := Meter(tmp_path / "b.jsonl", price, Budget(max_cost=0.6)))
-    with pytest.raises(BudgetReachedError, match=r"budget\.max_cost=0\.6 would be exceeded"):
-        cached.chat(requests)
+    found = Cached(lm, CallCache(file)).chat(requests)
+    (reason,) = {reply.reason for reply in found if not reply.text}
+    assert "budget.max_cost=0.6 would be exceeded" in str(reason)
     assert 0 < meter.totals.cost <= 0.6
     lm.attach(Meter())
-    assert all(reply.text for reply in cached.chat(requests))
+    assert all(reply.text for reply in Cached(lm, CallCache(file)).chat(requests))
     assert max(server.paid().values()) == 1
     assert sum(server.seen().values()) == 30
-    cached.cache.close()
 
 
 def test_a_cost_budget_needs_a_price() -> None:
