@@ -11,7 +11,7 @@ from tests.check_faults.trial import PRICES, Ended, Findings, Left, Place, diffe
 from tests.servers.account import Account
 from tests.servers.process import scripted
 
-PASSING = ("429", "500x2", "503x5", "hang=9", "cut", "drop", "retry_after=0.1x2")
+PASSING = ("429", "500x2", "503x5", "hang=9", "cut", "drop", "retry_after=0.04x2")
 LASTING = {  # mode -> the reason that the report gives
     "malformed": "malformed|JSON",
     "html": "malformed|JSON",
@@ -28,10 +28,10 @@ READ = ("usage=word", "usage=negative", "usage=huge", "surrogate", "surrogate_he
 """Odd, but their text is an answer."""
 
 
-def row(name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
+def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
     """One line of the table, of all that happened so far."""
     true = server.cost(*PRICES)
-    unsettled = server.calls - left.settled if left.unsettled is None else left.unsettled
+    unsettled = place.calls - left.settled if left.unsettled is None else left.unsettled
     return {
         "start": name,
         "exit": ended.code,
@@ -39,7 +39,7 @@ def row(name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
         "arrived": server.requests,
         "paid": server.charged,
         "paid twice": server.charged_again,
-        "settled": server.calls - unsettled,
+        "settled": place.calls - unsettled,
         "unsettled": unsettled,
         "unscored": sum(left.reasons.values()),
         "tokens meter": sum(left.tokens),
@@ -80,10 +80,10 @@ def faults_that_pass(place: Place) -> Findings:
     with scripted(place.folder / "passing_server", faults=PASSING, share=0.2) as server:
         job = place.job(server.url)
         first = place.run(root, job)
-        found.rows.append(row("first", server.account(), before := Left.below(root), first))
+        found.rows.append(row(place, "first", server.account(), before := Left.below(root), first))
         second = place.run(root, job)
         account, left = server.account(), Left.below(root)
-        found.rows.append(row("second", account, left, second))
+        found.rows.append(row(place, "second", account, left, second))
     open_ = found.rows[0]["unsettled"]
     found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(before.reasons)}"]
     found.claim(
@@ -113,9 +113,9 @@ def faults_that_last(place: Place) -> Findings:
         job = place.job(server.url)
         first = place.run(root, job)
         account, left = server.account(), Left.below(root)
-        found.rows.append(row("first", account, left, first))
+        found.rows.append(row(place, "first", account, left, first))
         second = place.run(root, job)
-        found.rows.append(row("second", server.account(), Left.below(root), second))
+        found.rows.append(row(place, "second", server.account(), Left.below(root), second))
         asked_again = server.account().requests - account.requests
     found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(left.reasons)}"]
     found.claim("one start is enough: exit 0", first.code == 0)
@@ -146,12 +146,12 @@ def outage_within(place: Place) -> Findings:
     with scripted(place.folder / "within_server", outage=middle) as server:
         job = place.job(server.url)
         ended = place.run(root, job)
-        found.rows.append(row("first", server.account(), Left.below(root), ended))
+        found.rows.append(row(place, "first", server.account(), Left.below(root), ended))
         starts = 1
         while ended.code == 3 and starts < 30:
             ended, starts = place.run(root, job), starts + 1
         account, left = server.account(), Left.below(root)
-        found.rows.append(row(f"{starts}.", account, left, ended))
+        found.rows.append(row(place, f"{starts}.", account, left, ended))
     settles(found, place, root, ended)
     accounts_agree(found, account, left)
     found.claim("no call was paid twice", account.charged_again == 0)
@@ -166,11 +166,11 @@ def outage_after(place: Place) -> Findings:
         job = place.job(server.url)
         first = place.run(root, job)
         out = server.account()
-        found.rows.append(row("first", out, Left.below(root), first))
+        found.rows.append(row(place, "first", out, Left.below(root), first))
         server.change(outage=None)
         second = place.run(root, job)
         account, left = server.account(), Left.below(root)
-        found.rows.append(row("second", account, left, second))
+        found.rows.append(row(place, "second", account, left, second))
     knocks = out.requests - half
     found.notes.append(f"requests into the outage: {knocks}")
     found.claim("the first start exits with 3, not finished", (first.code, left.done) == (3, 1))
@@ -197,10 +197,10 @@ def outage_from_the_start(place: Place) -> Findings:
             job = place.job(server.url)
             first = place.run(root, job)
             out = server.account()
-            found.rows.append(row(f"{mode} always", out, Left.below(root), first))
+            found.rows.append(row(place, f"{mode} always", out, Left.below(root), first))
             server.change(outage=None)
             second = place.run(root, [*job, *(["retry=unscored"] if mode == "400" else [])])
-            found.rows.append(row("healed", server.account(), Left.below(root), second))
+            found.rows.append(row(place, "healed", server.account(), Left.below(root), second))
         found.claim(f"{mode} on every call: exit 1", first.code == 1)
         found.claim(f"{mode}: stops soon ({out.requests} requests)", out.requests <= KNOCKS)
         settles(found, place, root, second)
