@@ -75,9 +75,9 @@ def command(manifest: Mapping[str, Any]) -> str:
 
 
 def _volatile(override: str) -> bool:
-    """Whether it changes no number; a preset of conf/debug may."""
+    """Whether it changes no number (a preset of conf/debug may), and can be left out."""
     key = override.lstrip("+~").partition("=")[0]
-    return key != "debug" and key.partition(".")[0] in VOLATILE
+    return key not in ("debug", "trusted_packages") and key.partition(".")[0] in VOLATILE
 
 
 def heading(result: Mapping[str, Any]) -> str:
