@@ -139,41 +139,13 @@ class Pertinence(Exam):
             NotHeldError: there are no two agents, or no question is like another one.
         """
         first, second = self._agents(panel)
+        nearest = most_similar([item.source for item in panel.items])
         helpers = self.helpers(writer)
-        sources = [item.source for item in panel.items]
-        nearest = most_similar(sources)
-        other = [sources[k] if k >= 0 else None for k in nearest]
-        if self.question == "lm":
-            other = self._chat(panel, sources, self.rewrite, helpers["writer"])
-        rows = [k for k, question in enumerate(other) if question is not None]
-        if not rows and self.question == "retrieval":
-            raise NotHeldError(
-                "no item has a question that is like another one's: give study.pertinence."
-                "question=lm and answer=writer"
-            )
-        names = [agent.name for agent in panel.agents]
-        written: dict[int, list[tuple[str, str | None]]] = {k: [(self.answer, None)] for k in rows}
-        if self.answer == "panel":
-            written = {k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in rows}
-        elif self.answer == "writer":
-            asked = [other[k] or "" for k in rows]
-            replies = self._chat(panel, asked, self.respond, helpers["answerer"])
-            written = {k: [("writer", text)] for k, text in zip(rows, replies, strict=True)}
-        met = [
-            Candidate(k, f"{names[i]} - {name}", relevant, text)
-            for k in rows
-            for i in first
-            for name, text in written[k]
-            if (relevant := panel.texts[k][i]) is not None
-            and (text is not None or self.answer == "self")
-            and (names[i] != name or len(first) == len(second) == 1)
-        ]
-        if not met:
-            raise NotHeldError(
-                "nothing was written that could be compared (study.pertinence.max_tokens may cut "
-                "off what an LM writes): give another study.pertinence.writer or answerer"
-            )
+        other = self._questions(panel, nearest, helpers)
+        written = self._irrelevant(panel, nearest, other, second, helpers)
+        met = self._met(panel, first, second, written)
         chosen, how = self._chosen(panel, met, seed)
+        names = [agent.name for agent in panel.agents]
         facts = {
             "question": f"{self.question}{'' if self.question == 'lm' else ' (no LM asked)'}",
             "answer": self.answer,
@@ -191,8 +163,66 @@ class Pertinence(Exam):
             (RELEVANT, IRRELEVANT),
         )
         asked_by = np.array([one.row for one in chosen], dtype=np.int64)
-        unwritten = [other[one.row] or "" for one in chosen] if self.answer == "self" else []
+        unwritten = [other[one.row] for one in chosen] if self.answer == "self" else []
         return ExamPaper((made,), asked_by, len(panel.items), facts, tuple(unwritten))
+
+    def _questions(
+        self, panel: Panel, nearest: NDArray[np.int64], helpers: Mapping[str, EvaluationLM]
+    ) -> dict[int, str]:
+        """Item -> Q', without items that have none."""
+        sources = [item.source for item in panel.items]
+        if self.question == "lm":
+            made = self._chat(panel, sources, self.rewrite, helpers["writer"])
+            return {k: text for k, text in enumerate(made) if text is not None}
+        found = {k: sources[near] for k, near in enumerate(nearest) if near >= 0}
+        if not found:
+            raise NotHeldError(
+                "no item has a question that is like another one's: give study.pertinence."
+                "question=lm and answer=writer"
+            )
+        return found
+
+    def _irrelevant(
+        self,
+        panel: Panel,
+        nearest: NDArray[np.int64],
+        other: Mapping[int, str],
+        second: Sequence[int],
+        helpers: Mapping[str, EvaluationLM],
+    ) -> dict[int, list[tuple[str, str | None]]]:
+        """Item -> who answered Q', and IA; None while a judge is to write it."""
+        if self.answer == "self":
+            return {k: [(self.answer, None)] for k in other}
+        if self.answer == "panel":
+            names = [agent.name for agent in panel.agents]
+            return {k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in other}
+        replies = self._chat(panel, list(other.values()), self.respond, helpers["answerer"])
+        return {k: [("writer", text)] for k, text in zip(other, replies, strict=True)}
+
+    def _met(
+        self,
+        panel: Panel,
+        first: Sequence[int],
+        second: Sequence[int],
+        written: Mapping[int, Sequence[tuple[str, str | None]]],
+    ) -> list[Candidate]:
+        """Every RA with every IA of its item; no agent with itself, where there are others."""
+        names = [agent.name for agent in panel.agents]
+        met = [
+            Candidate(k, f"{names[i]} - {name}", relevant, text)
+            for k, others in written.items()
+            for i in first
+            for name, text in others
+            if (relevant := panel.texts[k][i]) is not None
+            and (text is not None or self.answer == "self")
+            and (names[i] != name or len(first) == len(second) == 1)
+        ]
+        if not met:
+            raise NotHeldError(
+                "nothing was written that could be compared (study.pertinence.max_tokens may cut "
+                "off what an LM writes): give another study.pertinence.writer or answerer"
+            )
+        return met
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""

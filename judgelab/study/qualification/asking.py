@@ -20,7 +20,7 @@ from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import ExamAnswers, Shares, over
+from judgelab.stats.qualification.exams import Bools, ExamAnswers, Shares, over
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
 from judgelab.study.qualification.costs import ExamUsage
 from judgelab.study.qualification.judge_responses import (
@@ -50,14 +50,63 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    by_itself = asks_nobody(context.mechanism)
-    if by_itself:
+    if asks_nobody(context.mechanism):
         exams = {name: exam.judged_by(ByScore(context.mechanism)) for name, exam in exams.items()}
     _able(context, judges, exams)
     counted = {name: _writers(context, exam) for name, exam in exams.items()}
-    writers = {name: each for name, (_, each) in counted.items()}
     exams = {name: exam for name, (exam, _) in counted.items()}
+    writers = {name: each for name, (_, each) in counted.items()}
     papers, missing = _papers(context, panel, exams, writers)
+    said = _sitting(context, panel, judges, exams, papers)
+    beside = {
+        name: Beside(
+            context, exams[name], papers[name], dict(zip(judges, said.answers[name], strict=True))
+        )
+        for name in said.taken
+    }
+    made = _responses(context, said, pairs, papers, writers, missing)
+    with_length = beside if "length" in controls else {}
+    return replace(
+        made,
+        controls={name: one.controls() for name, one in with_length.items()},
+        leads={name: one.leads() for name, one in with_length.items()},
+        gaps={name: one.gaps() for name, one in beside.items() if exams[name].content},
+    )
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """What every judge said, and what asking it took.
+
+    Attributes:
+        measured: judge -> its verdicts or grades.
+        answers: exam -> each judge's.
+        bills: each judge's, for verdicts or grades.
+        exam_bills: exam -> each judge's.
+    """
+
+    measured: Mapping[str, xr.Dataset]
+    answers: Mapping[str, Sequence[Answers]]
+    bills: Sequence[UsageCount]
+    exam_bills: Mapping[str, Sequence[UsageCount]]
+
+    @property
+    def taken(self) -> dict[str, Bools]:
+        """Exam -> [judges] who took it; without exams that nobody took."""
+        took = {
+            name: np.array([not one.absence for one in each]) for name, each in self.answers.items()
+        }
+        return {name: each for name, each in took.items() if each.any()}
+
+
+def _sitting(
+    context: Context,
+    panel: Panel,
+    judges: Mapping[str, EvaluationLM],
+    exams: Mapping[str, Exam],
+    papers: Mapping[str, ExamPaper],
+) -> Sitting:
+    """Ask one judge after the other, about the panel and then in the exams."""
     shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in papers}
     bills, sat = [], {name: list[UsageCount]() for name in papers}
@@ -69,46 +118,47 @@ def ask(
             context.tell(f"{judge}, {name}", 0)
             sat[name].append(UsageCount(lm))
             said = exams[name].of(judge).take(paper, sat[name][-1], seed=context.seed)
-            if by_itself and said.absence:
+            if said.absence and asks_nobody(context.mechanism):
                 said = replace(said, absence=f"mechanism={judge} does not say how sure it is")
             answers[name].append(said)
-    taken = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
-    taken = {name: each for name, each in taken.items() if each.any()}
-    beside = {
-        name: Beside(
-            context, exams[name], papers[name], dict(zip(judges, answers[name], strict=True))
-        )
-        for name in taken
-    }
-    spent = used(bills)
-    verdicts, grades = _arrays(context, list(measured.values()), pairs)
+    return Sitting(measured, answers, bills, sat)
+
+
+def _responses(
+    context: Context,
+    said: Sitting,
+    pairs: Counts,
+    papers: Mapping[str, ExamPaper],
+    writers: Mapping[str, Mapping[str, UsageCount]],
+    missing: Sequence[str],
+) -> JudgeResponses:
+    """What the judges said as arrays, with its cost."""
+    judges, taken, spent = tuple(said.measured), said.taken, used(said.bills)
+    verdicts, grades = _arrays(context, list(said.measured.values()), pairs)
     return JudgeResponses(
-        tuple(judges),
+        judges,
         pairs,
         verdicts,
         grades,
-        {name: stacked(answers[name]) for name in taken},
+        {name: stacked(said.answers[name]) for name in taken},
         spent.calls,
         spent.input_tokens,
         spent.output_tokens,
         taken,
-        {name: {**papers[name].facts, **_ways(answers[name], list(judges))} for name in taken},
-        ties_of(answers, len(judges)),
-        (*missing, *_absences(answers, list(judges))),
-        {name: one.controls() for name, one in beside.items()} if "length" in controls else {},
-        {name: one.leads() for name, one in beside.items()} if "length" in controls else {},
-        {name: one.gaps() for name, one in beside.items() if exams[name].content},
-        measured=measured,
+        {name: {**papers[name].facts, **_ways(said.answers[name], judges)} for name in taken},
+        ties_of(said.answers, len(judges)),
+        (*missing, *_absences(said.answers, judges)),
+        measured=said.measured,
         exam_usage={
             name: ExamUsage(
                 used(each),
-                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
+                used([one.beyond(bill) for one, bill in zip(each, said.bills, strict=True)]),
                 used(list(writers[name].values())),
                 writers[name],
             )
-            for name, each in sat.items()
+            for name, each in said.exam_bills.items()
         },
-        confidences=confidences_of(tuple(judges), answers.get("self_confidence", ())),
+        confidences=confidences_of(judges, said.answers.get("self_confidence", ())),
     )
 
 

@@ -77,20 +77,15 @@ def recall(
     rows = np.array([data.tasks.index(int(item.id)) for item in panel.items])
     form = FORMS[mechanism]
     pairwise = form == "pairwise"
-    replies = data.verdict if pairwise else data.graded[form]
-    scored = data.grades.get(form, {})
-    if pairwise:
-        scored = data.verdict if lm.incomplete == "as_recorded" else data.read
+    replies, scored = _cells(data, form, lm.incomplete)
     judges = _named(data, scored, named)
     cells = np.stack([scored[judge] for judge in judges])[:, rows]
     recorded = np.stack([~np.isnan(replies[judge]) for judge in judges])[:, rows]
+    usage = Usage.recorded(recorded.reshape(len(judges), -1).sum(axis=1, dtype=np.int64))
     found = {name: EXAMS[name](data, judges, panel, rows) for name in exams}
     taken = {name: each for name, each in found.items() if each is not None}
     answers = {name: said for name, (said, _) in taken.items()}
     marked = {name: stacked(said) for name, said in answers.items()}
-    usage = Usage.recorded(
-        np.count_nonzero(recorded.reshape(len(judges), -1), axis=1).astype(np.int64)
-    )
     return JudgeResponses(
         judges,
         pairs,
@@ -104,16 +99,27 @@ def recall(
         facts={name: facts for name, (_, facts) in taken.items()},
         tied=ties_of(answers, len(judges)),
         missing=(
-            *(
-                f"Exam {name}: no answers of these judges were recorded on {data.name}, so that no "
-                "judge took it and no pool requires it."
-                for name in found
-                if name not in taken
-            ),
+            *(_unrecorded(name, data.name) for name in found if name not in taken),
             *_doubts(data, judges, rows, form),
         ),
         exam_usage=_exam_usage(usage, marked, pairwise),
         confidences=confidences_of(judges, answers.get("self_confidence", ())),
+    )
+
+
+def _cells(
+    data: AutoPreRecords, form: str, incomplete: str
+) -> tuple[Mapping[str, Floats], Mapping[str, Floats]]:
+    """Judge -> what was replied at all, and what counts of it."""
+    if form != "pairwise":
+        return data.graded[form], data.grades.get(form, {})
+    return data.verdict, data.verdict if incomplete == "as_recorded" else data.read
+
+
+def _unrecorded(exam: str, dataset: str) -> str:
+    return (
+        f"Exam {exam}: no answers of these judges were recorded on {dataset}, so that no judge "
+        "took it and no pool requires it."
     )
 
 
