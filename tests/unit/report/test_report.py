@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from pandas import DataFrame
 
-from judgelab.core.errors import DataError, JudgelabError
-from judgelab.core.resources import conf
-from judgelab.engine.run import execute
-from judgelab.report import console, format, page
+from judgelab.core.errors import DataError
+from judgelab.report import console, format
 from judgelab.report.figures import DRAWINGS, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
 from tests.unit.report.ranking_results import ranking_tables
-from tests.unit.report.report_results import HOSTILE, agent_rows, result, write_run
+from tests.unit.report.report_results import HOSTILE, agent_rows, result
 
 
 def frames(found: dict[str, Any]) -> dict[str, Any]:
@@ -275,128 +269,6 @@ def test_a_figure_without_its_table_is_refused_in_a_sentence() -> None:
         draw("discrimination", {})
     with pytest.raises(DataError, match="no drawing called 'pie'"):
         draw("pie", {})
-
-
-class Reader(HTMLParser):
-    """The tags, attributes and texts of a page, as a browser would take them apart."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(key, value or "") for key, value in attrs]
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def fetched(text: str) -> list[str]:
-    """Whatever a browser would load from elsewhere."""
-    reader = Reader(text)
-    named = [v for k, v in reader.attributes if k in ("src", "href", "xlink:href", "srcset")]
-    imported = re.findall(r"url\(([^)]*)\)|@import\s+(\S+)", text)
-    targets = [*named, *(part for pair in imported for part in pair if part)]
-    return [target for target in targets if not target.startswith(("#", "data:"))]
-
-
-@pytest.fixture(scope="module")
-def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    run = write_run(tmp_path_factory.mktemp("run"), result(name=HOSTILE), "seed: 0\nnote: '<b>'\n")
-    return page.write(run).read_text(encoding="utf-8")
-
-
-def test_the_page_needs_nothing_from_elsewhere(hostile_page: str) -> None:
-    assert fetched(hostile_page) == []
-    assert "http" not in hostile_page
-    assert {"link", "iframe", "object", "img"}.isdisjoint(Reader(hostile_page).tags)
-
-
-def test_hostile_names_are_text_and_nothing_else(hostile_page: str) -> None:
-    reader = Reader(hostile_page)
-    assert reader.tags.count("script") == 1
-    assert not any(key.startswith("on") for key, _ in reader.attributes)
-    assert f"{HOSTILE} 0" in reader.texts
-    assert "note: '<b>'" in "".join(reader.texts)
-
-
-def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
-    run = write_run(tmp_path, result(auc=0.63245))
-    texts = Reader(page.write(run).read_text(encoding="utf-8")).texts
-    assert "mi on xsum, attacked by case_flip" in texts
-    assert "Data: a sample; the agents are synthetic." in texts
-    assert "0.632" in texts
-    assert "clean [0.582, 0.682]" in texts
-    assert "7 texts of the clean panel have no score." in texts
-    assert any(t.startswith("3 of 15 items are unscored and left out of AUC, clean") for t in texts)
-    assert {p.name for p in (tmp_path / "figures").iterdir()} == {
-        f"{name}.{kind}" for name in result()["figures"] for kind in ("png", "svg")
-    }
-    csv = (tmp_path / "tables" / "discrimination.csv").read_text().splitlines()
-    assert csv[0] == "panel,statistic,meaning,value,low,high,n,unscored,p"
-
-
-def test_names_within_the_drawings_of_a_page_are_unique(hostile_page: str) -> None:
-    names = [value for key, value in Reader(hostile_page).attributes if key == "id"]
-    assert len(names) == len(set(names))
-    used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', hostile_page)
-    assert {part for pair in used for part in pair if part} <= set(names)
-
-
-def test_the_drawings_follow_light_and_dark(hostile_page: str) -> None:
-    drawings = re.findall(r"<svg.*?</svg>", hostile_page, re.DOTALL)
-    assert len(drawings) == 3
-    assert all("var(--ink)" in svg and "#1f2328" not in svg for svg in drawings)
-
-
-def test_a_page_can_be_made_again_from_disk(tmp_path: Path) -> None:
-    run = write_run(tmp_path, result(3, ("clean",)))
-    before = page.write(run).read_bytes()
-    assert page.write(run).read_bytes() == before
-
-
-@pytest.mark.parametrize("name", ["result.json", "manifest.json", "config.yaml"])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    run = write_run(tmp_path, result())
-    (tmp_path / name).unlink()
-    with pytest.raises(JudgelabError, match=re.escape(name)):
-        page.write(run)
-
-
-def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:
-    given = ["mechanism=mi", "tracker=none", "paths.root=o", "+scale=ray", "agents={a b: Style}"]
-    assert page.command({"overrides": given}) == "python run.py mechanism=mi 'agents={a b: Style}'"
-    assert page.command({"overrides": ["debug=fast"]}) == "python run.py debug=fast"
-    paper = page.command({"overrides": ["sweep=gem_figure_4", "mechanism=gem"]})
-    assert paper == "python run.py sweep=gem_figure_4 mechanism=gem hydra.mode=RUN"
-
-
-def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path) -> None:
-    python, option, code = shlex.split(page.command({"overrides": None}))
-    assert (python, option) == ("python", "-c")
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        settings = [
-            "study=plan",
-            "study.r=.3",
-            "study.sd=.25",
-            "study.delta=.05",
-            "tracker=none",
-            f"paths.root={tmp_path}",
-        ]
-        execute(compose("config", overrides=settings))
-    [run] = (tmp_path / "runs").iterdir()
-    assert "execute(OmegaConf.load(" in (run / "report.html").read_text()
-    done = subprocess.run(
-        [sys.executable, option, code.replace("RUN_DIR", str(run))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "Finished before, nothing to do" in done.stdout
 
 
 def test_nothing_heavy_is_loaded_at_the_start_of_a_command() -> None:

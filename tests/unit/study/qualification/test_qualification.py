@@ -15,16 +15,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import build
 from judgelab.core.errors import JudgelabError
-from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.parse_reply import read_choice, read_number
-from judgelab.core.prompt import Prompt
 from judgelab.engine.run import execute
-from judgelab.evaluation_lm.dry_run_lm import Counted
-from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.report.figures import draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
-from judgelab.study.qualification.case import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
@@ -382,64 +376,6 @@ def test_nobody_is_asked_before_the_settings_are_sound(
     assert not asked
 
 
-def test_labels_are_whole_words() -> None:
-    assert read_choice("That deserves a mention, hence two.", ("one", "two")) == "two"
-    assert read_choice("None of them", ("one", "two")) is None
-    assert read_choice("One beats two", ("one", "two")) == "one"
-    assert read_choice("One beats two", ("one", "two"), "last") == "two"
-    assert read_choice("`Two`.", ("one", "two")) == "two"
-    assert read_choice(None, ("one",)) is None
-    levels = ("null", "low", "medium", "high", "expert")
-    assert read_choice("Following the highlights: medium", levels, "last") == "medium"
-
-
-@pytest.mark.parametrize(
-    ("text", "first", "last"),
-    [
-        ("4", 4, 4),
-        ("Score: 4/5", 4, 4),
-        ("On a scale of 1-5 this is a 3.", 3, 3),
-        ("2, or rather 3", 2, 3),
-        ("3.5", 3.5, 3.5),
-        ("85%", None, None),
-        ("1,000", None, None),
-        ("3,5", None, None),
-        ("3, or rather 4", 3, 4),
-        ("v2", None, None),
-        ("none", None, None),
-        (None, None, None),
-    ],
-)
-def test_numbers_lie_on_the_scale(text: str | None, first: float, last: float) -> None:
-    for which, wanted in (("first", first), ("last", last)):
-        found = read_number(text, 1, 5, which)  # type: ignore[arg-type]
-        assert np.isnan(found) if wanted is None else found == wanted
-
-
-def test_thousands_may_be_set_apart() -> None:
-    assert read_number("1,000 of 5,000", 0, 9999) == 1000
-    assert read_number("1,000.5", 0, 9999) == 1000.5
-    assert np.isnan(read_number("1,0000", 0, 99999))
-
-
-def test_a_debate_goes_round_and_the_last_words_count() -> None:
-    def speak(request: Any) -> str | None:
-        said = request.messages[0].content.split("[What has been said so far]")[1]
-        if "sceptic" in request.key:
-            return None  # silent: the others go on
-        return "one" if "Nobody has spoken" in said else "after one, I say two"
-
-    lm = ScriptedChat(speak)
-    roles = {"sceptic": "who doubts", "reader": "who reads", "writer": "who writes"}
-    panel = panel_of([["a", "b"], ["c", None]])
-    data = ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, lm, seed=0)
-    assert len(lm.seen) == 2 * 3 * 2  # both orders of one pair, three roles, two rounds
-    counted = Counted(lm)  # a dry run, in which nobody answers, counts as many
-    ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, counted, seed=0)
-    assert counted.total == 2 * 3 * 2
-    assert data["verdict"].values[0, 0, 1] == 0.0 and np.isnan(data["verdict"].values[1]).all()
-
-
 @pytest.mark.parametrize("name", ["pointwise5", "pointwise100"])
 def test_grades_outside_the_scale_are_unscored(name: str) -> None:
     node = OmegaConf.to_container(composed(f"mechanism={name}")["mechanism"])
@@ -449,14 +385,3 @@ def test_grades_outside_the_scale_are_unscored(name: str) -> None:
     panel = panel_of([["a", "b"], ["c", "d"]])
     value = mechanism.measure(panel, ScriptedChat(lambda _: next(replies)), seed=0)["value"].values
     assert value[0, 0] == 4 and value[1, 1] == 5 and np.isnan([value[0, 1], value[1, 0]]).all()
-
-
-def test_people_prefer_the_higher_grade_or_what_they_named() -> None:
-    named = json.dumps([["b", "a"], ["a", "c"]])
-    items = (
-        Item("1", "s", human={"a": 3, "b": 3, "c": 3}, meta={"preferences": named}),
-        Item("2", "s", human={"a": 3, "b": 1}),
-    )
-    panel = Panel(items, tuple(map(Agent, "abc")), (("x",) * 3,) * 2)
-    gold = preferences_of(panel, all_pairs(panel))
-    np.testing.assert_array_equal(gold, [[-1, 1, 0], [1, np.nan, np.nan]])

@@ -1,0 +1,128 @@
+"""What a metric says of the order that people would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import initialize_config_dir
+
+from judgelab.core.errors import ConfigError
+from judgelab.store.run_dir import RunDir
+from tests.unit.study.ranking.ranking_context import (
+    CONF,
+    outcome,
+    scores,
+    table_study,
+    tables,
+)
+
+
+@pytest.fixture(autouse=True)
+def _composer() -> Iterator[None]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+def test_a_bias_term_that_does_not_pay_says_why(tmp_path: Path) -> None:
+    """Means of systems three times as steep as texts: Algorithm 1 is too careful throughout."""
+    path, table = scores(tmp_path, systems=9)
+    quality = table["system"].str[1:].astype(float)
+    table["metric"] = table["metric"] + 3 * (quality - 4)
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path, *table_study(path))
+    plain, bias = (result.summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias"))
+    assert bias > plain  # type: ignore[operator]
+    said = " ".join(result.notes)
+    assert (
+        "Why the bias does not help" in said
+        and "too careful" in said
+        and "only lower a confidence" in said
+    )
+
+
+def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -> None:
+    """Bias where systems are favoured; Algorithm 1 where the bias term makes it worse."""
+    path, table = scores(tmp_path, systems=9)
+    favoured = outcome(tmp_path, *table_study(path))
+    quality = table["system"].str[1:].astype(float)
+    table["metric"] = table["metric"] + 3 * (quality - 4)
+    table.to_csv(path, index=False)
+    steep = outcome(tmp_path / "b", *table_study(path))
+    given = outcome(tmp_path / "c", *table_study(path, "study.system_bias_sd=0.3"))
+    for result, chosen in ((favoured, None), (steep, None), (given, "bias")):
+        summary = result.summary
+        errors = {m: summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias", "line")}
+        least = min(errors, key=lambda name: errors[name])  # type: ignore[arg-type,return-value]
+        assert summary["ranking/model"] == (chosen or least)
+        assert any("confidence in people's order is by" in note for note in result.notes)
+    assert steep.summary["ranking/model"] != "bias"
+    assert favoured.summary["ranking/model"] != "algorithm_1"
+    assert any("as study.system_bias_sd asks" in note for note in given.notes)
+    plain = tables(steep)["ranking"]
+    if steep.summary["ranking/model"] == "algorithm_1":
+        assert (plain["people"] == plain["same_metric"]).all()
+
+
+def test_means_that_go_against_people_are_not_people_s_order(tmp_path: Path) -> None:
+    """Texts agree with people, but systems' means fall as people's rise: the line knows."""
+    path, table = scores(tmp_path, systems=9)
+    table["metric"] = table["metric"] - 0.6 * table["system"].str[1:].astype(float)
+    table.to_csv(path, index=False)
+    result = outcome(tmp_path, *table_study(path))
+    assert result.summary["judge/r"] > 0 and result.summary["ranking/model"] == "line"  # type: ignore[operator]
+    pairs = tables(result)["ranking"]
+    right = (pairs["human_gap"] > 0).mean()
+    assert right < 0.2 and pairs["people"].mean() == pytest.approx(right, abs=0.15)
+    assert result.summary["ranking/sure_pairs"] == 0
+    assert any("fall as people's rise" in note for note in result.notes)
+
+
+def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
+    """study.r, study.train and study.train_run predict; people's scores here only test them."""
+    here, table = scores(tmp_path)
+    (tmp_path / "other").mkdir()
+    there, _ = scores(tmp_path / "other", items=40, sign=0.5)
+    said = outcome(tmp_path / "a", *table_study(here, "study.r=0.9"))
+    assert said.summary["judge/r"] == 0.9 and said.summary["judge/from"] == "settings"
+    known = table.dropna()
+    real = np.corrcoef(known["human"], known["metric"])[0, 1]
+    assert said.summary["here/r"] == pytest.approx(real)
+    assert set(tables(said)["human_pairs"]["r_that_predicts"]) == {0.9}
+    assert list(tables(said)["calibration_error"]["model"]) == ["Algorithm 1"] * 2
+    gap = said.summary["calibration/error_algorithm_1"]
+    assert gap > 0.1, "far too sure"  # type: ignore[operator]
+    own = outcome(tmp_path / "b", *table_study(there))
+    train = ["dataset@study.train=score_table", f"study.train.path={there}"]
+    trained = outcome(tmp_path / "c", *table_study(here, *train))
+    run = RunDir(tmp_path / "b" / "run")
+    run.write_json("result.json", own.to_json())
+    run.finish()
+    again = outcome(tmp_path / "d", *table_study(here, f"study.train_run={run.path}"))
+    assert again.summary == trained.summary
+    assert trained.summary["judge/r"] == own.summary["judge/r"] != trained.summary["here/r"]
+    assert trained.summary["judge/from"] == "training data"
+    assert any("take no part in" in note for note in trained.notes)
+    with pytest.raises(ConfigError, match="give one"):
+        outcome(tmp_path / "e", *table_study(here, "study.r=0.9", f"study.train_run={run.path}"))
+
+
+@pytest.mark.parametrize("column", ["human", "metric"])
+def test_scores_that_do_not_vary(tmp_path: Path, column: str) -> None:
+    path, _ = scores(tmp_path, **{column: 0.1})
+    result = outcome(tmp_path, *table_study(path, "study.r=0.4"))
+    assert any("do not vary: r = 0.4" in note for note in result.notes)
+    order = tables(result)["ranking"]
+    assert len(order) == 21
+    if column == "metric":
+        assert (order["same_metric"] == 0.5).all() and "people" not in order
+
+
+def test_a_judge_that_is_people(tmp_path: Path) -> None:
+    path, table = scores(tmp_path)
+    table["metric"] = 2 * table["human"] + 1
+    table.to_csv(path, index=False)
+    summary = outcome(tmp_path, *table_study(path)).summary
+    assert summary["judge/r"] == pytest.approx(1) and summary["judge/system_bias_sd"] == 0
