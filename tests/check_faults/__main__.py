@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.check_faults import money, others, paid
+from tests.check_faults import others, paid
 from tests.check_faults.hostile import hostile
 from tests.check_faults.kills import kills
 from tests.check_faults.trial import Findings, Place
@@ -32,8 +32,7 @@ TRIALS: dict[str, Callable[[Place], Findings]] = {
     "start": paid.outage_from_the_start,
     "hostile": hostile,
     "kills": kills,
-    "rates": money.rates,
-    "overshoot": money.overshoot,
+    "rates": others.rates,
     "cache": others.cache,
     "odd": others.odd,
 }

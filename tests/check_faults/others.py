@@ -1,4 +1,4 @@
-"""Trials that have a command of their own: damaged caches, odd replies."""
+"""Trials that have a command of their own: damaged caches, odd replies, rates and budgets."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def cache(place: Place) -> Findings:
 def odd(place: Place) -> Findings:
     """5,000 generated replies over the real HTTP client."""
     return _command("tests.odd_replies", *(["--replies=200"] if place.small else []))
+
+
+def rates(place: Place) -> Findings:
+    """Rates with stray 429s and of two jobs at once, and what a budget lets through."""
+    out = place.folder / "paid.json"
+    return _command("tests.bench_paid", "--seconds=10", "--rate=100", f"--out={out}")
 
 
 def _command(module: str, *arguments: str) -> Findings:
