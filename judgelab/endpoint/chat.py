@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import ChatRequest, Reply
+from judgelab.endpoint.body import usage
+from judgelab.endpoint.logprobs import UnusableError, finite
 from judgelab.endpoint.sending import Answer, Call, estimate
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 SAID = 200  # characters of a refusal that are kept
+LOWEST = -1e300  # nats of an alternative, which may be all but impossible
+IGNORED = "malformed answer (without the field that logprobs ask for)"
 
 
 def chat_call(
@@ -32,27 +35,29 @@ def chat_call(
 
 
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:
-    """The reply, or the reason why there is none; CapabilityError where logprobs are ignored."""
+    """The reply, or the reason why there is none."""
     if answer.body is None:
         return Reply(None, answer.reason, settled=answer.settled)
-    usage = answer.body.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    tokens = (counts.get("prompt_tokens"), counts.get("completion_tokens"))
+    read, written = usage(answer.body) or (None, None)
+    choices = answer.body.get("choices")
+    if choices == []:
+        return Reply(None, "empty answer (no choice)", read, written, settled=True)
     try:
-        choices = answer.body["choices"]
-        if not choices:
-            return Reply(None, "empty answer (no choice)", *tokens, settled=True)
-        choice = choices[0]
-        found = _alternatives(choice) if request.top_logprobs else ()
-        reason = _unusable(choice, request)
-        if reason is not None:
-            return Reply(None, reason, *tokens, settled=True)
-        text = choice["message"]["content"]
-        if not isinstance(text, str):
+        choice = choices[0]  # type: ignore[index]
+        reason, text = _unusable(choice, request), choice["message"].get("content")
+        if reason is None and not isinstance(text, str):
             raise TypeError
     except (KeyError, TypeError, AttributeError, IndexError):
-        return Reply(None, "malformed answer (not a chat completion)", *tokens, settled=True)
-    return Reply(text, None, *tokens, top_logprobs=found)
+        reason = "malformed answer (not a chat completion)"
+    if reason is not None:
+        return Reply(None, reason, read, written, settled=True)
+    try:
+        found = _alternatives(choice) if request.top_logprobs else ()
+    except (KeyError, TypeError, AttributeError):
+        return Reply(None, IGNORED, read, written, settled=True)
+    except UnusableError as cause:
+        return Reply(None, f"malformed answer ({cause})", read, written, settled=True)
+    return Reply(text, None, read, written, top_logprobs=found)
 
 
 def _unusable(choice: Mapping[str, Any], request: ChatRequest) -> str | None:
@@ -63,21 +68,13 @@ def _unusable(choice: Mapping[str, Any], request: ChatRequest) -> str | None:
         return "content filter"
     if finish == "length":
         return f"cut at {request.max_tokens or 'the longest'} tokens"
-    if not (message.get("content") or "").strip():
+    if not message.get("content") or not message["content"].strip():
         return "empty answer"
     return None
 
 
 def _alternatives(choice: Mapping[str, Any]) -> tuple[tuple[tuple[str, float], ...], ...]:
-    if not choice["message"].get("content"):
-        return ()  # refused: there are no tokens
-    try:
-        return tuple(
-            tuple((str(a["token"]), float(a["logprob"])) for a in token["top_logprobs"])
-            for token in choice["logprobs"]["content"]
-        )
-    except (KeyError, TypeError) as cause:
-        raise CapabilityError(
-            "The server ignores logprobs in chat: its answer lacks the field. Use a server that "
-            "reports them (OpenAI, vLLM)."
-        ) from cause
+    return tuple(
+        tuple((str(a["token"]), finite(a["logprob"], LOWEST)) for a in token["top_logprobs"])
+        for token in choice["logprobs"]["content"]
+    )

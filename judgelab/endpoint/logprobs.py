@@ -8,12 +8,15 @@ two differ by what the last tokens of x alone cost.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from unicodedata import normalize
 
 from judgelab.core.errors import CapabilityError
 from judgelab.endpoint.attempts import Caller
+from judgelab.endpoint.body import count
 from judgelab.endpoint.sending import Call, EndpointError, estimate
 
 Mode = Literal["none", "echo", "prompt"]
@@ -23,6 +26,9 @@ DRAWS = 4  # texts it may draw: one can read back as other tokens (" f", "ly" as
 BROKEN = "\ufffd"  # a token that ends inside a character: the text no longer says which it was
 TOLERANCE = 0.15  # nats a token: prefill and decoding differ by rounding, an error by nats
 SPECIAL = 3  # tokens that a server may put before a prompt
+NAMELESS = 64  # characters that a first token may be which has neither a name nor a value
+LEAST, ROUNDING = -1e4, 1e-3  # nats of a token; a little above 0 for rounding
+FOREIGN = re.compile(r"[^\x00-\x7f]*")  # characters of more than one byte
 
 
 class UnusableError(Exception):
@@ -51,18 +57,22 @@ def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
     try:
         if mode == "prompt":
             return _listed(body["choices"][0]["prompt_logprobs"])
-        prompt_tokens = body["usage"]["prompt_tokens"]
+        prompt_tokens = count(body["usage"]["prompt_tokens"])
+        if prompt_tokens is None:
+            raise UnusableError("it does not say how many tokens the prompt is")
         if body.get("prompt"):  # a list of its own beside the choices
             found = body["prompt"][0]["logprobs"]
         else:
             found = body["choices"][0]["logprobs"]
         tokens, values = found["tokens"], found["token_logprobs"]
-    except (KeyError, TypeError, IndexError) as cause:
+        if not isinstance(tokens, list) or not isinstance(values, list):
+            raise TypeError
+    except (KeyError, TypeError, IndexError, AttributeError) as cause:
         asked = "echo and logprobs" if mode == "echo" else "prompt_logprobs"
         raise UnusableError(f"it answers without the field that {asked} ask for") from cause
     if len(tokens) != len(values) or len(tokens) < prompt_tokens:
         raise UnusableError("it reports log-probabilities of its own tokens, not of the prompt's")
-    return ScoredPrompt(tuple(map(str, tokens[:prompt_tokens])), _numbers(values[:prompt_tokens]))
+    return _scored(tokens[:prompt_tokens], values[:prompt_tokens])
 
 
 def _listed(rows: Sequence[Mapping[str, Any] | None]) -> ScoredPrompt:
@@ -72,15 +82,56 @@ def _listed(rows: Sequence[Mapping[str, Any] | None]) -> ScoredPrompt:
         if row is not None and len(row) != 1:
             raise UnusableError("it reports alternatives beside the prompt's tokens")
         entry = next(iter(row.values())) if row else {}
-        tokens.append(str(entry.get("decoded_token", "")))
+        tokens.append(entry.get("decoded_token") or "")
         values.append(entry.get("logprob"))
-    return ScoredPrompt(tuple(tokens), _numbers(values))
+    return _scored(tokens, values)
 
 
-def _numbers(values: Sequence[Any]) -> tuple[float | None, ...]:
-    if any(v is not None and (not isinstance(v, int | float) or v > 1e-3) for v in values):
+def _scored(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
+    if not tokens:
+        raise UnusableError("it reports no token of the prompt")
+    if not all(isinstance(token, str) for token in tokens):
+        raise UnusableError("it reports tokens that are not texts")
+    numbers = tuple(None if v is None else finite(v) for v in values)
+    return ScoredPrompt(tuple(tokens), numbers)
+
+
+def finite(value: Any, least: float = LEAST) -> float:
+    """A log-probability of a token; UnusableError where it is none."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    if not real or not least <= value <= ROUNDING:
         raise UnusableError("it reports log-probabilities that are not numbers of at most 0")
-    return tuple(None if v is None else float(v) for v in values)
+    return float(value)
+
+
+def is_of(scored: ScoredPrompt, text: str) -> bool:
+    """Whether the tokens spell the text, behind special ones and as a tokenizer normalises it."""
+    texts = dict.fromkeys([text, *(normalize(form, text) for form in ("NFC", "NFKC"))])
+    for whole in texts:
+        if any(_spell(scored.tokens[special:], whole) for special in range(SPECIAL)):
+            return True
+        if scored.tokens[0] or scored.logprobs[0] is not None:
+            continue
+        if any(_spell(scored.tokens[1:], whole[n:]) for n in range(1, min(NAMELESS, len(whole)))):
+            return True
+    return False
+
+
+def _spell(tokens: Sequence[str], text: str) -> bool:
+    joined = "".join(tokens)
+    if BROKEN not in joined:
+        return joined == text
+    if len(joined) > 4 * len(text):
+        return False
+    ends = {0}
+    for k, part in enumerate(re.split(f"({BROKEN}+)", joined)):
+        if k % 2:  # of characters that take up to four bytes each
+            least, most = -(-len(part) // 4), len(part)
+            spans = ((p, FOREIGN.match(text, p, p + most)) for p in ends)
+            ends = {e for p, m in spans if m for e in range(p + least, m.end() + 1)}
+        else:
+            ends = {p + len(part) for p in ends if text.startswith(part, p)}
+    return len(text) in ends
 
 
 def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] | None:
@@ -130,15 +181,14 @@ async def probe(caller: Caller, model: str, mode: Mode, draws: int = DRAWS) -> N
     first = await _ask(caller, generate | {"logprobs": 1}, "logprobs")
     try:
         choice = first["choices"][0]
-        text, values = choice["text"], choice["logprobs"]["token_logprobs"]
-        drawn = [str(token) for token in choice["logprobs"]["tokens"]]
+        wrote = _scored(choice["logprobs"]["tokens"], choice["logprobs"]["token_logprobs"])
+        second = await _ask(caller, scoring_body(model, mode, PROBE + choice["text"]), mode)
+        scored = read_prompt(second, mode)
     except (KeyError, TypeError, IndexError):
         raise _refusal(caller, "it answers without the field that logprobs asks for") from None
-    second = await _ask(caller, scoring_body(model, mode, PROBE + text), mode)
-    try:
-        scored = read_prompt(second, mode)
     except UnusableError as cause:
         raise _refusal(caller, str(cause)) from None
+    drawn, values = list(wrote.tokens), wrote.logprobs
     echoed = list(scored.tokens)
     n = max((n for n in range(len(drawn) + 1) if _follows(echoed, drawn[:n], PROBE)), default=0)
     if n == 0 and draws > 1:
@@ -147,7 +197,7 @@ async def probe(caller: Caller, model: str, mode: Mode, draws: int = DRAWS) -> N
         raise _refusal(caller, "the tokens it drew are not those it reads back")
     start = len(echoed) - len(_tail(echoed, PROBE))
     pairs = zip(scored.logprobs[start : start + n], values[:n], strict=True)
-    gap = sum(abs((a if a is not None else math.inf) - b) for a, b in pairs) / n
+    gap = sum(math.inf if a is None or b is None else abs(a - b) for a, b in pairs) / n
     if not gap <= TOLERANCE:
         raise _refusal(
             caller,

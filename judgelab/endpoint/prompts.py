@@ -33,6 +33,8 @@ Form = Literal["tokens", "text", "text without its first token"]
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
 IMITATES = "a text spells out control tokens"
 UNSENDABLE = "the server takes text alone and would read other tokens than are meant"
+OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
+GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
 Alone = dict[str, asyncio.Task[ScoredPrompt | LogProb]]
@@ -137,7 +139,7 @@ class RawPrompts(Prompts):
             return joint
         found = logprobs.split(joint, context, target)
         if found is not None:
-            return LogProb(*found)
+            return _sum(*found)
         if context and context not in alone:
             alone[context] = asyncio.create_task(self._context(caller, context))
         before = await alone[context] if context else _unscored(MISREAD)
@@ -146,7 +148,7 @@ class RawPrompts(Prompts):
             return before
         nats, tokens, clean = logprobs.difference(joint, before)
         self.joint += not clean
-        return LogProb(nats, tokens)
+        return _sum(nats, tokens)
 
     async def _context(self, caller: Caller, context: str) -> ScoredPrompt | LogProb:
         found = await self._known(caller, context)
@@ -156,7 +158,10 @@ class RawPrompts(Prompts):
 
     async def _known(self, caller: Caller, text: str) -> ScoredPrompt | LogProb:
         known = None if self.cache is None else self.cache.get(text)
-        return known or await self._ask(caller, text)
+        found = known or await self._ask(caller, text)
+        if isinstance(found, ScoredPrompt) and not logprobs.is_of(found, text):
+            return _unscored(OTHERS)
+        return found
 
     def _keep(self, text: str, scored: ScoredPrompt) -> None:
         if self.cache is not None:
@@ -176,6 +181,7 @@ class FramedPrompts(Prompts):
         self.encoder = encoder
         self.imitating = self.unsent = self.misread = 0
         self.form: Form | None = None
+        self._texts: dict[int, str | None] = {}  # of tokens; None of those without a text
 
     async def settle(self, caller: Caller) -> None:
         """Find also the form in which the server reads the tokens that are meant."""
@@ -222,7 +228,19 @@ class FramedPrompts(Prompts):
         if len(scored.logprobs) != len(job[0]) + len(job[1]):
             self.misread += 1
             return _unscored(MISREAD)
-        return LogProb(*logprobs.total(scored.logprobs[len(job[0]) :]))
+        if not all(map(self._alike, scored.tokens, (*job[0], *job[1]))):
+            return _unscored(OTHERS)
+        return _sum(*logprobs.total(scored.logprobs[len(job[0]) :]))
+
+    def _alike(self, said: str, token: int) -> bool:
+        """Whether the server's text of a token is the tokenizer's, as far as both can be spelt."""
+        if token not in self._texts:
+            words: Any = self.encoder.tokenizer
+            own = words.decode([token], clean_up_tokenization_spaces=False)
+            special = token in words.all_special_ids or logprobs.BROKEN in own
+            self._texts[token] = None if special else own.strip()
+        own = self._texts[token]
+        return own is None or logprobs.BROKEN in said or said.strip() in ("", own)
 
     def _prompt(self, job: Job, form: Form) -> Ids | str | None:
         """What is sent; None where the text of the tokens would be read as other tokens."""
@@ -234,6 +252,10 @@ class FramedPrompts(Prompts):
         text = str(words.decode(rest, clean_up_tokenization_spaces=False))
         again = words(text, add_special_tokens=form != "text")["input_ids"]
         return text if tuple(again) == ids else None
+
+
+def _sum(nats: float, tokens: int) -> LogProb:
+    return _unscored(GAP) if math.isnan(nats) else LogProb(nats, tokens)
 
 
 def _unscored(reason: str | None, settled: bool = True) -> LogProb:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.endpoint.body import BODY, MalformedError, RefusedError, cleaner, parse, usage
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
 LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
 REASON = 200  # characters of a server's message that are kept
+READ = 4096  # bytes of an error that is not JSON
+NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
 
 
 class EndpointError(JudgelabError):
@@ -53,55 +57,92 @@ class Answer:
 
 
 class Sender:
-    """Sends requests. The secret (the key) is blotted out of every message of the server's."""
+    """Sends requests, follows no redirect, and reads no more of an answer than is reasonable.
+
+    The secret (the key) is blotted out of every string that the server sends. A wrong key, model or
+    address ends the run while nothing was answered; later it is an outage (401, 404, a redirect)
+    or concerns one call (403).
+    """
 
     def __init__(self, client: AsyncOpenAI, timeout: float, secret: str | None, where: str) -> None:
-        self.client, self.timeout, self.where, self._secret = client, timeout, where, secret
+        self.client, self.timeout, self.where = client, timeout, where
+        self._clean, self._proven = cleaner(secret), False
 
     async def send(self, call: Call) -> Answer:
         """What came of one attempt; nothing that a server sends raises."""
-        from openai import APIConnectionError, APIStatusError, APITimeoutError
+        from openai import APIConnectionError, APITimeoutError
 
         client: Any = self.client.chat if call.verb == "chat" else self.client
+        streamed = client.completions.with_streaming_response
         try:
-            async with asyncio.timeout(self.timeout):
-                raw = await client.completions.with_raw_response.create(**call.body)
+            async with asyncio.timeout(self.timeout), streamed.create(**call.body) as response:
+                body = parse(response.http_response.extensions[BODY], self._clean)
         except (TimeoutError, APITimeoutError):
             return Answer(None, f"no answer in {self.timeout:g} s", "timeout", again=True)
-        except APIStatusError as cause:
+        except MalformedError as cause:
+            return Answer(None, f"malformed answer ({cause})", "malformed")
+        except RefusedError as cause:
             return self._status(cause)
         except APIConnectionError as cause:
             what = type(cause.__cause__ or cause).__name__
             status = "unreached" if what == "ConnectError" else "broken"
             return Answer(None, f"broken connection ({what})", status, again=True)
-        try:
-            body = json.loads(raw.http_response.content)
-        except ValueError:
-            return Answer(None, "malformed answer (not JSON)", "malformed")
-        if not isinstance(body, dict):
-            return Answer(None, "malformed answer (not a JSON object)", "malformed")
+        self._proven = True
         return Answer(body)
 
-    def _status(self, cause: APIStatusError) -> Answer:
-        status, message = cause.status_code, _message(cause)
-        if self._secret:
-            message = message.replace(self._secret, "***")
-        message = " ".join(message.split())[:REASON]
-        said, fatal = f"HTTP {status}: {message}", None
-        if status in (401, 403):
-            fatal = ConfigError(
-                f"{self.where} refuses the key ({said}): check the environment variable that "
-                "evaluation_lm.api_key_env names."
-            )
-        elif status == 404:
-            fatal = ConfigError(
-                f"{self.where} has no such model or address ({said}): check evaluation_lm.model "
-                "and evaluation_lm.base_url."
-            )
-        elif status == 429 and cause.code == "insufficient_quota":
+    def _status(self, refused: RefusedError) -> Answer:
+        status, (message, code) = refused.status, self._said(refused)
+        said, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
+        if status == 429 and code == "insufficient_quota":
             return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
-        retry_after = _retry_after(cause.response.headers)
-        return Answer(None, said, str(status), status in AGAIN, retry_after, fatal)
+        wrong = _setting(status)
+        if wrong is None:
+            return Answer(None, said, str(status), status in AGAIN, retry_after)
+        if self._proven:  # it has answered before: a stray one, or an outage
+            return Answer(None, said, str(status), status != 403, retry_after)
+        return Answer(None, said, str(status), fatal=ConfigError(wrong.format(self.where, said)))
+
+    def _said(self, refused: RefusedError) -> tuple[str, str | None]:
+        """The message of an error body, or where a redirect leads; and the error's code."""
+        if refused.status // 100 == 3:
+            place = self._clean(_place(refused.headers.get("location", "")))
+            return f"a redirect to {place}, which is not followed", None
+        try:
+            body: Any = parse(refused.body, self._clean)
+            body = body["error"] if isinstance(body.get("error"), dict) else body
+            message, code = body.get("message") or body.get("error") or body, body.get("code")
+        except MalformedError:
+            message, code = self._clean(refused.body[:READ].decode(errors="replace")), None
+        return " ".join(str(message).split())[:REASON] or "no message", str(code)
+
+
+def _setting(status: int) -> str | None:
+    """Which setting is wrong where an endpoint that never answered says this."""
+    if status in (401, 403):
+        return (
+            "{} refuses the key ({}): check the environment variable that "
+            "evaluation_lm.api_key_env names."
+        )
+    if status == 404:
+        return (
+            "{} has no such model or address ({}): check evaluation_lm.model and "
+            "evaluation_lm.base_url."
+        )
+    if status // 100 == 3:
+        return "{} is not where the endpoint is ({}): check evaluation_lm.base_url."
+    return None
+
+
+def _place(location: str) -> str:
+    """Scheme, host and port of an address; no user, path or query: they may hold secrets."""
+    try:
+        parts = urlsplit(location)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "an address that is none"
+    if not parts.hostname:
+        return "another path there" if location else "nowhere"
+    return f"{parts.scheme or 'http'}://{parts.hostname}{port}"[:REASON]
 
 
 def estimate(texts: Sequence[str]) -> int:
@@ -109,34 +150,21 @@ def estimate(texts: Sequence[str]) -> int:
     return 1 + sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
 
 
-def accounts(body: dict[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
+def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
     """Tokens (input, output) and the facts worth keeping, as the server says."""
-    usage = body.get("usage")
-    facts = {name: body.get(name) for name in ("model", "system_fingerprint")}
-    if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):
-        return None, facts
-    return (usage["prompt_tokens"], int(usage.get("completion_tokens") or 0)), facts
-
-
-def _message(cause: APIStatusError) -> str:
-    body: Any = cause.body
-    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
-        body = body["error"]
-    if isinstance(body, Mapping):
-        body = body.get("message") or body
-    return str(body or cause.message)
+    said = {name: body.get(name) for name in ("model", "system_fingerprint")}
+    facts = {name: v[:REASON] if isinstance(v, str) else None for name, v in said.items()}
+    return usage(body), facts
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: a number, or until a date (RFC 9110, 10.2.3)."""
+    """Seconds to wait: a number, or until a date (RFC 9110, 10.2.3); None: not said, or odd."""
+    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    if NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    if NUMBER.fullmatch(value):
+        return float(value)
     try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers.get("retry-after")
-        if value is None:
-            return None
-        if value.replace(".", "", 1).isdigit():
-            return float(value)
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None

@@ -18,8 +18,9 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import ChatRequest, LogProb, Pairs, Reply
 from judgelab.endpoint.attempts import Caller
+from judgelab.endpoint.body import ASKED, keep_body
 from judgelab.endpoint.breaker import Breaker
-from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
+from judgelab.endpoint.chat import IGNORED, TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
 from judgelab.endpoint.meter import Meter
@@ -30,6 +31,7 @@ from judgelab.endpoint.remote import CallPool, Remote
 from judgelab.scoring.chat import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
+SEVERAL = 3  # replies without what was asked for, after which it is no accident
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
 
 
@@ -94,6 +96,7 @@ class OpenAI(FramedLM, Remote):
             )
         self._meter, self._probed = Meter(), False
         self._tell: Callable[[str], None] = lambda words: None
+        self._ignored, self._reported = 0, False  # logprobs of a chat
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
         self._raw = RawPrompts(self.model, self.logprobs)
@@ -152,7 +155,9 @@ class OpenAI(FramedLM, Remote):
 
         async def one(request: ChatRequest) -> Reply:
             call = chat_call(request, self.model, self.extra_body or {}, self.token_limit)
-            return reply_of(await caller.call(call), request)
+            reply = reply_of(await caller.call(call), request)
+            self._check_alternatives(reply)
+            return reply
 
         jobs = [partial(one, request) for request in requests]
         yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
@@ -173,6 +178,16 @@ class OpenAI(FramedLM, Remote):
             self._probed = True
         jobs = self._prompts.jobs(caller, contexts, targets, pairs)
         yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
+
+    def _check_alternatives(self, reply: Reply) -> None:
+        """CapabilityError where the first replies that should have had logprobs all lack them."""
+        self._ignored += reply.reason == IGNORED
+        self._reported |= bool(reply.top_logprobs)
+        if self._ignored >= SEVERAL and not self._reported:
+            raise CapabilityError(
+                f"{self.base_url} ignores logprobs in chat: its answers lack the field. Use a "
+                "server that reports them (OpenAI, vLLM)."
+            )
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
@@ -210,10 +225,14 @@ class OpenAI(FramedLM, Remote):
 
     def _open(self) -> tuple[Caller, CallPool]:
         if self._opened is None:
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
             key = self._key()
             client = AsyncOpenAI(
+                http_client=DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [keep_body]}
+                ),
+                default_headers={"Accept-Encoding": ASKED},
                 api_key=key or "none",
                 base_url=self.base_url,
                 max_retries=0,

@@ -238,10 +238,11 @@ def test_a_run_is_repeated_from_its_cache_alone(
 
 @pytest.mark.slow
 def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) -> None:
-    """The server even repeats it in its error messages."""
+    """The server even repeats it in its errors, replies and names."""
     canary = "sk-canary-0123456789"
     root = tmp_path / "out"
-    with scripted(tmp_path / "server", key=canary, faults=["400"], share=0.2) as server:
+    faults = ["400", "key", "key=model", "key=refusal", "control_reply"]
+    with scripted(tmp_path / "server", key=canary, faults=faults, share=0.5) as server:
         job = overrides(server, panel, "mechanism=judge", "tracker=wandb")
         done = call(root, job, OPENAI_API_KEY=canary, OPENAI_LOG="debug")
         assert done.returncode == 0, done.stderr
@@ -250,6 +251,7 @@ def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) ->
     assert canary not in done.stdout + done.stderr + refused.stdout + refused.stderr
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert any("wandb" in path.parts for path in written)
+    assert not any(c in done.stdout + done.stderr for c in "\x1b\x07\u202e")
     assert any("trouble with Bearer ***" in path.read_text() for path in root.rglob("calls.jsonl"))
     for path in written:
         assert canary.encode() not in path.read_bytes(), path

@@ -69,7 +69,7 @@ def complete(body: Body, settings: Mapping[str, Any]) -> Body:
     shift = 1 if settings.get("off_by_one") else 0
     prompt_values = [None, *(values[1 + shift : read + shift])][:read]
     if settings.get("fragments"):
-        tokens = ["\ufffd" if not t.isascii() else t for t in tokens]
+        tokens = [re.sub(r"[^\x00-\x7f]", "\ufffd", t) for t in tokens]
     choice: Body = {"index": 0, "text": "".join(tokens[read:]), "logprobs": None}
     choice["finish_reason"] = "length"
     whole: Body = {"id": "t", "object": "text_completion", "created": 0, "model": body["model"]}

@@ -204,7 +204,7 @@ def test_alternatives_of_a_reply(start: Start, tmp_path: Path) -> None:
     cache.close()
     _, silent = start(ignore=True)
     with pytest.raises(CapabilityError, match="ignores logprobs"):
-        silent.chat([ask("judge", top_logprobs=2)])
+        silent.chat([ask(f"judge {k}", top_logprobs=2) for k in range(3)])
 
 
 @pytest.mark.parametrize("mode", ["echo", "prompt"])

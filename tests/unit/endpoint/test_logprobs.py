@@ -1,0 +1,35 @@
+"""Tokens that a server reports spell the prompt, or are those of another text."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgelab.endpoint.logprobs import ScoredPrompt, is_of
+
+B = "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "spelt"),
+    [
+        ("The cat sat", ["The", " cat", " sat"], True),
+        ("The cat sat", ["<s>", "The", " cat", " sat"], True),
+        ("The cat sat", ["<s>", "<user>", "The", " cat", " sat"], True),
+        ("The cat sat", ["zzz", " yyy", " qqq"], False),
+        ("The cat sat", ["The", " cat"], False),
+        ("The cat sat", ["The", " cat", " sat", "."], False),
+        ("Zu \u65e5\u672c!", ["Zu", f" {B}", B, B, "\u672c", "!"], True),
+        ("\u65e5\u65e5\u65e5", [B, B, "\u65e5", B], True),
+        ("Zu \u65e5\u672c!", ["Zu", f" {B}", "\u672c", "?"], False),
+        ("Zu \u65e5\u672c!", [B, B, B, B, B, B], False),
+        ("cafe\u0301", ["caf", "\u00e9"], True),
+    ],
+)
+def test_tokens_spell_a_text(text: str, tokens: list[str], spelt: bool) -> None:
+    assert is_of(ScoredPrompt(tuple(tokens), (-1.0,) * len(tokens)), text) is spelt
+
+
+def test_a_first_token_may_have_neither_name_nor_value() -> None:
+    scored = ScoredPrompt(("", " cat", " sat"), (None, -1.0, -1.0))
+    assert is_of(scored, "The cat sat") and is_of(scored, " cat sat")
+    assert not is_of(scored, "The dog sat")
