@@ -41,6 +41,8 @@ def write(run_dir: RunDir) -> Path:
     """
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
+    warned = [said for said in [result["summary"].get("unscored_warning")] if said]
+    notes = [said for said in result["notes"] if said not in warned]
     tables = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in tables.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
@@ -49,7 +51,8 @@ def write(run_dir: RunDir) -> Path:
         "run.html",
         heading=heading(result),
         facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
-        notes=[*result["notes"], *lines(result), *_slower(manifest)],
+        warning=warned,
+        notes=[*notes, *lines(result), *_slower(manifest)],
         cards=cards(result),
         unscored=list(unscored(result)),
         figures=figures.write(run_dir, result["figures"], tables),

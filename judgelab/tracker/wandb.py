@@ -30,7 +30,8 @@ class WandbTracker:
     Args:
         project, entity: where the run goes.
         mode: auto looks for WANDB_MODE, then for a key in WANDB_API_KEY or the netrc file.
-        texts: whether the artifact holds the responses too; off, so that no text leaves unasked.
+        texts: whether the artifact holds the responses and whole replies too; off, so that no text
+            leaves unasked.
         timeout: seconds to wait for the server before the run is kept offline instead.
     """
 
@@ -179,7 +180,7 @@ def _log(mirror: Any, folder: Path, result: Result, texts: bool) -> None:
     metadata = dict(list(plain(told).items())[:100])
     artifact = wandb.Artifact(name=folder.name, type="run", metadata=metadata)
     for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
-        if file.name.endswith("_texts.parquet") and not texts:
+        if file.name.endswith(("_texts.parquet", "unscored.parquet")) and not texts:
             continue
         artifact.add_file(str(file), name=str(file.relative_to(folder)))
     mirror.log_artifact(artifact)

@@ -197,7 +197,10 @@ def test_every_study_and_step_tells_every_call(run: Run, chosen: tuple[str, ...]
 @pytest.mark.parametrize("kind", ["chat", "labels"])
 def test_exams_tell_every_call_of_every_judge(run: Run, kind: str, by: str) -> None:
     judges = {"one": FailingLM(kind), "two": FailingEndpoint(kind, rate=4)}
-    told_in_full(run(judges, *JUDGES, f"study.self_confidence.by={by}"))
+    done = run(judges, *JUDGES, f"study.self_confidence.by={by}")
+    told_in_full(done)
+    for row in next(table.rows for table in done.result.tables if table.name == "leads"):
+        assert (row["n"], row["unscored"]) != (4, 4) and row["n"] + row["unscored"] == 4, row
 
 
 def test_what_is_not_lost_says_so(run: Run) -> None:

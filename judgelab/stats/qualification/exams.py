@@ -38,18 +38,18 @@ class Shares:
     Attributes:
         total: [judges, items] sum over the item's scored answers, each within ``limits``.
         count: [judges, items] how many they are.
-        unscored: [judges] answers that were asked for and could not be read.
+        missing: [judges, items] answers that were asked for and could not be read.
         limits: of an answer; those of a lead over a control are others, and confidence has none.
     """
 
     total: Floats
     count: Floats
-    unscored: NDArray[np.int64]
+    missing: NDArray[np.int64]
     limits: tuple[float, float] | None = (0.0, 1.0)
 
     def of(self, rows: NDArray[np.int64]) -> Shares:
         """Those of these judges."""
-        parts = (self.total[rows], self.count[rows], self.unscored[rows])
+        parts = (self.total[rows], self.count[rows], self.missing[rows])
         return Shares(*parts, limits=self.limits)
 
     def values(self, weights: Floats) -> Floats:
@@ -64,6 +64,11 @@ class Shares:
     def n(self) -> NDArray[np.int64]:
         """[judges] scored answers."""
         return np.asarray(self.count.sum(axis=1), dtype=np.int64)
+
+    @property
+    def unscored(self) -> NDArray[np.int64]:
+        """[judges] answers that were asked for and could not be read."""
+        return np.asarray(self.missing.sum(axis=1), dtype=np.int64)
 
     @property
     def items(self) -> int:
@@ -216,7 +221,7 @@ def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
     missing = np.isnan(flat)
     count = (~missing).sum(axis=2).astype(np.float64)
     put = True if asked is None else np.asarray(asked, dtype=np.bool_).reshape(flat.shape)
-    return Shares(np.nansum(flat, axis=2), count, np.count_nonzero(missing & put, axis=(1, 2)))
+    return Shares(np.nansum(flat, axis=2), count, (missing & put).sum(axis=2))
 
 
 def over_chance(answers: ExamAnswers) -> Shares:
@@ -227,15 +232,16 @@ def over_chance(answers: ExamAnswers) -> Shares:
     """
     if isinstance(answers, Shares):
         total = answers.total - answers.count / 2
-        return Shares(total, answers.count, answers.unscored, (-0.5, 0.5))
+        return Shares(total, answers.count, answers.missing, (-0.5, 0.5))
     easy, hard = answers.easy, answers.hard
     gap = divide(easy.total, easy.count) - divide(hard.total, hard.count)
-    return replace(shares(gap[:, :, None]), limits=None)
+    lead = shares(gap[:, :, None])
+    return replace(lead, missing=easy.missing + hard.missing, limits=None)
 
 
-def over(answers: ArrayLike, control: ArrayLike) -> Shares:
+def over(answers: ArrayLike, control: ArrayLike, asked: ArrayLike | None = None) -> Shares:
     """The lead over a control that was given the same questions, [judges, items, ...] each."""
-    return replace(shares(np.subtract(answers, control)), limits=(-1.0, 1.0))
+    return replace(shares(np.subtract(answers, control), asked), limits=(-1.0, 1.0))
 
 
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
@@ -339,6 +345,7 @@ def _leads(lead: Shares, draws: int, seed: int) -> list[Estimate]:
             float(low[k]),
             float(high[k]),
             n=int(np.count_nonzero(lead.count[k])),
+            unscored=int(np.count_nonzero((lead.count[k] == 0) & (lead.missing[k] > 0))),
             p=sign_flip_p(items[k], max(draws, FLIPS), seed),
         )
         for k, value in enumerate(lead.values(np.ones((1, lead.items)))[0])

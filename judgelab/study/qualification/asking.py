@@ -254,8 +254,14 @@ class Beside:
             return {}
         found = self._by_length()
         control = [found.get(who, found.get("all", said)) for who, said in self.answers.items()]
-        both = ([one.scored for one in each] for each in (self.answers.values(), control))
-        return {"length": over(*(np.stack(each) for each in both))}
+        given, theirs = (
+            np.stack([one.scored for one in each]) for each in (self.answers.values(), control)
+        )
+        put = [
+            np.ones(one.scored.shape, dtype=np.bool_) if one.asked is None else one.asked
+            for one in self.answers.values()
+        ]
+        return {"length": over(given, theirs, np.stack(put))}
 
     def gaps(self) -> dict[tuple[str, str], Floats]:
         """Relevant answer minus irrelevant one, by whom it was read."""

@@ -21,7 +21,8 @@ def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     folder = tmp_path / "runs" / "mi-xsum-none-abc"
     (folder / "records").mkdir(parents=True)
     (folder / "result.json").write_text("{}")
-    (folder / "records" / "clean_texts.parquet").write_text("a private text")
+    for name in ("clean_texts", "unscored"):
+        (folder / "records" / f"{name}.parquet").write_text("a private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
     summary = {"clean/auc": 0.7, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")

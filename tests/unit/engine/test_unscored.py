@@ -1,0 +1,80 @@
+"""The account of calls without a result: groups of reasons, the record, the warnings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from judgelab.core.outcomes import CallOutcomes, Unscored
+from judgelab.core.result import Result
+from judgelab.engine.unscored import RECORD, grouped, with_reasons
+from judgelab.store.run_dir import RunDir
+
+EMPTY = Result({"study": "discrimination"}, "x", [], notes=["Data."])
+
+
+def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = None) -> CallOutcomes:
+    """So many calls about each agent, and so many of them lost."""
+    outcomes = CallOutcomes()
+    for agent, count in calls.items():
+        about = {f"{agent}{k}".encode(): ("judge", f"i{k}", agent) for k in range(count)}
+        outcomes.asked(about)
+        for key in list(about)[: lost.get(agent, 0)]:
+            outcomes.note(key, Unscored("evaluation_lm", "chat", about[key], "no label", reply))
+    return outcomes
+
+
+@pytest.mark.parametrize(
+    ("reason", "group"),
+    [
+        ("HTTP 500: Internal error, request id 7f3a after 6 attempts", "HTTP 500: Internal error"),
+        ("HTTP 400: req_9f: too long", "HTTP 400"),
+        ("refused: I cannot help with that", "refused"),
+        ("no answer in 60 s after 6 attempts", "no answer in 60 s"),
+        ("cut at 20 tokens", "cut at 20 tokens"),
+        ("no grade from 1 to 5", "no grade from 1 to 5"),
+        ("\x1b[2Jodd\x07", "[2Jodd"),
+    ],
+)
+def test_reasons_are_grouped_by_what_does_not_differ(reason: str, group: str) -> None:
+    expected = {"HTTP 500: Internal error": "HTTP 500: Internal error, request id"}
+    assert grouped(reason) == expected.get(group, group)
+
+
+def test_many_lost_calls_are_told_before_anything_else(tmp_path: Path) -> None:
+    folder, outcomes = RunDir(tmp_path), account({"a": 100, "b": 100}, {"a": 11, "b": 11})
+    result = with_reasons(EMPTY, outcomes, folder, "judge")
+    assert result.notes[0].startswith("11 % of calls (22 of 200) have no result: no label (22).")
+    assert result.tables[0].name == "unscored"
+    assert result.summary["unscored_share"] == 0.11
+    few = with_reasons(EMPTY, account({"a": 100}, {"a": 5}), folder, "judge")
+    assert few.notes == ["Data."], "5 % are told by the table, not by a warning"
+    assert "unscored_warning" not in few.summary and few.summary["unscored_calls"] == 5
+
+
+def test_an_uneven_loss_is_told(tmp_path: Path) -> None:
+    folder = RunDir(tmp_path)
+    uneven = account({"a": 100, "b": 100}, {"a": 20, "b": 2})
+    said = with_reasons(EMPTY, uneven, folder, "judge").notes[1]
+    assert "20 % of those about a (20 of 100) and 2 % of those about b (2 of 100)" in said
+    for even in ({"a": 11, "b": 9}, {"a": 2, "b": 0}, {"a": 100, "b": 100}):
+        found = with_reasons(EMPTY, account({"a": 100, "b": 100}, even), folder, "judge")
+        assert not any("unevenly" in note for note in found.notes), even
+
+
+def test_the_record_has_whole_replies_and_the_same_bytes(tmp_path: Path) -> None:
+    reply = "\x1b[31mwhy\n" + "so " * 50 + "\ud800"
+    folder, twice = RunDir(tmp_path), []
+    for _ in range(2):
+        result = with_reasons(EMPTY, account({"a": 4}, {"a": 4}, reply), folder, "judge")
+        twice.append((tmp_path / RECORD).read_bytes())
+    assert twice[0] == twice[1]
+    record = pd.read_parquet(tmp_path / RECORD)
+    assert record["reply"][0] == reply.replace("\ud800", "\\ud800")
+    example = str(result.tables[0].rows[0]["example"])
+    assert example.startswith("i0, a: “[31mwhy so so") and example.endswith("…”")
+    assert len(example) < 100 and example.isprintable()
+    with_reasons(EMPTY, account({"a": 4}, {}), folder, "judge")
+    assert not (tmp_path / RECORD).exists(), "of an earlier execution"
