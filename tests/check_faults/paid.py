@@ -13,16 +13,16 @@ from tests.servers.process import scripted
 
 PASSING = ("429", "500x2", "503x5", "hang=9", "cut", "drop", "retry_after=0.04x2")
 LASTING = {  # mode -> the reason that the report gives
-    "malformed": "malformed|JSON",
-    "html": "malformed|JSON",
-    "deep": "malformed|nested",
-    "choice_null": "malformed|empty",
+    "malformed": "not JSON",
+    "html": "not JSON",
+    "deep": "nested",
+    "choice_null": "not a chat completion",
     "refusal": "refused",
     "filter": "content filter",
     "length": "cut at",
-    "empty": "empty",
-    "blank": "empty",
-    "unreadable": "unreadable|no verdict|not read|label",
+    "empty": "no choice",
+    "blank": "empty answer$",
+    "unreadable": "none of the labels",
 }
 READ = ("usage=word", "usage=negative", "usage=huge", "surrogate", "surrogate_header", "model")
 """Odd, but their text is an answer."""
