@@ -17,8 +17,8 @@ from omegaconf import DictConfig
 from judgelab.store.owners import locked
 
 FILE = ".parent"
-LOOK = 0.2  # seconds between looks while nothing is asked
-GRACE = 0.5  # seconds to write what the last calls brought
+LOOK = 0.1  # seconds between looks while nothing is asked
+GRACE = 0.25  # seconds to write what the last calls brought
 
 
 class Parent(Callback):
