@@ -6,8 +6,9 @@ import ast
 import importlib
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -50,10 +51,16 @@ def _composer() -> Iterator[None]:
         yield
 
 
+@cache
+def composed(axis: str, name: str) -> dict[str, Any]:
+    """The config with that option; needs an initialised Hydra."""
+    overrides = [f"{axis}={name}", *NEEDS.get((axis, name), [])]
+    return resolved(compose("config", overrides=overrides))
+
+
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_option_composes_and_builds(axis: str, name: str) -> None:
-    overrides = [f"{axis}={name}", *NEEDS.get((axis, name), [])]
-    config = resolved(compose("config", overrides=overrides))
+    config = composed(axis, name)
     frame(config)
     built = build(config[axis], axis)
     module = type(built).__module__
@@ -96,8 +103,7 @@ def _imported() -> set[str]:
 def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
     for axis, name in OPTIONS:
         if axis == "mechanism":
-            config = resolved(compose("config", overrides=[f"mechanism={name}"]))
-            mechanism = build(config["mechanism"], "mechanism")
+            mechanism = build(composed(axis, name)["mechanism"], "mechanism")
             assert mechanism.name == name
             assert all(needed <= set(Capability) for needed in mechanism.requires)
             assert mechanism.subject in get_args(Subject)
