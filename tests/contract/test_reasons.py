@@ -17,11 +17,13 @@ from hydra import compose, initialize_config_dir
 
 from judgelab.config import build, frame, resolved
 from judgelab.core.capability import Capability
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.outcomes import CallOutcomes
 from judgelab.core.result import Result
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts
 from judgelab.engine.unscored import RECORD, grouped, with_reasons
+from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.store.run_dir import RunDir
 from tests.failing_lm import FailingEndpoint, FailingLM
 
@@ -58,7 +60,7 @@ class Done:
 
     result: Result
     outcomes: CallOutcomes
-    lms: tuple[FailingLM, ...]
+    lms: tuple[Any, ...]
     folder: Path
 
     @property
@@ -89,9 +91,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
     common += ["dataset.task=summarization", f"paths.root={tmp_path}", "tracker=none"]
     common += ["study.bootstrap=20", "evaluation_lm=compression"]
 
-    def call(lms: FailingLM | dict[str, FailingLM], *overrides: str) -> Done:
+    def call(lms: EvaluationLM | dict[str, FailingLM], *overrides: str) -> Done:
         judges = lms if isinstance(lms, dict) else {}
-        lm = lms if isinstance(lms, FailingLM) else next(iter(lms.values()))
+        lm = next(iter(lms.values())) if isinstance(lms, dict) else lms
         config = resolved(compose("config", overrides=[*common, *overrides]))
         folder = RunDir(tmp_path / "run")
         models = Models(frame(config), folder.path)
@@ -108,7 +110,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         yield call
 
 
-def _with(config: dict[str, Any], lm: FailingLM, judges: dict[str, FailingLM]) -> Parts:
+def _with(config: dict[str, Any], lm: EvaluationLM, judges: dict[str, FailingLM]) -> Parts:
     if judges:
         config["study"]["judges"] = {}
     axes = ("dataset", "agents", "synopsis", "preprocessor", "attack", "mechanism", "study")
@@ -217,6 +219,17 @@ def test_a_run_from_the_cache_alone_tells_the_same(run: Run) -> None:
     assert [one for one in again.outcomes.unscored if one.settled] == kept
     assert again.result.summary["lm_calls"] == before.result.summary["lm_calls"]
     assert len(again.lms[0].asked) == len(before.outcomes.unsettled), "those alone are asked again"
+
+
+def test_recorded_calls_are_told_too(run: Run, tmp_path: Path) -> None:
+    before = run(FailingEndpoint("chat"), "mechanism=judge").outcomes
+    replayed = CacheReplay(str(tmp_path / "cache" / "calls.sqlite"), missing="unscored")
+    again = run(replayed, "mechanism=judge").outcomes
+    assert again.calls == before.calls
+    assert again.by_key == {
+        key: one if one.settled else replace(one, reason="not recorded", settled=True)
+        for key, one in before.by_key.items()
+    }
 
 
 def test_nobody_reads_replies_past_the_account() -> None:
