@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -84,26 +84,32 @@ def recall(
     usage = Usage.recorded(recorded.reshape(len(judges), -1).sum(axis=1, dtype=np.int64))
     found = {name: EXAMS[name](data, judges, panel, rows) for name in exams}
     taken = {name: each for name, each in found.items() if each is not None}
-    answers = {name: said for name, (said, _) in taken.items()}
-    marked = {name: stacked(said) for name, said in answers.items()}
-    return JudgeResponses(
+    absent = [_unrecorded(name, data.name) for name in found if name not in taken]
+    made = JudgeResponses(
         judges,
         pairs,
         both_orders(cells, pairs) if pairwise else None,
         None if pairwise else cells,
-        marked,
-        usage.calls,
-        usage.input_tokens,
-        usage.output_tokens,
-        taken={name: each.n > 0 for name, each in marked.items()},
+        {},
+        *(usage.calls, usage.input_tokens, usage.output_tokens),
+        taken={},
         facts={name: facts for name, (_, facts) in taken.items()},
-        tied=ties_of(answers, len(judges)),
-        missing=(
-            *(_unrecorded(name, data.name) for name in found if name not in taken),
-            *_doubts(data, judges, rows, form),
-        ),
-        exam_usage=_exam_usage(usage, marked, pairwise),
-        confidences=confidences_of(judges, answers.get("self_confidence", ())),
+        tied=ties_of({}, len(judges)),
+        missing=(*absent, *_doubts(data, judges, rows, form)),
+    )
+    return _with_exams(made, {name: said for name, (said, _) in taken.items()})
+
+
+def _with_exams(made: JudgeResponses, answers: Mapping[str, Sequence[Answers]]) -> JudgeResponses:
+    """The same with what was said in the exams."""
+    marked = {name: stacked(said) for name, said in answers.items()}
+    return replace(
+        made,
+        exams=marked,
+        taken={name: each.n > 0 for name, each in marked.items()},
+        tied=ties_of(answers, len(made.judges)),
+        exam_usage=_exam_usage(made.usage, marked, made.verdicts is not None),
+        confidences=confidences_of(made.judges, answers.get("self_confidence", ())),
     )
 
 
