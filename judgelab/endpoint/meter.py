@@ -95,7 +95,8 @@ class Meter:
                 "(budget.prices=FILE), or use budget.max_calls."
             )
         self.totals, self._handle, self._number = Totals(), -1, 0
-        self.models: set[str] = set()  # as the server calls what answered
+        self.model, self.models = model, Counter[str]()  # asked for; as the server calls it
+        self.fingerprints = Counter[str]()
         self._way: dict[int, tuple[float, float]] = {}  # expected tokens of attempts under way
         self._ledger, self._orphaned = ledger or Ledger(), orphaned
         self._account = Account(name, model, self._ledger.owner)
@@ -182,7 +183,9 @@ class Meter:
             "calls": totals.sent - totals.retried,
             "perhaps_paid": totals.sent - sum(n for s, n in totals.statuses.items() if _free(s)),
             "lost": self._lost,
-            "models": sorted(self.models),
+            "asked": self.model or None,
+            "answered_by": dict(sorted(self.models.items())),
+            "system_fingerprints": dict(sorted(self.fingerprints.items())),
             "cost": round(totals.cost, 6) if paid else None,
             "reserved": round(self.reserved, 6) if paid else None,
             "currency": self.price.currency if self.price else None,
@@ -289,8 +292,9 @@ class Meter:
         else:  # it may have cost as much as was reserved
             totals.unknown_cost += 1
             self._open(expected)
-        if "model" in entry:
-            self.models.add(str(entry["model"]))
+        for name, counts in (("model", self.models), ("system_fingerprint", self.fingerprints)):
+            if isinstance(entry.get(name), str):
+                counts[entry[name]] += 1
 
     def _open(self, expected: tuple[float, float]) -> None:
         price, account = self.price or Price(0.0, 0.0), self._account

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from judgelab.config import Frame
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.outcomes import CallOutcomes
+from judgelab.core.result import Result, Value
+from judgelab.endpoint.answered import change, warning
 from judgelab.endpoint.ledger import Ledger, SharedLedger
 from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.prices import price_of
@@ -104,6 +106,18 @@ class Models:
         """The evaluation LM's account, and the others' under their roles."""
         rest = {role: one.account() for role, one in self._in_use.items() if role != FIRST}
         return self._in_use[FIRST].account() | rest
+
+    def with_answered(self, result: Result) -> Result:
+        """The result with a warning where another model answered than was asked for."""
+        meters = [(role, one.meter) for role, one in self._in_use.items() if one.meter is not None]
+        other = [warning(role, meter.model, meter.models) for role, meter in meters]
+        changed = [change(role, meter.models, meter.fingerprints) for role, meter in meters]
+        warnings, changes = (list(filter(None, said)) for said in (other, changed))
+        if not warnings and not changes:
+            return result
+        summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}
+        notes = [*warnings, *result.notes, *changes]
+        return replace(result, notes=notes, summary={**result.summary, **summary})
 
     def close(self) -> None:
         """Give everything back."""

@@ -142,6 +142,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
         with profiled(job.settings.debug.profile, run_dir):
             result = parts.study.run(context)
         result = with_reasons(result, models.outcomes, run_dir, context.mechanism.name)
+        result = models.with_answered(result)
         accounts = models.accounts()
     except BaseException:
         mirror.close()

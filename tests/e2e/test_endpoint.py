@@ -255,3 +255,12 @@ def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) ->
     assert any("trouble with Bearer ***" in path.read_text() for path in root.rglob("calls.jsonl"))
     for path in written:
         assert canary.encode() not in path.read_bytes(), path
+    said = "another model answered than gpt-4o-mini, which was asked for: model of ***"
+    (result,), (page,) = root.rglob("result.json"), root.rglob("report.html")
+    assert said in json.loads(result.read_text())["notes"][0]
+    assert said in page.read_text() and said in " ".join(done.stdout.split())
+    (meter,) = meters(root)
+    assert meter["asked"] == "gpt-4o-mini" and set(meter["answered_by"]) == {
+        "gpt-4o-mini",
+        "model of ***",
+    }
