@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+)")
+VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")
 """What a name ends with that is a version of the same model: ``-2024-07-18``, ``-0613``."""
 
 

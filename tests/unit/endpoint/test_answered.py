@@ -23,6 +23,7 @@ from judgelab.endpoint.answered import alike, change, warning
         ("meta-llama/llama-3-8b:free", "meta-llama/llama-3-8b", True),
         ("llama3", "llama3:latest", True),
         ("llama3:8b", "llama3:70b", False),
+        ("gemini-2.5-pro", "gemini-2.5-pro-preview-03-25", True),
         ("gpt-4o", "another-model", False),
     ],
 )
