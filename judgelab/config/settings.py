@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Budget:
-    """What one run may spend over all its executions; None is no bound.
+    """What one run, or all jobs of a sweep, may spend over all executions; None is no bound.
 
     Attributes:
         max_cost: in the currency of the price list.
