@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 ASIDE = re.compile(
-    r"[+~]*(budget|hydra|tracker|force|retry|on_error|scale|debug|dry_run|paths)\b[./@=]?"
+    r"[+~]*(budget|hydra|tracker|force|retry|on_error|scale|debug|dry_run|paths|trusted_packages)\b[./@=]?"
 )
 """Overrides that say how a sweep is run and not what it is."""
 
