@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +28,8 @@ TRACED = ("debug=trace", "debug=fast", "debug.traceback=true")
 
 
 def guarded(main: Callable[[], Any]) -> None:
-    """Call a Hydra main; exit with 1 and a sentence on a fault, 130 when interrupted."""
+    """Call a Hydra main; exit with 1 and a sentence on a fault, 130 or 143 when interrupted."""
+    signal.signal(signal.SIGTERM, _terminated)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
         words = [SHORT.get(word.lstrip("+").lower(), word) for word in sys.argv[1:]]
@@ -42,7 +44,13 @@ def guarded(main: Callable[[], Any]) -> None:
         if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
             raise
         say(f"error: {sentence(cause)}", sys.stderr)
-        sys.exit(1)
+        sys.exit(getattr(cause, "exit_code", 1))
+
+
+def _terminated(number: int, frame: object) -> None:
+    """As Ctrl-C ends a run: what is open is closed."""
+    say("Terminated: the same command continues where this run stopped.", sys.stderr)
+    sys.exit(128 + number)
 
 
 def check_sweep(arguments: Sequence[str]) -> None:

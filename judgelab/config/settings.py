@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Frame:
         seed: every random choice derives from it.
         limit: use the first so many items; None for all.
         force: run again although a finished run of this config exists.
+        retry: ``unscored`` asks settled calls without a result again; None keeps what came of them.
         debug: what helps to find a fault.
         on_error: in a sweep, whether later jobs run after one failed.
         dry_run: only say what would be asked and spent.
@@ -70,4 +72,5 @@ class Frame:
     paths: Paths
     dry_run: bool = False
     budget: Budget = field(default_factory=Budget)
+    retry: Literal["unscored"] | None = None
     trusted_packages: list[str] = field(default_factory=list)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 
 class JudgelabError(Exception):
-    """A fault the user can mend; run.py prints the sentence and exits with code 1."""
+    """A fault the user can mend; run.py prints the sentence and exits with ``exit_code``."""
+
+    exit_code = 1
 
 
 class ConfigError(JudgelabError):
     """A config key is unknown, missing, of the wrong type, or contradicts another."""
+
+
+class PartialRunError(JudgelabError):
+    """Calls of a run are open: what there is has been written, the same command asks the rest."""
+
+    exit_code = 3
+
+    def __init__(self, sentence: str, run: Path | None = None) -> None:
+        super().__init__(sentence)
+        self.run = run
 
 
 class DataError(JudgelabError):

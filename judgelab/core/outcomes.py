@@ -57,6 +57,11 @@ class CallOutcomes:
         self._asked.setdefault(key, what.about)
         self._unscored[key] = what
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self._asked.clear()
+        self._unscored.clear()
+
     @property
     def calls(self) -> int:
         """Different questions put."""

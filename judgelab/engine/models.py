@@ -71,6 +71,7 @@ class Models:
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
         self._settings, self._folder = settings, folder
+        self.retry = settings.retry is not None
         self._in_use: dict[str, ModelInUse] = {}
         self._ledger, self._watch = Ledger(), None if sweep is None else watch(sweep)
         if sweep is not None:
@@ -102,6 +103,21 @@ class Models:
         """Whether calls of a role's LM go to an endpoint."""
         return self._in_use[role].meter is not None
 
+    @property
+    def until(self) -> float | None:
+        """When servers want to be asked again (seconds since 1970); None: they do not say."""
+        lms = [one.asked.unwrapped for one in self._in_use.values()]
+        times = [lm.until for lm in lms if isinstance(lm, Remote) and lm.until is not None]
+        return max(times, default=None)
+
+    def ask_again(self) -> None:
+        """Forget what came of settled calls without a result, so that they are asked once more."""
+        keys = [key for key, what in self.outcomes.by_key.items() if what.settled]
+        for one in self._in_use.values():
+            if one.cached is not None:
+                one.cached.ask_again(keys)
+        self.outcomes.forget()
+
     def accounts(self) -> dict[str, Any]:
         """The evaluation LM's account, and the others' under their roles."""
         rest = {role: one.account() for role, one in self._in_use.items() if role != FIRST}
@@ -132,7 +148,7 @@ class Models:
         name = f"{self._folder.name}/{file}"
         gone = nobody if self._watch is None else self._watch.gone
         meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model, gone)
-        lm.attach(meter)
+        lm.attach(meter, self.progress.tell)
         return meter
 
     def _under_way(self) -> int:

@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +26,13 @@ import judgelab
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.targets import check_targets, named_by_user, trusting
-from judgelab.core.errors import JudgelabError
+from judgelab.core.errors import DataError, JudgelabError, PartialRunError
 from judgelab.core.resources import PACKAGE
+from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.models import Models
+from judgelab.engine.partial import Partial, forget, nothing_yet, partial
 from judgelab.engine.parts import Parts, build_parts
 from judgelab.engine.profiling import profiled
 from judgelab.engine.unscored import with_reasons
@@ -55,12 +58,16 @@ def run(cfg: DictConfig) -> float:
     except Exception as cause:
         if OmegaConf.select(cfg, "debug.traceback"):
             raise
-        message = sentence(cause)
+        message, code = sentence(cause), getattr(cause, "exit_code", 1)
         overrides = " ".join(hydra.overrides.task)
-        say(f"error{f' in {overrides}' if job else ''}: {message}", sys.stderr)
+        word = "partial" if isinstance(cause, PartialRunError) else "error"
+        say(f"{word}{f' in {overrides}' if job else ''}: {message}", sys.stderr)
         if job is None or cfg.on_error == "stop":
-            raise SystemExit(1) from cause
-        _note(job, status="failed", error=message)
+            raise SystemExit(code) from cause
+        if isinstance(cause, PartialRunError) and cause.run is not None:
+            _note(job, status="partial", error=message, run=str(cause.run))
+        else:
+            _note(job, status="failed", error=message)
         return math.nan
 
 
@@ -109,9 +116,10 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
     # The fingerprint of a finished run vouches for its config: its study is not even imported.
-    parts = None if run_dir.done and not settings.force else build_parts(config)
+    finished = run_dir.done and not settings.force and settings.retry is None
+    parts = None if finished else build_parts(config)
     with run_dir.lock():
-        if run_dir.done and not settings.force and not _moved(config, run_dir):
+        if finished and not _moved(config, run_dir):
             say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
             console.show(run_dir.read_json("result.json"), run_dir.path)
         else:
@@ -119,7 +127,9 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
                 settings = replace(settings, force=False)
             run_dir.reopen()
             job = _Job(config, settings, run_dir, sweep)
-            _execute(job, parts or build_parts(config), tracker, scale)
+            still = _execute(job, parts or build_parts(config), tracker, scale)
+            if still is not None:
+                raise PartialRunError(still.sentence, run_dir.path)
             run_dir.finish()
         written = run_dir.read_json("result.json")
     if sweep is not None:
@@ -128,7 +138,8 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
     return math.nan if value is None else float(value)
 
 
-def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
+def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> Partial | None:
+    """Run, write and mirror; what is open is returned, and such a run is not mirrored."""
     started = time.time()
     run_dir = job.run_dir
     sweep = None if job.sweep is None else Path(HydraConfig.get().sweep.dir)
@@ -140,7 +151,8 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:
         with profiled(job.settings.debug.profile, run_dir):
-            result = parts.study.run(context)
+            result = _found(parts, context, models)
+        still = partial(models.outcomes, models.until)
         result = with_reasons(result, models.outcomes, run_dir, context.mechanism.name)
         result = models.with_answered(result)
         accounts = models.accounts()
@@ -151,17 +163,38 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> None:
         scale.close()
         models.close()
     try:
-        run_dir.write_json("result.json", result.to_json())
+        made = result.to_json()
+        run_dir.write_json("result.json", made if still is None else still.marked(made))
         # The answer first: figures, page and tracker take longer than a study of arithmetic.
         console.show(run_dir.read_json("result.json"), run_dir.path)
         manifest = _manifest(started) | {"overrides": _overrides()} | accounts
         run_dir.write_json("manifest.json", manifest)
+        forget(run_dir)
         page.write(run_dir)
     except BaseException:
         mirror.close()
         raise
+    if still is not None:
+        mirror.close()
+        return still
     manifest["tracker"] = mirror.publish(result)
     run_dir.write_json("manifest.json", manifest)
+    return None
+
+
+def _found(parts: Parts, context: Context, models: Models) -> Result:
+    """What the study found, after asking again what it is to ask again."""
+    if models.retry:
+        with tempfile.TemporaryDirectory() as folder:  # with what is kept, to see what is unscored
+            parts.study.ask(replace(context, run_dir=RunDir(Path(folder))))
+        models.ask_again()
+    try:
+        return parts.study.run(context)
+    except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
+        still = partial(models.outcomes, models.until)
+        if still is None:
+            raise
+        raise nothing_yet(still, cause) from cause
 
 
 def _context(job: _Job, parts: Parts, models: Models, scale: Scale) -> Context:

@@ -27,6 +27,7 @@ class SweepJob:
         choices: config group -> option.
         run, result: its directory and what Result.to_json wrote there; None where it failed.
         error: why it failed, in a sentence; None where it did not.
+        partial: what is open of it, in a sentence; None where nothing is.
     """
 
     number: int
@@ -35,6 +36,14 @@ class SweepJob:
     run: Path | None
     result: Mapping[str, Any] | None
     error: str | None
+    partial: str | None = None
+
+    @property
+    def status(self) -> str:
+        """In words."""
+        if self.error is not None:
+            return f"failed: {self.error}"
+        return "done" if self.partial is None else f"partial: {self.partial}"
 
     @property
     def settings(self) -> dict[str, str]:
@@ -142,7 +151,10 @@ def _job(path: Path, number: int) -> SweepJob:
     if word["status"] == "failed":
         return SweepJob(number, overrides, choices, None, None, word["error"])
     run = _found(Path(word["run"]), path)
-    return SweepJob(number, overrides, choices, run, RunDir(run).read_json("result.json"), None)
+    result, still = RunDir(run).read_json("result.json"), None
+    if word["status"] == "partial" and "partial" in result:  # else it was completed meanwhile
+        still = word["error"]
+    return SweepJob(number, overrides, choices, run, result, None, still)
 
 
 def _found(run: Path, job: Path) -> Path:

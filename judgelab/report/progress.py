@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+TOLD = 5.0  # seconds between two words on waiting
+
+
 class Progress:
     """Stage, calls done, rate, time left, cache hits, cost so far.
 
@@ -38,6 +41,7 @@ class Progress:
         self._next = time.monotonic() + first
         self._name, self._total, self._began = "", 0, time.monotonic()
         self._done = self._hits = self._batched = 0
+        self._told = -TOLD
 
     def stage(self, name: str, calls: int) -> None:
         """A new stage begins; ``calls`` is how many there will be, 0 where that is not known."""
@@ -61,6 +65,16 @@ class Progress:
         elif time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
             say(self._line(), self._stream)
+
+    def tell(self, words: str) -> None:
+        """Say why nothing seems to happen, now and then; from any thread."""
+        if time.monotonic() < self._told + TOLD:
+            return
+        self._told = time.monotonic()
+        if self._bar is not None:
+            self._bar.console.print(harmless(words), markup=False, highlight=False)
+        else:
+            say(words, self._stream)
 
     def close(self) -> None:
         """Take the live line away."""

@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from judgelab.config.launch import sentence
 from judgelab.config.overrides import written
+from judgelab.core.errors import JudgelabError, PartialRunError
 from judgelab.core.terminal import say
 from judgelab.report import console, figures, format
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
@@ -34,7 +35,7 @@ UNBROKEN = 1000  # columns: such a line is left to the terminal to break
 
 
 class Comparison(Callback):
-    """Prints and writes the comparison of a sweep's runs, and fails if one of them failed."""
+    """Prints and writes the comparison of a sweep's runs; the exit code is that of the worst."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Take a folder for this sweep alone, and forget the jobs of an earlier one in it.
@@ -59,19 +60,20 @@ class Comparison(Callback):
         """Compare the jobs of the sweep.
 
         Raises:
-            SystemExit: a job failed, or the comparison itself did (Hydra would only warn).
+            SystemExit: 1 where a job failed, or the comparison itself did (Hydra would only warn);
+                3 where a job is partial.
         """
         if config.get("dry_run") is True:  # every job has said what it would ask
             return
         try:
-            failed = conclude(Path(config.hydra.sweep.dir))
+            code = conclude(Path(config.hydra.sweep.dir))
         except Exception as cause:
             if OmegaConf.select(config, "debug.traceback"):
                 traceback.print_exc()
             say(f"error: no comparison of the sweep: {sentence(cause)}", sys.stderr)
             raise SystemExit(1) from cause
-        if failed:
-            raise SystemExit(1)
+        if code:
+            raise SystemExit(code)
 
 
 def _new_folder(named: Path) -> Path:
@@ -88,11 +90,13 @@ def _new_folder(named: Path) -> Path:
 
 
 def conclude(folder: Path) -> int:
-    """Print the comparison of a sweep, write it, and return how many jobs failed."""
+    """Print the comparison of a sweep, write it, and return the exit code of the worst job."""
     found = jobs(folder)
     write(folder)
     console.page(screen(found, folder))
-    return sum(job.error is not None for job in found)
+    if any(job.error is not None for job in found):
+        return JudgelabError.exit_code
+    return PartialRunError.exit_code if any(job.partial for job in found) else 0
 
 
 def write(folder: Path) -> Path:
@@ -119,13 +123,13 @@ def write(folder: Path) -> Path:
     text = render(
         "sweep.html",
         heading=f"{len(found)} runs: {' × '.join(axes(found))}",
-        facts=[f"{len(found) - len(failed)} finished, {len(failed)} failed", _fixed(found)],
+        facts=[_counts(found), _fixed(found)],
         warnings=warnings(found),
         notes=list(dict.fromkeys(note for job in found for note in job.notes)),
         columns=shown(found, _two_lines),
         spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},
         legend=LEGEND,
-        repeats=[job.command for job in failed.values() if job.overrides],
+        repeats=[job.command for job in found if job.overrides and job.status != "done"],
         sections=sections,
         figures=figures.write(into, [*names, *(s.figure for s in sections if s.figure)], drawn),
         runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
@@ -151,8 +155,17 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
         parts += ["", console.line(said, "red")]
         parts += [f"  {job.command}" for job in failed if job.overrides]
+    for job in (job for job in found if job.partial):
+        parts += ["", console.line(f"job {job.number}: {format.text(job.partial)}", "yellow")]
+        parts.append(f"  {job.command}")
     report, csv = folder / "report.html", folder / "comparison.csv"
     return [*parts, "", f"report   {report}", f"table    {csv}"]
+
+
+def _counts(found: Sequence[SweepJob]) -> str:
+    words = [job.status.partition(":")[0] for job in found]
+    still = f"{words.count('partial')} partial, " if "partial" in words else ""
+    return f"{words.count('done')} finished, {still}{words.count('failed')} failed"
 
 
 def _common_notes(found: Sequence[SweepJob]) -> list[str]:
@@ -195,6 +208,7 @@ def _entry(job: SweepJob) -> dict[str, Any]:
         "settings": job.settings,
         "run": None if job.run is None else str(job.run),
         "error": job.error,
+        "partial": job.partial,
         "estimators": list((job.result or {}).get("estimators", ())),
         "summary": dict(job.summary),
     }

@@ -59,7 +59,10 @@ def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Col
     ]
     if measured:
         pairs = zip(found, measured[0].cells, strict=True)
-        cells = tuple("failed" if job.error is not None else cell for job, cell in pairs)
+        cells = tuple(
+            "failed" if job.error is not None else f"{cell} (partial)" if job.partial else cell
+            for job, cell in pairs
+        )
         measured[0] = replace(measured[0], cells=cells)
     made += [*measured, column("unscored", [unscored(job) for job in found])]
     if any(missing := [missing_calls(job) for job in found]):
@@ -77,7 +80,7 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         row |= {key: setting(job, key) for key in axes(found)}
         row["estimator_differs"] = differs or None
         row["estimator"] = None if one is None else one.line
-        row["status"] = "done" if job.error is None else f"failed: {job.error}"
+        row["status"] = job.status
         row["items"] = job.summary.get("items")
         for key in metrics(found, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -84,6 +84,7 @@ class Cached(NotedLM):
         self.cache = cache
         self.count = CallCount()
         self._unscored: dict[bytes, Any] = {}
+        self._computed, self._again = set[bytes](), frozenset[bytes]()
         self._watch: Watch = watch or Unwatched()
         self._workers: dict[str, Mapping[str, Any]] = {}
         self._streaming = lm.streaming
@@ -99,6 +100,10 @@ class Cached(NotedLM):
     def note_worker(self, name: str, facts: Mapping[str, Any]) -> None:
         """What a worker says of its answers so far."""
         self._workers[name] = facts
+
+    def ask_again(self, keys: Iterable[bytes]) -> None:
+        """Ask these once more, but for those just asked; what was known of them stays beside."""
+        self._again = frozenset(keys) - self._computed
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -143,8 +148,9 @@ class Cached(NotedLM):
 
     def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
-        known = self._accepted_unscored(keys) | self.cache.logprobs(keys)
-        rest = [key for key in keys if key not in known]
+        kept = [key for key in keys if key not in self._again]
+        known = self._accepted_unscored(keys) | self.cache.logprobs(kept)
+        rest = [key for key in kept if key not in known]
         return known | {
             key: LogProb(math.nan, 0, reply.reason, reply.settled)
             for key, reply in known_replies(self.cache, rest).items()
@@ -152,7 +158,8 @@ class Cached(NotedLM):
 
     def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """The same of chat requests."""
-        return self._accepted_unscored(keys) | known_replies(self.cache, keys)
+        kept = [key for key in keys if key not in self._again]
+        return self._accepted_unscored(keys) | known_replies(self.cache, kept)
 
     def _accepted_unscored(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
         return {key: self._unscored[key] for key in keys if key in self._unscored}
@@ -188,12 +195,22 @@ class Cached(NotedLM):
                 replies[key] = _stored(Reply(None, answer.reason, settled=True))
             if unscored and remember:
                 self._unscored[key] = answer
-        if rows:
-            self.cache.add_logprobs(rows)
-        if replies:
-            self.cache.add_chats(replies)
+        self._keep(rows, replies)
         self.count.computed += len(fresh)
         self._watch.answered(len(fresh))
+
+    def _keep(self, rows: Mapping[bytes, LogProb], replies: Mapping[bytes, str]) -> None:
+        """Store answers; those asked again take the place of the ones before."""
+        over = [*rows, *replies]
+        self._computed.update(over)
+        for again in (False, True) if self._again else (False,):
+            sums = {key: row for key, row in rows.items() if (key in self._again) is again}
+            texts = {key: text for key, text in replies.items() if (key in self._again) is again}
+            if sums:
+                self.cache.add_logprobs(sums, replace=again)
+            if texts:
+                self.cache.add_chats(texts, replace=again)
+        self._again -= frozenset(over)
 
     def close(self) -> None:
         """Close the LM and the cache."""

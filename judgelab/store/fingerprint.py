@@ -17,7 +17,7 @@ from judgelab.store.run_dir import RunDir
 
 VOLATILE = frozenset(
     {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
-    | {"trusted_packages"}
+    | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
 SEEN_ONLY = ("report", "tracker")  # folders of code that show numbers but cannot change one

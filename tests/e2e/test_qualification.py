@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-from judgelab.endpoint.meter import BudgetReachedError
+from judgelab.core.errors import PartialRunError
 from judgelab.engine.run import execute
 from tests.e2e.conftest import ROOT
 from tests.scripted_judges import write_panel
@@ -101,7 +101,7 @@ def test_the_judges_share_the_budget(tmp_path: Path) -> None:
     write_panel(tmp_path / "panel.jsonl", 4, graded=False)
     with (
         scripted(tmp_path / "server") as server,
-        pytest.raises(BudgetReachedError, match="budget.max_calls"),
+        pytest.raises(PartialRunError, match="budget.max_calls"),
     ):
         run(tmp_path, server.url, "budget.max_calls=120")
     assert 96 < len(server.events("answered")) <= 120

@@ -13,7 +13,7 @@ from judgelab.evaluation_lm.openai import OpenAI
 from tests.odd_replies import trial
 from tests.servers.process import scripted
 
-HASTY = Limits(timeout=2.0, backoff=0.01, longest_wait=0.05, retries=1, concurrency=4)
+HASTY = Limits(timeout=2.0, backoff=0.01, longest_wait=0.05, retries=1, concurrency=4, breaker=None)
 TARGETS = [f"word {k}" for k in range(12)]
 NO_NUMBERS = "it reports log-probabilities that are not numbers of at most 0"
 PAIRS = [(0, t) for t in range(len(TARGETS))]

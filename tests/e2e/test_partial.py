@@ -1,0 +1,151 @@
+"""Runs whose calls are not all settled: what is written, the exit code, and the next start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.core.errors import JudgelabError, PartialRunError
+from judgelab.endpoint.sending import EndpointError
+from judgelab.store.cache import CallCache
+from tests.e2e.conftest import ROOT, environment
+from tests.e2e.test_endpoint import call, inside, overrides, panel, results
+from tests.servers.process import Running, scripted
+
+__all__ = ["panel"]
+PAIRS = 4 * 7 * 6
+HASTY = (
+    "evaluation_lm.limits.retries=1",
+    "evaluation_lm.limits.backoff=0.01",
+    "evaluation_lm.limits.longest_wait=0.1",
+    "evaluation_lm.limits.timeout=1",
+    "mechanism=judge",
+)
+
+
+def written(root: Path) -> dict[str, Any]:
+    (path,) = (root / "runs").glob("*/result.json")
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def done(root: Path) -> bool:
+    return any((root / "runs").glob("*/DONE"))
+
+
+def test_an_outage_leaves_a_partial_run_that_the_same_command_completes(
+    tmp_path: Path, panel: Path
+) -> None:
+    with scripted(tmp_path / "calm") as calm:
+        inside(tmp_path / "calm", overrides(calm, panel, *HASTY))
+    with scripted(tmp_path / "server", outage={"mode": "500", "after": 60}) as server:
+        job = overrides(server, panel, *HASTY)
+        stopped = call(tmp_path, job)
+        assert stopped.returncode == 3, stopped.stderr
+        knocked = sum(server.seen().values())
+        assert knocked <= 60 + 2 * (2 * 8 + 8), "the breaker stopped the rest"
+        mark = written(tmp_path)["partial"]
+        assert mark["calls"] == PAIRS and mark["open"] == PAIRS - 60
+        said = f"PARTIAL: {PAIRS - 60} of {PAIRS} calls are open"
+        (page,) = (tmp_path / "runs").glob("*/report.html")
+        assert said in page.read_text() and said in stopped.stdout and said in stopped.stderr
+        assert not done(tmp_path)
+        server.change(outage=None)
+        before = sum(server.paid().values())
+        inside(tmp_path, job)
+        assert sum(server.paid().values()) - before == PAIRS - 60
+        assert max(server.paid().values()) == 1
+    assert done(tmp_path)
+    assert results(tmp_path) == results(tmp_path / "calm")
+
+
+def test_an_outage_that_heals_is_no_matter(tmp_path: Path, panel: Path) -> None:
+    outage = {"mode": "503", "after": 60, "requests": 12}
+    with scripted(tmp_path / "server", outage=outage) as server:
+        inside(tmp_path, overrides(server, panel, *HASTY, "evaluation_lm.limits.retries=4"))
+    assert done(tmp_path) and "partial" not in written(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "most", "error", "said"),
+    [
+        ("500xall", 60, EndpointError, "none of the first 10 calls of 2 attempts each .HTTP 500"),
+        ("400", 40, EndpointError, "none of the first 20 calls .HTTP 400: trouble"),
+        ("retry_after=86400", 40, JudgelabError, r"None of 168 calls .* not before 20\d\d-"),
+        ("retry_after=infxall", 60, EndpointError, "none of the first 10 calls"),
+    ],
+)
+def test_a_server_that_answers_nothing_ends_the_run_at_once(
+    tmp_path: Path, panel: Path, fault: str, most: int, error: type[Exception], said: str
+) -> None:
+    with scripted(tmp_path / "server", faults=[fault], share=1) as server:
+        start = time.monotonic()
+        with pytest.raises(error, match=said) as caught:
+            inside(tmp_path, overrides(server, panel, *HASTY))
+        assert not isinstance(caught.value, PartialRunError)
+        assert time.monotonic() - start < 10 and sum(server.seen().values()) <= most
+    assert not done(tmp_path)
+
+
+def test_unscored_calls_are_asked_again_on_demand(tmp_path: Path, panel: Path) -> None:
+    faults = ["400@.1", "unreadable@.1", "refusal@.1", "malformed@.1"]
+    with scripted(tmp_path / "server", faults=faults) as server:
+        job = overrides(server, panel, *HASTY)
+        inside(tmp_path, job)
+        lost = int(written(tmp_path)["summary"]["unscored_calls"])
+        assert done(tmp_path) and 30 < lost < 110
+        server.change(faults=[])
+        inside(tmp_path, job)
+        assert sum(server.seen().values()) == PAIRS, "nothing is asked without retry"
+        inside(tmp_path, [*job, "retry=unscored"])
+        assert sum(server.seen().values()) == PAIRS + lost
+        assert written(tmp_path)["summary"]["unscored_calls"] == 0 and done(tmp_path)
+        inside(tmp_path, [*job, "force=true"])
+        assert sum(server.seen().values()) == PAIRS + lost, "the newer reply is the one used"
+    cache = CallCache(tmp_path / "cache" / "calls.sqlite")
+    assert cache._db.execute("SELECT count(*) FROM earlier").fetchone()[0] == lost
+    cache.close()
+
+
+def _started(root: Path, server: Running, job: list[str]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "run.py", *job],
+        cwd=ROOT,
+        env=environment(root),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    limit = time.monotonic() + 60
+    while len(server.events("answered")) < 20 and time.monotonic() < limit:
+        time.sleep(0.05)
+    return process
+
+
+ENDS = [(signal.SIGTERM, 143), (signal.SIGINT, 130)][: 2 if "JUDGELAB_KILLS" in os.environ else 1]
+
+
+@pytest.mark.parametrize(("number", "code"), ENDS)
+def test_an_interrupted_run_keeps_what_was_answered(
+    tmp_path: Path, panel: Path, number: signal.Signals, code: int
+) -> None:
+    with scripted(tmp_path / "server", delay=0.3) as server:
+        job = overrides(server, panel, *HASTY)
+        process = _started(tmp_path, server, job)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == code, said
+        assert "the same command continues" in said and not done(tmp_path)
+        assert sum(server.seen().values()) < PAIRS
+        server.change(delay=0)
+        inside(tmp_path, job)
+        assert max(server.seen().values()) == 1, "what was under way was kept, too"
+    assert done(tmp_path)
