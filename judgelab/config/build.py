@@ -82,7 +82,7 @@ def frame(config: Mapping[str, Any]) -> Frame:
     rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
     known = [f.name for f in fields(Frame)]
     _unknown_keys("", rest, [*known, *AXES, WRITER])
-    given_by_default = {"dry_run", "budget", "trusted_packages"}
+    given_by_default = {"dry_run", "budget", "trusted_packages", "retry"}
     absent = sorted(set(known) - rest.keys() - given_by_default)
     if absent:
         raise ConfigError(f"{absent[0]} is missing: give {absent[0]}=VALUE.")
