@@ -86,10 +86,10 @@ class Caller:
             self.breaker.refused(reason)
         elif probe:
             self.breaker.stop(f"the endpoint stopped answering ({reason})")
-        elif beyond is not None or tries > self.limits.retries:
-            self.breaker.exhausted(result.status, reason, beyond)
+        elif beyond is None and (self.breaker.open or tries <= self.limits.retries):
+            return False  # where it is open, all wait for the last look
         else:
-            return False
+            self.breaker.exhausted(result.status, reason, beyond)
         return True
 
     def _beyond(self, result: Answer) -> float | None:
