@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.check_faults.trial import PRICES, Findings, Left, Place, forked
 from tests.servers.process import scripted
 
@@ -19,9 +21,9 @@ def hostile(place: Place) -> Findings:
     found = Findings()
     bodies = ("redirect", "big=50x1", "bomb=1000x1")
     for mode in (*bodies, *SECRETS, "control", "control_reply", *WAITS):
-        trouble(place, found, mode)
+        trouble(replace(place, shape=SHORT), found, mode)
     for usage in ("negative", "word", "absent"):
-        spending(place, found, usage)
+        spending(replace(place, shape=LONGER), found, usage)
     return found
 
 
@@ -32,7 +34,7 @@ def trouble(place: Place, found: Findings, mode: str) -> None:
     fault = mode.replace("x1", f"{share}x1") if "x1" in mode else f"{mode}{share}xall"
     server_root = root / "server"
     with scripted(server_root, faults=[fault], key=CANARY) as server:
-        job = place.job(server.url, shape=SHORT, timeout=10, retries=1)
+        job = place.job(server.url, timeout=10, retries=1)
         ended = forked(
             root, job, root / "said.txt", TIME + 2, OPENAI_API_KEY=CANARY, OPENAI_LOG="debug"
         )
@@ -58,7 +60,7 @@ def spending(place: Place, found: Findings, usage: str) -> None:
     """A budget where the server lies about usage."""
     root = place.folder / f"hostile_usage_{usage}"
     with scripted(root / "server", faults=[f"usage={usage}@1"]) as server:
-        job = place.job(server.url, f"budget.max_cost={BUDGET}", shape=LONGER, concurrency=4)
+        job = place.job(server.url, f"budget.max_cost={BUDGET}", concurrency=4)
         ended = forked(root, job, root / "said.txt", TIME + 2)
         account = server.account()
     true, left = account.cost(*PRICES), Left.below(root)

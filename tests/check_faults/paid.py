@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ LASTING = {  # mode -> the reason that the report gives
 }
 READ = ("usage=word", "usage=negative", "usage=huge", "surrogate", "surrogate_header", "model")
 """Odd, but their text is an answer."""
+START = (2, 21)  # items, agents
+KNOCKS = 400  # 32 at once, four attempts each, and as many again while the breaker waits
 
 
 def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
@@ -53,7 +56,7 @@ def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> d
 
 def calm(place: Place) -> Path:
     """The root of an undisturbed run of the same job, made once."""
-    root = place.folder / "calm"
+    root = place.folder / "calm_{}_{}".format(*place.size)
     if not (root / "runs").exists():
         with scripted(place.folder / "calm_server") as server:
             ended = place.run(root, place.job(server.url))
@@ -182,15 +185,11 @@ def outage_after(place: Place) -> Findings:
     return found
 
 
-KNOCKS = (
-    400  # 32 at once, four attempts each, and as many again while the breaker makes up its mind
-)
-
-
 def outage_from_the_start(place: Place) -> Findings:
     """Nothing is ever answered: by 500s, 400s, silence, or nobody there."""
     found = Findings()
     modes = ("500", "400") if place.small else ("500", "400", "hang=3", "drop", "429")
+    place = place if place.small else replace(place, shape=START)
     for mode in modes:
         root = place.folder / f"start_{mode.split('=')[0]}"
         with scripted(place.folder / f"{root.name}_server", outage={"mode": mode}) as server:

@@ -55,14 +55,21 @@ class Place:
 
     Attributes:
         small: as few calls as show anything, for the normal suite.
+        shape: items and agents of the panel; None: as many as ``small`` says.
     """
 
     folder: Path
     small: bool
+    shape: tuple[int, int] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Items and agents of the panel."""
+        return self.shape or (SMALL if self.small else SHAPE)
 
     @property
     def calls(self) -> int:
-        items, agents = SMALL if self.small else SHAPE
+        items, agents = self.size
         return items * agents * (agents - 1)
 
     def run(self, root: Path, job: Sequence[str]) -> Ended:
@@ -78,9 +85,9 @@ class Place:
             code = process.wait()
         return Ended(code, output.read_text(errors="replace"), time.monotonic() - began)
 
-    def panel(self, shape: tuple[int, int] | None = None) -> Path:
-        """So many items by so many agents."""
-        items, agents = shape or (SMALL if self.small else SHAPE)
+    def panel(self) -> Path:
+        """The panel's file."""
+        items, agents = self.size
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"panel_{items}_{agents}.jsonl"
         rows = [
@@ -94,14 +101,12 @@ class Place:
         path.write_text("\n".join(map(json.dumps, rows)))
         return path
 
-    def job(
-        self, url: str, *more: str, shape: tuple[int, int] | None = None, **limits: float
-    ) -> list[str]:
+    def job(self, url: str, *more: str, **limits: float) -> list[str]:
         """Overrides of a run that judges the panel."""
         bounds = LIMITS | (QUICK if self.small else {}) | limits
         return [
             "dataset=jsonl",
-            f"dataset.path={self.panel(shape)}",
+            f"dataset.path={self.panel()}",
             "mechanism=judge",
             "evaluation_lm=openai",
             "evaluation_lm.model=gpt-4o-mini",
