@@ -9,8 +9,9 @@ import pytest
 
 from judgelab.core.errors import CapabilityError
 from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.sending import _retry_after
 from judgelab.evaluation_lm.openai import OpenAI
-from tests.odd_replies import trial
+from tests.odd_replies import WAITS, trial
 from tests.servers.process import scripted
 
 HASTY = Limits(timeout=2.0, backoff=0.01, longest_wait=0.05, retries=1, concurrency=4, breaker=None)
@@ -68,3 +69,17 @@ def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:
     assert not found.wrong
     assert found.counts.total() == 300
     assert {state for _, _, state in found.counts} == {"read", "settled", "unsettled"}
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("2", 2.0),
+        ("0.5", 0.5),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        *((odd, None) for odd in WAITS[:9]),
+    ],
+)
+def test_a_retry_after_that_is_no_time_is_ignored(value: str, seconds: float | None) -> None:
+    assert _retry_after({"retry-after": value}) == seconds
+    assert _retry_after({"retry-after": "3", "retry-after-ms": "inf"}) == 3.0
