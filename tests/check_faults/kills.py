@@ -15,7 +15,7 @@ KILLS = 20
 CONCURRENCY = 4
 JOBS = 2
 AT_ONCE = JOBS * CONCURRENCY
-GRACE = 0.25  # seconds after a kill in which what was on its way may still arrive
+GRACE = 0.5  # seconds after a kill in which what was on its way may still arrive
 LINGER = 10.0  # seconds in which every worker must have ended
 WATCH = 1.0  # seconds that the server is watched for after a kill
 
