@@ -73,7 +73,7 @@ check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and un
 	.venv-unsloth/bin/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints-unsloth.txt -e '.[unsloth]'
 	.venv-unsloth/bin/python -m experiments.gem.finetune_gpu --out outputs/gem_finetune_gpu.json
 
-check-faults: $(DEV) ## endpoints that fail in every way, kills, damaged caches: a table of each (8 minutes)
+check-faults: $(DEV) ## endpoints that fail in every way, kills, damaged caches: a table of each (10 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.check_faults
 
 check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
