@@ -188,7 +188,7 @@ def outage_after(place: Place) -> Findings:
 def outage_from_the_start(place: Place) -> Findings:
     """Nothing is ever answered: by 500s, 400s, silence, or nobody there."""
     found = Findings()
-    modes = ("500", "400") if place.small else ("500", "400", "hang=3", "drop", "retry_after=0.1")
+    modes = ("500", "400") if place.small else ("500", "400", "hang=9", "drop", "retry_after=0.1")
     place = place if place.small else replace(place, shape=START)
     for mode in modes:
         root = place.folder / f"start_{mode.split('=')[0]}"

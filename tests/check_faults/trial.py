@@ -22,8 +22,8 @@ from tests.e2e.conftest import ROOT, environment
 
 SHAPE, SMALL = (5, 21), (2, 9)  # items, agents; a judge asks all ordered pairs of an item at once
 PRICES = 0.15, 0.60  # of gpt-4o-mini, a million tokens
-LIMITS = {"concurrency": 32, "timeout": 1.5, "backoff": 0.05, "longest_wait": 0.3, "retries": 3}
-QUICK = {"timeout": 0.4, "backoff": 0.01, "longest_wait": 0.05}
+LIMITS = {"concurrency": 32, "timeout": 2.5, "backoff": 0.05, "longest_wait": 0.3, "retries": 3}
+QUICK = {"timeout": 1.5, "backoff": 0.01, "longest_wait": 0.05}
 PATIENCE = 90  # seconds until a job counts as hung
 
 
