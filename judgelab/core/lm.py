@@ -27,7 +27,9 @@ Pairs = Sequence[tuple[int, int]]
 
 NOT_ASKED = "not asked: dry run"
 NOT_YET = "not asked yet"
-"""Reasons of replies by stand-ins: one counts what would be asked, one notes it for workers."""
+WITHOUT_PROBABILITIES = "malformed answer (without the field that logprobs ask for)"
+"""Reasons of replies by stand-ins: one counts what would be asked, one notes it for workers. The
+third is of an endpoint that ignores ``ChatRequest.top_logprobs``."""
 
 
 class LogProb(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, Reply
 from judgelab.endpoint.body import usage
 from judgelab.endpoint.logprobs import UnusableError, finite
 from judgelab.endpoint.sending import Answer, Call, estimate
@@ -14,7 +14,6 @@ TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 SAID = 200  # characters of a refusal that are kept
 LOWEST = -1e300  # nats of an alternative, which may be all but impossible
-IGNORED = "malformed answer (without the field that logprobs ask for)"
 
 
 def chat_call(
@@ -54,7 +53,7 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     try:
         found = _alternatives(choice) if request.top_logprobs else ()
     except (KeyError, TypeError, AttributeError):
-        return Reply(None, IGNORED, read, written, settled=True)
+        return Reply(None, WITHOUT_PROBABILITIES, read, written, settled=True)
     except UnusableError as cause:
         return Reply(None, f"malformed answer ({cause})", read, written, settled=True)
     return Reply(text, None, read, written, top_logprobs=found)

@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProb, Pairs, Reply
+from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, LogProb, Pairs, Reply
 from judgelab.endpoint.attempts import Caller
 from judgelab.endpoint.body import ASKED, keep_body
 from judgelab.endpoint.breaker import Breaker
-from judgelab.endpoint.chat import IGNORED, TokenLimit, chat_call, reply_of
+from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
 from judgelab.endpoint.meter import Meter
@@ -181,7 +181,7 @@ class OpenAI(FramedLM, Remote):
 
     def _check_alternatives(self, reply: Reply) -> None:
         """CapabilityError where the first replies that should have had logprobs all lack them."""
-        self._ignored += reply.reason == IGNORED
+        self._ignored += reply.reason == WITHOUT_PROBABILITIES
         self._reported |= bool(reply.top_logprobs)
         if self._ignored >= SEVERAL and not self._reported:
             raise CapabilityError(

@@ -14,7 +14,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions, shares
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_label
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
@@ -208,7 +208,7 @@ def _unsure(text: str) -> str:
 
 def _silent(replies: Iterable[Reply]) -> bool:
     """Whether there are replies, and none of them comes with probabilities."""
-    said = [reply for reply in replies if reply.text is not None]
+    said = [r for r in replies if r.text is not None or r.reason == WITHOUT_PROBABILITIES]
     return bool(said) and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
 
 
