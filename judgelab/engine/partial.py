@@ -56,7 +56,7 @@ def partial(outcomes: CallOutcomes, until: float | None) -> Partial | None:
         JudgelabError: no call was answered, so there is nothing to show.
     """
     failed = [w for w in outcomes.unscored if not w.settled or w.reason.startswith(FAILED)]
-    counts = dict(Counter(grouped(what.reason) for what in failed).most_common())
+    counts = dict(Counter(_kind(what.reason) for what in failed).most_common())
     wait = stamp(until) if until else None
     if failed and len(failed) == outcomes.calls:
         again = f" not before {wait}" if wait else ""
@@ -65,7 +65,7 @@ def partial(outcomes: CallOutcomes, until: float | None) -> Partial | None:
         raise JudgelabError(
             f"None of {len(failed):,} calls was answered ({_said(counts)}): ask again{mend}."
         )
-    still = Counter(grouped(what.reason) for what in outcomes.unsettled)
+    still = Counter(_kind(what.reason) for what in outcomes.unsettled)
     if not still:
         return None
     return Partial(still.total(), outcomes.calls, dict(still.most_common()), wait)
@@ -81,6 +81,11 @@ def forget(run_dir: RunDir) -> None:
     """Take away what a report of an earlier execution left and this one may lack."""
     for name in ("tables", "figures"):
         shutil.rmtree(run_dir.path / name, ignore_errors=True)
+
+
+def _kind(reason: str) -> str:
+    """The reason without what differs from call to call; why nothing was sent is one for all."""
+    return reason if reason.startswith("not sent: ") else grouped(reason)
 
 
 def _said(reasons: dict[str, int]) -> str:
