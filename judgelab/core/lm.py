@@ -144,6 +144,7 @@ class Reply:
             likely first; empty where none were asked for.
         label_logprobs: for each label of the request (label, nats) that the reply begins with it,
             and with no longer one of them. What their sum lacks of 1 begins with none of them.
+        model: what answered, as a server calls it; None where none says so.
     """
 
     text: str | None
@@ -153,6 +154,7 @@ class Reply:
     settled: bool = False
     top_logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
     label_logprobs: tuple[tuple[str, float], ...] = ()
+    model: str | None = None
 
 
 class EvaluationLM(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")
 """What a name ends with that is a version of the same model: ``-2024-07-18``, ``-0613``."""
@@ -25,18 +25,19 @@ def warning(role: str, asked: str, answered: Mapping[str, int]) -> str | None:
     others = {name: n for name, n in answered.items() if not alike(asked, name)}
     if not others:
         return None
-    return (
-        f"{role}: another model answered than {asked}, which was asked for: {_listed(others)}; "
-        f"{sum(others.values()):,} of {sum(answered.values()):,} answers that name one."
-    )
+    said = f"{role}: another model answered than {asked}, which was asked for: {_listed(others)}"
+    if not (calls := sum(answered.values())):
+        return f"{said}."
+    return f"{said}; {sum(others.values()):,} of {calls:,} answers that name one."
 
 
-def change(role: str, answered: Mapping[str, int], fingerprints: Mapping[str, int]) -> str | None:
+def change(role: str, answered: Mapping[str, int], fingerprints: Iterable[str]) -> str | None:
     """A sentence where the model, or what it runs on, changed during the run."""
     if len(answered) > 1:
         return f"{role}: answers name several models: {_listed(answered)}."
-    if len(fingerprints) > 1:
-        return f"{role}: answers name several system fingerprints: {_listed(fingerprints)}."
+    several = dict.fromkeys(fingerprints, 0)  # of attempts, which an interruption makes more
+    if len(several) > 1:
+        return f"{role}: answers name several system fingerprints: {_listed(several)}."
     return None
 
 
@@ -50,4 +51,4 @@ def _plain(name: str) -> tuple[str, str]:
 def _listed(counts: Mapping[str, int]) -> str:
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     rest = f" and {len(ordered) - 5} more" if len(ordered) > 5 else ""
-    return ", ".join(f"{name} ({n:,})" for name, n in ordered[:5]) + rest
+    return ", ".join(f"{name} ({n:,})" if n else name for name, n in ordered[:5]) + rest

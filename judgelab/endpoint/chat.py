@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, Reply
@@ -37,8 +38,13 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     """The reply, or the reason why there is none."""
     if answer.body is None:
         return Reply(None, answer.reason, settled=answer.settled)
-    read, written = usage(answer.body) or (None, None)
-    choices = answer.body.get("choices")
+    name = answer.body.get("model")
+    return replace(_reply(answer.body, request), model=name if isinstance(name, str) else None)
+
+
+def _reply(body: Mapping[str, Any], request: ChatRequest) -> Reply:
+    read, written = usage(body) or (None, None)
+    choices = body.get("choices")
     if choices == []:
         return Reply(None, "empty answer (no choice)", read, written, settled=True)
     try:

@@ -24,6 +24,7 @@ LONGER = (4.0, 20.0)
 
 As input one byte may be a token; a reply has no bound where a server ignores ``max_tokens``.
 """
+NAMES = 20  # of models that answered, in the manifest
 LOOK = 0.01  # seconds between looks whether attempts under way have left room in the budget
 
 
@@ -184,7 +185,7 @@ class Meter:
             "perhaps_paid": totals.sent - sum(n for s, n in totals.statuses.items() if _free(s)),
             "lost": self._lost,
             "asked": self.model or None,
-            "answered_by": dict(sorted(self.models.items())),
+            "answered_by": dict(self.models.most_common(NAMES)),
             "system_fingerprints": dict(sorted(self.fingerprints.items())),
             "cost": round(totals.cost, 6) if paid else None,
             "reserved": round(self.reserved, 6) if paid else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,12 @@ class ModelInUse:
     asked: EvaluationLM
     cached: Cached | None
     meter: Meter | None
+
+    @property
+    def models(self) -> Mapping[str, int]:
+        """What answered, as servers call it -> calls; 0 where only attempts are known by name."""
+        counts = Counter[str]() if self.cached is None else self.cached.models
+        return counts or dict.fromkeys([] if self.meter is None else self.meter.models, 0)
 
     def account(self) -> dict[str, Any]:
         """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
@@ -125,10 +132,13 @@ class Models:
 
     def with_answered(self, result: Result) -> Result:
         """The result with a warning where another model answered than was asked for."""
-        meters = [(role, one.meter) for role, one in self._in_use.items() if one.meter is not None]
-        other = [warning(role, meter.model, meter.models) for role, meter in meters]
-        changed = [change(role, meter.models, meter.fingerprints) for role, meter in meters]
-        warnings, changes = (list(filter(None, said)) for said in (other, changed))
+        warnings, changes = list[str](), list[str]()
+        for role, one in self._in_use.items():
+            if one.meter is not None:
+                other = warning(role, one.meter.model, one.models)
+                changed = change(role, one.models, one.meter.fingerprints)
+                warnings += filter(None, [other])
+                changes += filter(None, [changed])
         if not warnings and not changes:
             return result
         summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}

@@ -271,10 +271,11 @@ def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int,
 
 
 def _stored(reply: Reply) -> str:
-    """As the cache keeps it; what only a closed question has is left out of all other replies."""
+    """As the cache keeps it; what only some replies have is left out of the others."""
     values = asdict(reply)
-    if not reply.label_logprobs:
-        del values["label_logprobs"]
+    for name in ("label_logprobs", "model"):
+        if not values[name]:
+            del values[name]
     return json.dumps(values)
 
 

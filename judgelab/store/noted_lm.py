@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from judgelab.core.lm import (
@@ -33,6 +34,12 @@ class NotedLM(WrappedLM):
     ) -> None:
         super().__init__(lm)
         self.outcomes, self._role = outcomes or CallOutcomes(), role
+        self._models: dict[bytes, str] = {}
+
+    @property
+    def models(self) -> Counter[str]:
+        """What answered, as servers call it, now or when an answer was kept -> different calls."""
+        return Counter(self._models.values())
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -79,6 +86,7 @@ class NotedLM(WrappedLM):
     def _note_requests(
         self, keys: Sequence[bytes], requests: Sequence[ChatRequest], known: Mapping[bytes, Reply]
     ) -> None:
+        self._models |= {key: reply.model for key, reply in known.items() if reply.model}
         self._note("chat", dict(zip(keys, (one.key for one in requests), strict=True)), known)
 
     def _note(

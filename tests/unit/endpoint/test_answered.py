@@ -31,6 +31,11 @@ def test_names_of_one_model(asked: str, answered: str, same: bool) -> None:
     assert alike(asked, answered) is same
 
 
+def test_a_model_that_is_known_by_attempts_alone_is_named_without_a_count() -> None:
+    said = warning("evaluation_lm", "m", {"other": 0})
+    assert said == "evaluation_lm: another model answered than m, which was asked for: other."
+
+
 def test_another_model_and_a_change_are_said() -> None:
     assert warning("evaluation_lm", "m", {"m-2024-07-18": 9}) is None
     said = warning("evaluation_lm", "m", {"m": 7, "tiny": 1, "other": 2})
@@ -38,6 +43,6 @@ def test_another_model_and_a_change_are_said() -> None:
         "evaluation_lm: another model answered than m, which was asked for: other (2), tiny (1); "
         "3 of 10 answers that name one."
     )
-    assert change("evaluation_lm", {"m": 1}, {"fp": 2}) is None
-    assert "m-1 (3), m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}, {}))
-    assert "system fingerprints: a (2), b (1)" in str(change("w", {"m": 3}, {"a": 2, "b": 1}))
+    assert change("evaluation_lm", {"m": 1}, ["fp"]) is None
+    assert "m-1 (3), m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}, []))
+    assert "system fingerprints: a, b." in str(change("w", {"m": 3}, ["b", "a"]))

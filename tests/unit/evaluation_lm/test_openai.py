@@ -342,3 +342,15 @@ def test_what_was_paid_for_is_kept_and_failures_asked_again_by_the_next_run(
     failed = sum(not r.settled for r in replies if r.text is None)
     assert failed > 0
     assert sum(server.seen().values()) == 40 + failed
+
+
+def test_what_answered_is_known_of_kept_replies_too(start: Start, tmp_path: Path) -> None:
+    server, lm = start(faults=["model=tiny@.5"])
+    requests = [ask(f"judge {k}") for k in range(20)]
+    paid, again = (Cached(lm, CallCache(tmp_path / "c.sqlite")) for _ in range(2))
+    paid.chat(requests)
+    sent = sum(server.seen().values())
+    again.chat([*requests, *requests])
+    assert sum(server.seen().values()) == sent
+    assert set(paid.models) == {"some-model", "tiny"}
+    assert again.models == paid.models and paid.models.total() == 20
