@@ -11,7 +11,7 @@ from judgelab.endpoint.breaker import SHOWN, Breaker, StoppedError, sensible, st
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import BudgetReachedError, Meter
 from judgelab.endpoint.pace import Pace
-from judgelab.endpoint.sending import LOST, Answer, Call, Sender, accounts
+from judgelab.endpoint.sending import LOST, Answer, Call, EndpointError, Sender, accounts
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -50,7 +50,7 @@ class Caller:
 
         Raises:
             ConfigError: the key, the address or the model is refused.
-            EndpointError: nothing was ever answered, or the account is empty.
+            EndpointError: nothing was answered before this.
         """
         attempt, result = 0, Answer(None, status="unsent", again=True)
         tries = 0
@@ -69,8 +69,10 @@ class Caller:
                 if wait >= SHOWN:
                     self.breaker.tell(f"{self.where}: {result.reason}; again in {wait:.0f} s")
                 await self.breaker.sleep(wait)
-        except (StoppedError, BudgetReachedError) as cause:
+        except (StoppedError, BudgetReachedError, EndpointError) as cause:
             self.breaker.stop(str(cause))
+            if isinstance(cause, EndpointError) and not self.breaker.served:
+                raise  # later, an account that is empty leaves calls open as an outage does
             if attempt == 0:
                 return replace(result, reason=f"not sent: {self.breaker.why}")
         except BaseException as cause:

@@ -32,6 +32,7 @@ class Breaker:
     Attributes:
         why: the reason why nothing more is sent; None while something is.
         open: whether all calls wait for a last look.
+        served: whether a call was answered.
         until: when the server wants to be asked again, in seconds since 1970.
     """
 
@@ -41,7 +42,7 @@ class Breaker:
         self.limits, self.where, self.tell = limits, where, tell
         self.why: str | None = None
         self.until: float | None = None
-        self.open = self._heard = self._served = self._probed = False
+        self.open = self.served = self._heard = self._probed = False
         self._row = self._useless = 0
         self._news = asyncio.Event()
 
@@ -51,7 +52,7 @@ class Breaker:
 
     def answered(self) -> None:
         """A call was answered."""
-        self._served, self._useless = True, 0
+        self.served, self._useless = True, 0
         self._lives()
 
     def refused(self, reason: str) -> None:
@@ -61,7 +62,7 @@ class Breaker:
             EndpointError: so was every one so far.
         """
         self._lives()
-        self._useless += not self._served
+        self._useless += not self.served
         if self._useless >= REFUSED:
             raise EndpointError(
                 f"{self.where} has answered none of the first {self._useless} calls ({reason}): "
@@ -85,7 +86,7 @@ class Breaker:
         most = self.limits.breaker
         if most is None or self._row < most or self.open or self.why is not None:
             return
-        if not self._served and wait is None:
+        if not self.served and wait is None:
             raise EndpointError(
                 f"{self.where} has answered none of the first {self._row} calls of "
                 f"{self.limits.retries + 1} attempts each ({reason})."

@@ -49,6 +49,16 @@ def test_one_look_that_finds_nothing_ends_it(tmp_path: Path) -> None:
     assert sum("not sent: the endpoint stopped answering" in str(r) for r in reasons) > 150
 
 
+def test_an_account_that_is_empty_in_the_middle_leaves_calls_open(tmp_path: Path) -> None:
+    with scripted(tmp_path, outage={"mode": "quota", "after": 20}) as server:
+        lm = OpenAI("m", server.url, LIMITS)
+        reasons = ask(lm, 100)
+        lm.close()
+        assert sum(server.seen().values()) <= 20 + 2 * LIMITS.concurrency
+    assert reasons.count(None) == 20
+    assert all("exceeded your quota" in str(reason) for reason in reasons if reason)
+
+
 @pytest.mark.parametrize(("breaker", "knocked"), [(3, 40), (None, 101)])
 def test_a_wait_that_is_too_long_stops_with_its_end(
     tmp_path: Path, breaker: int | None, knocked: int
