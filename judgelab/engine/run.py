@@ -60,8 +60,9 @@ def run(cfg: DictConfig) -> float:
             raise
         message, code = sentence(cause), getattr(cause, "exit_code", 1)
         overrides = " ".join(hydra.overrides.task)
-        word = "partial" if isinstance(cause, PartialRunError) else "error"
-        say(f"{word}{f' in {overrides}' if job else ''}: {message}", sys.stderr)
+        word = "" if isinstance(cause, PartialRunError) else "error"  # its sentence says so itself
+        lead = " ".join(filter(None, [word, f"in {overrides}" if job else ""]))
+        say(f"{lead}: {message}" if lead else message, sys.stderr)
         if job is None or cfg.on_error == "stop":
             raise SystemExit(code) from cause
         if isinstance(cause, PartialRunError) and cause.run is not None:
