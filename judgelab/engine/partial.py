@@ -46,7 +46,8 @@ class Partial:
         """A result with the mark and the sentence."""
         mark = {"open": self.open, "calls": self.calls, "reasons": self.reasons}
         notes = [self.sentence, *result["notes"]]
-        return result | {"notes": notes, "partial": mark | {"until": self.until}}
+        mark |= {"until": self.until, "sentence": self.sentence}
+        return result | {"notes": notes, "partial": mark}
 
 
 def partial(outcomes: CallOutcomes, until: float | None) -> Partial | None:

@@ -63,8 +63,9 @@ class SweepJob:
 
     @property
     def notes(self) -> Sequence[str]:
-        """The sentences of the result that a reader must see."""
-        return () if self.result is None else self.result["notes"]
+        """The sentences of the result that a reader must see, but for what is open."""
+        found = () if self.result is None else self.result["notes"]
+        return [note for note in found if note != self.partial]
 
 
 def jobs(folder: Path) -> list[SweepJob]:

@@ -41,12 +41,14 @@ def write(run_dir: RunDir) -> Path:
     """
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
-    warned = [said for said in [result["summary"].get("unscored_warning")] if said]
-    notes = [said for said in result["notes"] if said not in warned]
+    summary, still = result["summary"], result.get("partial", {})
+    alarms = [still.get("sentence"), summary.get("model_warning"), summary.get("unscored_warning")]
+    warned = [said for said in alarms if said]
+    notes = [said for said in result["notes"] if not any(said in alarm for alarm in warned)]
     tables = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in tables.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
-    study = format.words(str(result["summary"].get("study", "study")))
+    study = format.words(str(summary.get("study", "study")))
     text = render(
         "run.html",
         heading=heading(result),

@@ -124,7 +124,7 @@ def write(folder: Path) -> Path:
         "sweep.html",
         heading=f"{len(found)} runs: {' × '.join(axes(found))}",
         facts=[_counts(found), _fixed(found)],
-        warnings=warnings(found),
+        warnings=[*(f"Job {j.number}: {j.partial}" for j in found if j.partial), *warnings(found)],
         notes=list(dict.fromkeys(note for job in found for note in job.notes)),
         columns=shown(found, _two_lines),
         spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},

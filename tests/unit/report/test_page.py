@@ -139,3 +139,17 @@ def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path
         check=True,
     )
     assert "Finished before, nothing to do" in done.stdout
+
+
+def test_what_is_open_stands_on_top_before_what_is_lost(tmp_path: Path) -> None:
+    run = write_run(tmp_path, result(), "seed: 0\n")
+    found = run.read_json("result.json")
+    said = ["PARTIAL: 3 of 9 calls are open.", "w: another model answered.", "33 % of calls"]
+    found["partial"], found["notes"] = {"sentence": said[0]}, [*said, *found["notes"]]
+    found["summary"] |= {"model_warning": said[1], "unscored_warning": said[2]}
+    run.write_json("result.json", found)
+    text = page.write(run).read_text(encoding="utf-8")
+    places = [text.index(sentence) for sentence in said]
+    assert places == sorted(places)
+    assert [text.count(sentence) for sentence in said] == [1, 1, 1]
+    assert places[-1] < text.index(found["notes"][-1])

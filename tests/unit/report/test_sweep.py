@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.report import console, format
-from judgelab.report.jobs import axes, jobs
+from judgelab.report.jobs import SweepJob, axes, jobs
 from judgelab.report.sweep import Comparison, conclude, screen, write
 from judgelab.report.sweep_tables import points, shown, table
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
@@ -215,3 +215,10 @@ def test_a_comparison_that_cannot_be_made_is_no_success(
 def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
     Comparison().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
     assert not list(sweep.glob("*/job.json"))
+
+
+def test_what_is_open_of_a_job_is_no_note_of_all(tmp_path: Path) -> None:
+    said = "PARTIAL: 3 of 9 calls are open."
+    found = {"notes": [said, "Data: panel."], "partial": {"sentence": said}}
+    job = SweepJob(0, (), {}, tmp_path, found, None, said)
+    assert (list(job.notes), job.status) == (["Data: panel."], f"partial: {said}")
