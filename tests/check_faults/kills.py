@@ -71,7 +71,12 @@ def sweep(place: Place, url: str) -> list[str]:
 
 
 def one_kill(
-    root: Path, job: list[str], server: Running, requests: int, number: int
+    root: Path,
+    job: list[str],
+    server: Running,
+    requests: int,
+    number: int,
+    grace: float = GRACE,
 ) -> tuple[int, int]:
     """(requests that arrived late, workers alive) after a kill; -1: the sweep ended first."""
     before = server.account().requests if server.log.exists() else 0
@@ -83,8 +88,8 @@ def one_kill(
     parent.send_signal(signal.SIGKILL)
     at = time.monotonic()
     parent.wait()
-    time.sleep(WATCH)
-    late = sum(arrival > at + GRACE for arrival in server.account().times)
+    time.sleep(grace + WATCH / 2)
+    late = sum(arrival > at + grace for arrival in server.account().times)
     while (alive := at_work(parent.pid)) and time.monotonic() < at + LINGER:
         time.sleep(0.05)
     for process in alive:

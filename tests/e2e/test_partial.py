@@ -91,7 +91,7 @@ def test_a_server_that_answers_nothing_ends_the_run_at_once(
         with pytest.raises(error, match=said) as caught:
             inside(tmp_path, overrides(server, panel, *HASTY))
         assert not isinstance(caught.value, PartialRunError)
-        assert time.monotonic() - start < 10 and sum(server.seen().values()) <= most
+        assert time.monotonic() - start < 30 and sum(server.seen().values()) <= most
     assert not done(tmp_path)
 
 
