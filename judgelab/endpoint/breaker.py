@@ -31,6 +31,7 @@ class Breaker:
 
     Attributes:
         why: the reason why nothing more is sent; None while something is.
+        fatal: what ends the run, where none of many calls was of use.
         open: whether all calls wait for a last look.
         served: whether a call was answered.
         until: when the server wants to be asked again, in seconds since 1970.
@@ -41,6 +42,7 @@ class Breaker:
     ) -> None:
         self.limits, self.where, self.tell = limits, where, tell
         self.why: str | None = None
+        self.fatal: EndpointError | None = None
         self.until: float | None = None
         self.open = self.served = self._heard = self._probed = False
         self._row = self._useless = 0
@@ -58,16 +60,16 @@ class Breaker:
     def refused(self, reason: str) -> None:
         """A call is over without a use: refused for good, or its answer is malformed.
 
-        Raises:
-            EndpointError: so was every one so far.
+        Where so was every one so far, the next call raises: what this one was paid for is kept.
         """
         self._lives()
         self._useless += not self.served
-        if self._useless >= REFUSED:
-            raise EndpointError(
+        if self._useless >= REFUSED and self.fatal is None:
+            self.fatal = EndpointError(
                 f"{self.where} has answered none of the first {self._useless} calls ({reason}): "
                 "mend the config, or the server and add retry=unscored to ask these calls again."
             )
+            self.stop(str(self.fatal))
 
     def exhausted(self, status: str, reason: str, wait: float | None) -> None:
         """A call used up its attempts; the last one ended so.
@@ -109,6 +111,7 @@ class Breaker:
 
         Raises:
             StoppedError: none may.
+            EndpointError: none may, since none was of use.
         """
         while self.why is None and self.open:
             if self._probed:
@@ -119,7 +122,7 @@ class Breaker:
                 if self.why is None:
                     return self.open
         if self.why is not None:
-            raise StoppedError
+            raise self.fatal or StoppedError
         return False
 
     async def sleep(self, seconds: float) -> None:

@@ -12,6 +12,7 @@ import pytest
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.breaker import FARTHEST, sensible, stamp
 from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.sending import EndpointError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.progress import Progress
 from tests.servers.process import scripted
@@ -86,3 +87,16 @@ def test_a_wait_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None
     for _ in range(3):
         progress.tell("again in 40 s")
     assert capsys.readouterr().err == "again in 40 s\n"
+
+
+def test_what_was_paid_before_an_endpoint_is_given_up_is_handed_over(tmp_path: Path) -> None:
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(100)]
+    got = []
+    with scripted(tmp_path, faults=["malformed@1"]) as server:
+        lm = OpenAI("m", server.url, replace(LIMITS, concurrency=8))
+        with pytest.raises(EndpointError, match="none of the first 20 calls"):
+            for _, reply in lm.stream_chat(requests):
+                got.append(reply)
+        lm.close()
+        sent = sum(server.seen().values())
+    assert sum(reply.settled for reply in got) == sent
