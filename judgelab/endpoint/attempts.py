@@ -34,10 +34,15 @@ class Caller:
         where: str,
         tell: Callable[[str], None] = lambda words: None,
     ) -> None:
-        self.client, self.limits, self.meter = client, limits, meter
+        self.client, self.limits = client, limits
         self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
         self.pace = Pace(limits)
-        self.breaker = Breaker(limits, where, tell)
+        self.attach(meter, tell)
+
+    def attach(self, meter: Meter, tell: Callable[[str], None]) -> None:
+        """Note every attempt there from now on, and begin anew."""
+        self.meter = meter
+        self.breaker = Breaker(self.limits, self.where, tell, meter.totals.answered > 0)
 
     def halt(self) -> None:
         """Begin no attempt any more."""
@@ -63,7 +68,7 @@ class Caller:
                 if result.body is not None:
                     self.breaker.answered()
                     return result
-                if self._over(result, tries, probe):
+                if self._over(call, result, tries, probe):
                     break
                 wait = self._wait(result, tries)
                 if wait >= SHOWN:
@@ -81,7 +86,7 @@ class Caller:
         tried = f" after {attempt} attempts" if attempt > 1 else ""
         return replace(result, reason=f"{result.reason}{tried}{self._until(result)}")
 
-    def _over(self, result: Answer, tries: int, probe: bool) -> bool:
+    def _over(self, call: Call, result: Answer, tries: int, probe: bool) -> bool:
         """Whether a call that was not answered is not tried again."""
         reason, beyond = result.reason or "", self._beyond(result)
         if not result.again:
@@ -91,7 +96,8 @@ class Caller:
         elif beyond is None and (self.breaker.open or tries <= self.limits.retries):
             return False  # where it is open, all wait for the last look
         else:
-            self.breaker.exhausted(result.status, reason, beyond)
+            troubled = call.mark in self.meter.troubled
+            self.breaker.exhausted(result.status, reason, beyond, troubled)
         return True
 
     def _beyond(self, result: Answer) -> float | None:
@@ -113,7 +119,7 @@ class Caller:
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
         try:
-            ticket = await self.meter.sent(call.key, number, call.tokens)
+            ticket = await self.meter.sent(call.key, number, call.tokens, call.mark)
             result = await self._sender.send(call)
             tokens, facts = accounts(result.body or {})
             if tokens is not None:

@@ -33,18 +33,23 @@ class Breaker:
         why: the reason why nothing more is sent; None while something is.
         fatal: what ends the run, where none of many calls was of use.
         open: whether all calls wait for a last look.
-        served: whether a call was answered.
+        served: whether a call was answered, now or in an earlier execution of the run.
         until: when the server wants to be asked again, in seconds since 1970.
     """
 
     def __init__(
-        self, limits: Limits, where: str = "", tell: Callable[[str], None] = lambda words: None
+        self,
+        limits: Limits,
+        where: str = "",
+        tell: Callable[[str], None] = lambda words: None,
+        served: bool = False,
     ) -> None:
         self.limits, self.where, self.tell = limits, where, tell
         self.why: str | None = None
         self.fatal: EndpointError | None = None
         self.until: float | None = None
-        self.open = self.served = self._heard = self._probed = False
+        self.served, self.open = served, False
+        self._heard = self._probed = False
         self._row = self._useless = 0
         self._news = asyncio.Event()
 
@@ -71,16 +76,20 @@ class Breaker:
             )
             self.stop(str(self.fatal))
 
-    def exhausted(self, status: str, reason: str, wait: float | None) -> None:
+    def exhausted(
+        self, status: str, reason: str, wait: float | None, troubled: bool = False
+    ) -> None:
         """A call used up its attempts; the last one ended so.
 
         Args:
             wait: seconds that the server asked for, where that is beyond ``longest_wait``.
+            troubled: it did so in an earlier execution too. It may be the call: such ones alone
+                do not stop a server that speaks, or others would never have their turn.
 
         Raises:
             EndpointError: it has never answered, and will not.
         """
-        self._row += 1
+        self._row += not (troubled and self._heard)
         if wait is not None:
             self.until = max(self.until or 0.0, time.time() + wait)
         if not self._heard:

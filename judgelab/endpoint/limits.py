@@ -9,6 +9,8 @@ from pydantic import Field
 
 from judgelab.core.bounds import Count, Positive
 
+Seconds = Annotated[float, Field(ge=0)]
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -19,8 +21,8 @@ class Limits:
     tokens_per_minute: Positive | None = None
     timeout: Positive = 120.0  # seconds until an attempt counts as lost
     retries: Annotated[int, Field(ge=0)] = 6  # attempts after the first
-    backoff: float = 0.5  # seconds before the first retry, at most; doubles with each (full jitter)
-    longest_wait: float = 60.0  # seconds that such a wait may grow to, Retry-After's too
+    backoff: Seconds = 0.5  # before the first retry, at most; doubles with each (full jitter)
+    longest_wait: Seconds = 60.0  # that such a wait may grow to, Retry-After's too
     breaker: Count | None = (
         10  # calls in a row that use up their attempts, then it stops; None: off
     )

@@ -99,6 +99,8 @@ class Meter:
         self.model, self.models = model, Counter[str]()  # asked for; as the server calls it
         self.fingerprints = Counter[str]()
         self._way: dict[int, tuple[float, float]] = {}  # expected tokens of attempts under way
+        self.troubled: set[str] = set()  # calls whose last attempt in earlier executions failed
+        self._marks: dict[int, str] = {}  # of attempts, while the file is read
         self._ledger, self._orphaned = ledger or Ledger(), orphaned
         self._account = Account(name, model, self._ledger.owner)
         self._first = asyncio.Lock()  # of those that wait for room
@@ -116,11 +118,14 @@ class Meter:
         """Attempts that have started and not ended."""
         return len(self._way)
 
-    async def sent(self, key: Sequence[str], attempt: int, tokens: tuple[int, int]) -> Ticket:
+    async def sent(
+        self, key: Sequence[str], attempt: int, tokens: tuple[int, int], mark: str = ""
+    ) -> Ticket:
         """Note that an attempt starts, once the budget has room for it.
 
         Args:
             tokens: what it is expected to take, input and output.
+            mark: of the call, for ``troubled``.
 
         Raises:
             BudgetReachedError: it must not start, whatever attempts under way turn out to cost.
@@ -133,7 +138,7 @@ class Meter:
         self.totals.retried += attempt > 1
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"sent": ticket.number, "attempt": attempt, "key": list(key), "at": at}
-        entry["expected"] = ticket.expected
+        entry |= {"expected": ticket.expected, **({"call": mark} if mark else {})}
         self._write(entry | ({"reserved": reserved} if self.price else {}))
         return ticket
 
@@ -329,8 +334,11 @@ class Meter:
             number = entry["sent"] if _whole(entry["sent"]) else self._number + 1
             self._number = max(self._number, number)
             way[number] = self._written(entry)
+            self._marks[number] = str(entry.get("call", ""))
         elif "ended" in entry:
             number = entry["ended"] if _whole(entry["ended"]) else 0
+            lost = str(entry.get("status")) not in ("answered", "malformed")
+            (self.troubled.add if lost else self.troubled.discard)(self._marks.pop(number, ""))
             self._count(entry, way.pop(number, (0.0, 0.0)))
 
     def _written(self, entry: dict[str, Any]) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +39,12 @@ class Call:
     body: Mapping[str, Any]  # what is sent, as JSON
     key: Sequence[str]  # what it is about, for the meter
     tokens: tuple[int, int]  # (input, output) that it may take at most, for pacing and the budget
+
+    @property
+    def mark(self) -> str:
+        """A hash of what is sent, by which the account of an earlier execution knows it."""
+        sent = json.dumps([self.verb, self.body], sort_keys=True)
+        return hashlib.blake2b(sent.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)

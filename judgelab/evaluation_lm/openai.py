@@ -19,7 +19,6 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, LogProb, Pairs, Reply
 from judgelab.endpoint.attempts import Caller
 from judgelab.endpoint.body import ASKED, keep_body
-from judgelab.endpoint.breaker import Breaker
 from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.logprobs import Mode
@@ -140,8 +139,7 @@ class OpenAI(FramedLM, Remote):
         self._key()
         self._meter, self._tell = meter, tell
         if self._opened is not None:
-            self._opened[0].meter = meter
-            self._opened[0].breaker = Breaker(self.limits, self.base_url, tell)
+            self._opened[0].attach(meter, tell)
 
     def keep(self, path: Path) -> None:
         """Keep prompts that are paid for, and share the rate with all that keep theirs there."""

@@ -12,9 +12,12 @@ import pytest
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.endpoint.breaker import FARTHEST, sensible, stamp
 from judgelab.endpoint.limits import Limits
+from judgelab.endpoint.meter import Meter
 from judgelab.endpoint.sending import EndpointError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.progress import Progress
+from judgelab.store.cache import CallCache
+from judgelab.store.cached_lm import Cached
 from tests.servers.process import scripted
 
 LIMITS = Limits(concurrency=4, retries=1, backoff=0.01, longest_wait=0.6, timeout=2.0, breaker=3)
@@ -100,3 +103,21 @@ def test_what_was_paid_before_an_endpoint_is_given_up_is_handed_over(tmp_path: P
         lm.close()
         sent = sum(server.seen().values())
     assert sum(reply.settled for reply in got) == sent
+
+
+def test_calls_that_always_fail_do_not_keep_the_others_from_their_turn(tmp_path: Path) -> None:
+    """The same command ended in an error from its second start on, with calls never tried."""
+    limits = replace(LIMITS, concurrency=1, longest_wait=0.1)
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(36)]
+    with scripted(tmp_path / "server", faults=["500@.5xall"]) as server:
+        for _start in range(12):
+            lm = OpenAI("m", server.url, limits, server="s")
+            lm.attach(Meter(tmp_path / "calls.jsonl"))
+            replies = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+            lm.close()
+            left = [str(reply.reason) for reply in replies if reply.text is None]
+            if not any("not sent" in reason for reason in left):
+                break
+        assert max(server.paid().values()) == 1
+    assert len(server.seen()) == 36 and 0 < len(left) < 36
+    assert all("HTTP 500" in reason for reason in left)
