@@ -107,18 +107,22 @@ def current(target: str) -> str:
     return MOVED.get(target, target)
 
 
-def located(target: str, path: str) -> type[Any]:
+def located(target: Any, path: str) -> type[Any]:
     """The class of that name.
 
     Raises:
         ConfigError: it is of a package that is not trusted, cannot be imported, or is no class.
     """
+    if not isinstance(target, str):
+        raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")
     _check(target, target, path)
     module, _, name = current(target).rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as cause:
-        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {cause}.") from cause
+    except Exception as cause:  # a module of the user's raises what it likes
+        known = isinstance(cause, ImportError | AttributeError | ValueError)
+        said = cause if known else f"{type(cause).__name__}: {cause}"
+        raise ConfigError(f"{path}._target_={target!r} cannot be imported: {said}.") from cause
     if not isinstance(found, type):
         raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")
     _check(target, f"{found.__module__}.{found.__qualname__}", path)

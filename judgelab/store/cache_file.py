@@ -164,7 +164,7 @@ def _older(db: sqlite3.Connection, read_only: bool) -> bool:
             "SELECT count(*) FROM sqlite_master",
         )
     )
-    if owner != APPLICATION_ID and (objects or pages > 1 or read_only):
+    if owner != APPLICATION_ID and (objects or pages > 1):  # empty: of a run that did not come far
         raise UnusableFileError("it was not written by judgelab")
     if version not in range(LAYOUT + 1):
         raise UnusableFileError(

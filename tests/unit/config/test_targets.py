@@ -100,3 +100,22 @@ def test_a_class_of_ones_own_is_built_when_it_is_named(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     with pytest.raises(ConfigError, match=r"add 'trusted_packages=\[own\]'"):
         execute(composed(tmp_path, *words[:2]))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("def (", "SyntaxError: .*broken_1"), ("x = y", "NameError: ")]
+)
+def test_a_module_of_ones_own_that_cannot_be_imported_is_named_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    name = "broken_1" if "(" in line else "broken_2"
+    (tmp_path / f"{name}.py").write_text(f"{line}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with trusting([name]), pytest.raises(ConfigError, match=f"cannot be imported: {said}"):
+        build({"_target_": f"{name}.Own"}, "mechanism")
+
+
+@pytest.mark.parametrize("target", [None, 5, ["judgelab"], {}])
+def test_a_target_that_is_no_text_is_refused(target: object) -> None:
+    with pytest.raises(ConfigError, match=r"mechanism\._target_=.* cannot be built: name a class"):
+        build({"_target_": target}, "mechanism")

@@ -105,6 +105,15 @@ def test_a_newer_cache_and_one_without_its_tables_are_refused(tmp_path: Path) ->
     assert file.read_bytes() == before
 
 
+def test_an_empty_file_that_a_killed_run_left_is_an_empty_cache(tmp_path: Path) -> None:
+    file = tmp_path / "c.sqlite"
+    file.touch()
+    for read_only in (True, False):
+        cache = CallCache(file, read_only)
+        assert cache.chats(keys(3)) == {}
+        cache.close()
+
+
 def test_no_bit_of_a_header_makes_checksums_anew(tmp_path: Path) -> None:
     file = tmp_path / "c.sqlite"
     cache = CallCache(file)
