@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
+from judgelab.core.judgments import JudgmentTable
 
 HALVED = "a text holds half a character (a lone surrogate)"
 """Why an LM is not asked about a text that is ``halved``."""
@@ -76,6 +77,8 @@ class Panel:
         texts: one row per item, one entry per agent.
         task: summarization, translation, peer_review, or a user's own word.
         provenance: how the panel was made; copied into every result.
+        judgments: recorded judgments, and labels of people, rater by rater, where the data have
+            such; whoever takes the head of the panel takes that of the judgments.
 
     Raises:
         DataError: ids or names repeat, the texts have another shape, or are not Unicode.
@@ -86,6 +89,7 @@ class Panel:
     texts: Texts = ()
     task: str = "summarization"
     provenance: Mapping[str, object] = field(default_factory=dict)
+    judgments: JudgmentTable | None = None
 
     def __post_init__(self) -> None:
         _unique("item id", (item.id for item in self.items))
@@ -125,7 +129,8 @@ class Panel:
         """The first ``limit`` items (all where limit is None)."""
         if limit is None:
             return self
-        return replace(self, items=self.items[:limit], texts=self.texts[:limit])
+        said = None if self.judgments is None else self.judgments.head(limit)
+        return replace(self, items=self.items[:limit], texts=self.texts[:limit], judgments=said)
 
     @property
     def digest(self) -> str:

@@ -1,0 +1,285 @@
+"""What people and judges said of the same units: the one long table under an audit, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.errors import DataError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+Kind = Literal["preference", "grade", "category"]
+"""What one judgment is: which of two texts is better, a grade of one text, or its category."""
+
+
+@dataclass(frozen=True)
+class JudgeFacts:
+    """Who judged.
+
+    Attributes:
+        name: unique in the table.
+        family: of the LM (its own texts may be favoured); empty where unknown or without one.
+        control: length, random and the like: stands beside the judges, and gets no verdict.
+        pointwise: grades one text at a time, so that the order of texts cannot matter to it.
+        mechanism, model: what asked, and whom; empty where judgments came with the data.
+    """
+
+    name: str
+    family: str = ""
+    control: bool = False
+    pointwise: bool = False
+    mechanism: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """What judgments are about, column by column; a unit is a pair of texts, or one text.
+
+    Attributes:
+        item: its item.
+        first: the system of its text; of a pair, of the text that is stored first.
+        second: of a pair, the system of the other text; else "".
+        cluster: units of one cluster are not independent (the item, or a document of several).
+        stratum: a set or domain that is reported apart; "" where there is none.
+        words: [units, 2] words of the first and the second text; NaN where unknown.
+        chance: [units] probability with which it was chosen to be labelled; NaN: not known.
+        turn: [units] when its label came: earlier labels have lower numbers; NaN: no label, or
+            not known.
+    """
+
+    item: NDArray[np.object_]
+    first: NDArray[np.object_]
+    second: NDArray[np.object_]
+    cluster: NDArray[np.object_]
+    stratum: NDArray[np.object_]
+    words: Floats
+    chance: Floats
+    turn: Floats
+
+    @staticmethod
+    def of(
+        item: Sequence[str],
+        first: Sequence[str],
+        second: Sequence[str] | None = None,
+        *,
+        cluster: Sequence[str] | None = None,
+        stratum: Sequence[str] | None = None,
+        words: Floats | None = None,
+        chance: Floats | None = None,
+        turn: Floats | None = None,
+    ) -> Units:
+        """From the columns there are; the cluster is by default the item."""
+        n = len(item)
+
+        def column(values: Sequence[str] | None, default: Sequence[str]) -> NDArray[np.object_]:
+            found = np.empty(n, dtype=object)
+            found[:] = list(default if values is None else values)
+            return found
+
+        def numbers(values: Floats | None, shape: tuple[int, ...]) -> Floats:
+            return np.full(shape, np.nan) if values is None else np.asarray(values, float)
+
+        empty = [""] * n
+        return Units(
+            column(item, empty),
+            column(first, empty),
+            column(second, empty),
+            column(cluster, item),
+            column(stratum, empty),
+            numbers(words, (n, 2)),
+            numbers(chance, (n,)),
+            numbers(turn, (n,)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def at(self, chosen: NDArray[np.intp] | Mask) -> Units:
+        """The chosen units."""
+        return Units(**{name: values[chosen] for name, values in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class JudgmentTable:
+    """What people and judges said of the same units.
+
+    Values: of a preference 1 where the text stored first is better, 0 where the other one is, .5
+    for neither; of a grade the grade; of a category its place in ``levels``.
+
+    Attributes:
+        kind: of all judgments.
+        units: what they are about.
+        raters: names of the people.
+        labels: [units, raters] what people said; NaN where they did not.
+        judges: controls among them.
+        verdicts: [judges, units, orders] what judges said, in the numbering of the data whatever
+            was shown first; order 0 shows the texts as they are stored, order 1 swapped. Grades
+            and categories have one order.
+        asked: [judges, units, orders] whether the judge was asked: asked without a verdict is
+            unscored, and earns no credit.
+        reasons: judge -> reason -> how many of its verdicts are missing for it.
+        levels: names of categories.
+        facts: how the table was made; goes into the record.
+
+    Raises:
+        DataError: shapes do not fit, a unit or judge occurs twice, or a value cannot be.
+    """
+
+    kind: Kind
+    units: Units
+    raters: tuple[str, ...]
+    labels: Floats
+    judges: tuple[JudgeFacts, ...]
+    verdicts: Floats
+    asked: Mask
+    reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    levels: tuple[str, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, orders = len(self.units), 2 if self.kind == "preference" else 1
+        shapes = {
+            "labels": (self.labels.shape, (n, len(self.raters))),
+            "verdicts": (self.verdicts.shape, (len(self.judges), n, orders)),
+            "asked": (self.asked.shape, (len(self.judges), n, orders)),
+        }
+        for name, (found, wanted) in shapes.items():
+            if found != wanted:
+                raise DataError(f"A table of judgments needs {name} {wanted}, but has {found}.")
+        units = zip(self.units.item, self.units.first, self.units.second, strict=True)
+        _unique("unit", [" / ".join(filter(None, names)) for names in units])
+        _unique("judge", list(self.names))
+        if self.kind == "preference":
+            for values in (self.labels, self.verdicts):
+                known = values[~np.isnan(values)]
+                if not np.isin(known, (0.0, 0.5, 1.0)).all():
+                    raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the judges."""
+        return tuple(one.name for one in self.judges)
+
+    @property
+    def controls(self) -> Mask:
+        """[judges] which are controls."""
+        return np.array([one.control for one in self.judges], dtype=np.bool_)
+
+    @property
+    def labelled(self) -> Mask:
+        """[units] on which somebody gave a label."""
+        return np.asarray((~np.isnan(self.labels)).any(axis=1), np.bool_)
+
+    @property
+    def truth(self) -> Floats:
+        """[units] what people say together: the mean of raters; of categories the most frequent.
+
+        NaN without a label, and where categories are tied.
+        """
+        known = ~np.isnan(self.labels)
+        if self.kind != "category":
+            total, count = np.where(known, self.labels, 0.0).sum(axis=1), known.sum(axis=1)
+            return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+        counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
+        top = counts.max(axis=1, initial=0)
+        single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
+        return np.where(single, counts.argmax(axis=1), np.nan)
+
+    @property
+    def values(self) -> Floats:
+        """[judges, units] the judge's value: the mean over the orders that it was asked in.
+
+        NaN where a verdict that was asked for is missing, and where nothing was asked.
+        """
+        lost = (self.asked & np.isnan(self.verdicts)).any(axis=2)
+        known = self.asked & ~np.isnan(self.verdicts)
+        total, count = np.where(known, self.verdicts, 0.0).sum(axis=2), known.sum(axis=2)
+        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return np.asarray(np.where(lost, np.nan, mean), np.float64)
+
+    @property
+    def clusters(self) -> NDArray[np.intp]:
+        """[units] number of the unit's cluster, from 0 in the order of first appearance."""
+        place: dict[object, int] = {}
+        return np.array(
+            [place.setdefault(name, len(place)) for name in self.units.cluster], np.intp
+        )
+
+    def at(self, chosen: NDArray[np.intp] | Mask) -> JudgmentTable:
+        """The chosen units alone; reasons are of the whole."""
+        return replace(
+            self,
+            units=self.units.at(chosen),
+            labels=self.labels[chosen],
+            verdicts=self.verdicts[:, chosen],
+            asked=self.asked[:, chosen],
+        )
+
+    def of(self, names: Iterable[str]) -> JudgmentTable:
+        """These judges alone, in this order."""
+        place = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            judges=tuple(self.judges[k] for k in place),
+            verdicts=self.verdicts[place],
+            asked=self.asked[place],
+        )
+
+    def with_judge(
+        self,
+        who: JudgeFacts,
+        verdicts: Floats,
+        asked: Mask | None = None,
+        reasons: Mapping[str, int] | None = None,
+    ) -> JudgmentTable:
+        """One judge more, [units, orders]; asked everywhere, unless said otherwise."""
+        there = np.ones(verdicts.shape, np.bool_) if asked is None else asked
+        return replace(
+            self,
+            judges=(*self.judges, who),
+            verdicts=np.concatenate([self.verdicts, verdicts[None]]),
+            asked=np.concatenate([self.asked, there[None]]),
+            reasons={**self.reasons, **({who.name: reasons} if reasons else {})},
+        )
+
+    def head(self, items: int | None) -> JudgmentTable:
+        """The units of the first so many items."""
+        if items is None:
+            return self
+        kept = set(list(dict.fromkeys(self.units.item))[:items])
+        return self.at(np.array([name in kept for name in self.units.item], np.bool_))
+
+    def long(self) -> DataFrame:
+        """One row for each judgment: item, first, second, who, order, value, and whose it is."""
+        import pandas as pd
+
+        units = {"item": self.units.item, "first": self.units.first, "second": self.units.second}
+        rows = [
+            pd.DataFrame({**units, "by": name, "role": "rater", "order": 0, "value": values})[known]
+            for name, values in zip(self.raters, self.labels.T, strict=True)
+            if (known := ~np.isnan(values)).any()
+        ]
+        for one, verdicts, asked in zip(self.judges, self.verdicts, self.asked, strict=True):
+            for order in range(verdicts.shape[1]):
+                head = {"by": one.name, "role": "control" if one.control else "judge"}
+                value = {"order": order, "value": verdicts[:, order]}
+                rows.append(pd.DataFrame({**units, **head, **value})[asked[:, order]])
+        made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(units)
+        return made
+
+
+def _unique(what: str, names: list[str]) -> None:
+    """Refuse a name that occurs twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"The {what} {twice!r} occurs twice among the judgments.")

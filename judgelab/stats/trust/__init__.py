@@ -1,0 +1,1 @@
+"""Can a judge be trusted? Agreement, corrected rates, biases, probes, blind spots, verdicts."""

@@ -1,0 +1,57 @@
+"""Standard errors and intervals from what each unit adds to an estimate, summed within clusters.
+
+An estimate is written as its value plus the sum of its units' influences; units of one cluster (an
+item, a document) are not independent, so influences are added within clusters first:
+V = G / (G - 1) * sum over clusters of (sum of influences)^2, with Student's t of G - 1 degrees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from judgelab.stats.intervals.arrays import Floats
+
+FEWEST = 3
+"""Clusters below which there is no interval."""
+
+
+def cluster_sums(influence: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
+    """[..., clusters] influences [..., units] added within clusters; NaN counts as 0.
+
+    Args:
+        cluster: [units] numbers from 0.
+    """
+    values = np.nan_to_num(np.asarray(influence, dtype=np.float64))
+    flat = values.reshape(-1, values.shape[-1])
+    count = int(cluster.max(initial=-1)) + 1
+    sums = np.zeros((len(flat), count))
+    order = np.argsort(cluster, kind="stable")
+    if len(order):
+        starts = np.flatnonzero(np.r_[True, np.diff(cluster[order]) > 0])
+        sums[:, cluster[order][starts]] = np.add.reduceat(flat[:, order], starts, axis=1)
+    return np.asarray(sums.reshape(*values.shape[:-1], count), dtype=np.float64)
+
+
+def clustered_error(
+    influence: ArrayLike, cluster: NDArray[np.intp], groups: ArrayLike | None = None
+) -> Floats:
+    """[...] standard error of an estimate from its influences [..., units].
+
+    Args:
+        groups: [...] clusters that took part, where not all did; NaN below ``FEWEST``.
+    """
+    sums = cluster_sums(influence, cluster)
+    g = np.asarray(sums.shape[-1] if groups is None else groups, dtype=np.float64)
+    g = np.where(g < FEWEST, np.nan, g)
+    return np.asarray(np.sqrt(g / (g - 1) * (sums**2).sum(axis=-1)), dtype=np.float64)
+
+
+def t_interval(
+    value: ArrayLike, error: ArrayLike, groups: ArrayLike, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Ends of value -+ t(G - 1) errors, two-sided at ``level``."""
+    freedom = np.asarray(groups, dtype=np.float64) - 1
+    half = stdtrit(np.maximum(freedom, 1), (1 + level) / 2) * np.asarray(error)
+    return np.asarray(value) - half, np.asarray(value) + half
