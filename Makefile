@@ -17,7 +17,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals trust check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -58,6 +58,9 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 
 intervals: $(DEV) ## how often the intervals hold on simulated data of known truth (minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.coverage --out outputs/coverage.json
+
+trust: $(DEV) ## what study=audit prints, tried on real judges of known truth: make trust DATA=folder (an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA)
 
 bench-closed: $(DEV) smollm2 ## closed questions of SmolLM2 by labels against generation (wants a quiet machine)
 	$(BIN)/python -m experiments.bench.closed --out outputs/bench/closed.json
