@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.ends import of_ratio
 
 FEWEST = 3
 """Clusters below which there is no interval."""
@@ -55,3 +56,13 @@ def t_interval(
     freedom = np.asarray(groups, dtype=np.float64) - 1
     half = stdtrit(np.maximum(freedom, 1), (1 + level) / 2) * np.asarray(error)
     return np.asarray(value) - half, np.asarray(value) + half
+
+
+def per_cluster(values: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
+    """[..., clusters] what each cluster adds to the mean over units of ``values`` [..., units].
+
+    Their mean is that mean and their spread its error, so that ``stats.intervals.ends`` gives its
+    interval; NaN for clusters without a scored unit.
+    """
+    cells = np.asarray(values, dtype=np.float64)
+    return of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
