@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol, Self
 
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
+from judgelab.study.audit.credits import Credits, credits_of
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.rules import TrustRules
 
@@ -38,6 +40,11 @@ class AuditCase:
     rules: TrustRules
     seed: int
     draws: int
+
+    @cached_property
+    def credits(self) -> Credits:
+        """What judges and controls earn on every item; computed once."""
+        return credits_of(self.table)
 
 
 class AuditPart(Protocol):

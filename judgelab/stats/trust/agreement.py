@@ -1,0 +1,116 @@
+"""How often judges agree with people: credits, and their means with clustered intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.trust.clustered import cluster_sums
+
+Places = NDArray[np.intp]
+
+
+def preference_credit(verdicts: ArrayLike, asked: Mask, target: ArrayLike) -> Floats:
+    """Mean over the orders asked of 1 - |verdict - target|: 1 if alike, 1/2 if one of them ties.
+
+    Args:
+        verdicts: [judges, units, orders] 1, 0 or .5; missing where asked earns 0.
+        asked: the same shape; NaN where no order was asked.
+        target: [units] 1, 0 or .5, NaN: unknown, and so the credit.
+
+    Returns:
+        [judges, units].
+    """
+    return _credit(1 - np.abs(np.asarray(verdicts) - np.asarray(target)[:, None]), asked, target)
+
+
+def category_credit(verdicts: ArrayLike, asked: Mask, target: ArrayLike) -> Floats:
+    """1 where the category is the target's, 0 where it is not or is missing; shapes as above."""
+    alike = np.asarray(verdicts) == np.asarray(target)[:, None]
+    return _credit(alike.astype(np.float64), asked, target)
+
+
+def _credit(earned: Floats, asked: Mask, target: ArrayLike) -> Floats:
+    total = np.where(asked, np.nan_to_num(earned), 0.0).sum(axis=2)
+    return np.where(np.isnan(np.asarray(target)), np.nan, divide(total, asked.sum(axis=2)))
+
+
+def majority(share: ArrayLike) -> Floats:
+    """1 above one half, 0 below, .5 at one half, NaN where unknown."""
+    shares = np.asarray(share, dtype=np.float64)
+    return np.asarray((1 + np.sign(np.round(shares - 0.5, 9))) / 2, dtype=np.float64)
+
+
+def means_within(values: ArrayLike, group: Places, count: int) -> Floats:
+    """[..., groups] mean of what is known [..., units] within each group; NaN without any."""
+    cells = np.asarray(values, dtype=np.float64)
+    known = cluster_sums(~np.isnan(cells), group)
+    made = np.full((*cells.shape[:-1], count), np.nan)
+    means = divide(cluster_sums(cells, group), known)
+    made[..., : means.shape[-1]] = means
+    return made
+
+
+def clustered_ends(
+    values: ArrayLike,
+    cluster: Places,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
+) -> tuple[Floats, Floats]:
+    """Ends for the mean over items [..., items], items of one cluster not being independent.
+
+    Shares (bounds (0, 1)) by ``share_ends``, changes (bounds below 0) by ``mean_ends``, from what
+    each cluster adds to the mean.
+    """
+    cells = np.asarray(values, dtype=np.float64)
+    added = of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
+    if bounds[0] < 0:
+        return mean_ends(added, level, bounds)
+    return share_ends(added, level, bounds)
+
+
+def clustered_means(
+    values: ArrayLike,
+    cluster: Places,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
+) -> list[Estimate]:
+    """Mean over items of each row [rows, items] with its interval; n counts items."""
+    cells = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    known = ~np.isnan(cells)
+    low, high = clustered_ends(cells, cluster, bounds, level)
+    mean = divide(np.where(known, cells, 0.0).sum(axis=1), known.sum(axis=1))
+    groups = (cluster_sums(known, cluster) > 0).sum(axis=1)
+    n = known.sum(axis=1)
+    numbers = zip(mean.tolist(), low.tolist(), high.tolist(), n.tolist(), groups, strict=True)
+    return [
+        Estimate(m, a, b, k, cells.shape[1] - k, clusters=int(g) if g < k else None)
+        for m, a, b, k, g in numbers
+    ]
+
+
+def cross_fitted(
+    values: ArrayLike, names: Sequence[object], fold: Places, group: int = 5
+) -> Floats:
+    """[units] mean of the values under the unit's name in the other folds; NaN where none is.
+
+    Args:
+        values: [units]; NaN where unknown.
+        names: [units] a system or a stratum.
+        fold: [units] from 0 to ``group`` - 1.
+    """
+    _, code = np.unique(np.asarray([str(name) for name in names]), return_inverse=True)
+    cells = np.asarray(values, dtype=np.float64)
+    total, count = (
+        np.bincount(
+            code * group + fold, weights=w, minlength=(code.max(initial=-1) + 1) * group
+        ).reshape(-1, group)
+        for w in (np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64))
+    )
+    others = divide(total.sum(1, keepdims=True) - total, count.sum(1, keepdims=True) - count)
+    return np.asarray(others[code, fold], dtype=np.float64)

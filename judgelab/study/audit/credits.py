@@ -1,0 +1,205 @@
+"""What each judge earns on each item, and what controls that know nothing of quality earn there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgelab.core.judgments import Floats, JudgmentTable, Mask
+from judgelab.stats.trust.agreement import (
+    Places,
+    category_credit,
+    cross_fitted,
+    majority,
+    means_within,
+    preference_credit,
+)
+from judgelab.stats.trust.clustered import cluster_sums
+from judgelab.stats.trust.ties import FOLDS, folds, pair_credits, pairs_within
+
+SAME = ("length", "random")
+"""Controls of a table that are here computed without chance, as longer, shorter and random."""
+
+
+@dataclass(frozen=True)
+class Credits:
+    """Credits between 0 and 1; NaN where nobody gave a label, or the judge was not asked.
+
+    Of a preference: mean over orders of 1 where it is that of (most) people, 1/2 where one side
+    ties. Of a category: 1 where it is people's. Of grades: the share of an item's pairs of texts
+    that are ordered as people order them, ties calibrated on other items (``stats.trust.ties``).
+    Asked and without a verdict earns 0.
+
+    Attributes:
+        judges: names, as in the table; its controls among them.
+        items: names in the order of the table.
+        unit: [judges, units]; of grades over the pairs that the unit is in.
+        item: [judges, items].
+        place: [units] number of the unit's item.
+        cluster: [items] number of its cluster.
+        turn: [items] when its last label came; NaN: not known.
+        controls: names; the table's own but for ``SAME``, after those computed here.
+        control: [controls, items].
+        threshold: [judges] largest gap of two grades that counts as a tie; NaN but for grades.
+    """
+
+    judges: tuple[str, ...]
+    items: tuple[str, ...]
+    unit: Floats
+    item: Floats
+    place: Places
+    cluster: Places
+    turn: Floats
+    controls: tuple[str, ...]
+    control: Floats
+    threshold: Floats
+
+    @property
+    def gains(self) -> Floats:
+        """[judges, controls, items] credit minus the control's."""
+        return np.asarray(self.item[:, None] - self.control[None], dtype=np.float64)
+
+    @property
+    def cluster_gains(self) -> Floats:
+        """[judges, controls, clusters] means within clusters, in the order in which labels came.
+
+        One value for each that is independent of the others: what tests that look at labels one by
+        one need. Clusters without a label are left out; unknown turns keep the table's order.
+        """
+        count = int(self.cluster.max(initial=-1)) + 1
+        known = cluster_sums(~np.isnan(self.control[0]), self.cluster) > 0
+        last = np.full(count, -np.inf)
+        np.maximum.at(last, self.cluster, np.nan_to_num(self.turn, nan=-np.inf))
+        order = np.argsort(last, kind="stable")
+        return means_within(self.gains, self.cluster, count)[..., order[known[order]]]
+
+
+def credits_of(table: JudgmentTable) -> Credits:
+    """Credits of every judge and control of a table."""
+    names: dict[object, int] = {}
+    place = np.array([names.setdefault(name, len(names)) for name in table.units.item], np.intp)
+    units, items, threshold, controls = _KINDS[table.kind](table, place, len(names))
+    own = [k for k, one in enumerate(table.judges) if one.control and one.name not in SAME]
+    first = np.unique(place, return_index=True)[1]
+    return Credits(
+        table.names,
+        tuple(str(name) for name in names),
+        units,
+        items,
+        place,
+        table.clusters[first],
+        _last_turn(table, place, len(names)),
+        (*controls, *(table.names[k] for k in own)),
+        np.concatenate([np.array(list(controls.values())), items[own]]),
+        threshold,
+    )
+
+
+Found = tuple[Floats, Floats, Floats, dict[str, Floats]]
+"""Credits by unit and by item, thresholds, and control -> its credit by item."""
+
+
+def _preferences(table: JudgmentTable, place: Places, count: int) -> Found:
+    target = majority(table.truth)
+    units = preference_credit(table.verdicts, table.asked, target)
+    said = {"random": np.full(len(target), np.nan), **_said_of_pairs(table, target)}
+    credit = {name: 1 - np.abs(values - target) for name, values in said.items()}
+    credit["random"] = np.where(np.isnan(target), np.nan, 0.5)
+    by_item = {name: means_within(values, place, count) for name, values in credit.items()}
+    none = np.full(len(table.judges), np.nan)
+    return units, means_within(units, place, count), none, _kept(by_item, "random")
+
+
+def _said_of_pairs(table: JudgmentTable, target: Floats) -> dict[str, Floats]:
+    """What controls say of pairs of texts, as preferences [units]."""
+    longer = (1 + np.sign(table.units.words[:, 0] - table.units.words[:, 1])) / 2
+    n, fold = len(target), folds(table.clusters)
+    both = cross_fitted(
+        np.r_[target, 1 - target],
+        [*table.units.first, *table.units.second],
+        np.r_[fold, fold],
+        FOLDS,
+    )
+    sure = np.nan_to_num(both[:n] - both[n:])
+    domain = cross_fitted(target, list(table.units.stratum), fold, FOLDS)
+    return {
+        "longer": longer,
+        "shorter": 1 - longer,
+        "always tie": np.full(n, 0.5),
+        "system": majority(0.5 + sure),
+        "stratum": majority(np.nan_to_num(domain, nan=0.5)),
+    }
+
+
+def _categories(table: JudgmentTable, place: Places, count: int) -> Found:
+    target, levels, fold = table.truth, len(table.levels), folds(table.clusters)
+    units = category_credit(table.verdicts, table.asked, target)
+    known = ~np.isnan(target)
+
+    def frequent(names: list[object]) -> Floats:
+        one_hot = [np.where(known, target == k, np.nan) for k in range(levels)]
+        shares = np.array([cross_fitted(x, names, fold, FOLDS) for x in one_hot])
+        said = np.where(np.isnan(shares).any(axis=0), np.nan, shares.argmax(axis=0))
+        return np.where(known, said == target, np.nan)
+
+    credit = {
+        "random": np.where(known, 1 / max(levels, 1), np.nan),
+        "most frequent": frequent([""] * len(target)),
+        "system": frequent(list(table.units.first)),
+        "stratum": frequent(list(table.units.stratum)),
+    }
+    by_item = {name: means_within(values, place, count) for name, values in credit.items()}
+    none = np.full(len(table.judges), np.nan)
+    return units, means_within(units, place, count), none, _kept(by_item, "random", "most frequent")
+
+
+def _grades(table: JudgmentTable, place: Places, count: int) -> Found:
+    truth, cluster = table.truth, table.clusters
+    one, other = pairs = pairs_within(place, ~np.isnan(truth))
+    said = _said_of_texts(table, truth)
+    scores = np.concatenate([table.verdicts[:, :, 0], np.array(list(said.values()))])
+    asked: Mask = np.concatenate([table.asked[:, :, 0], ~np.isnan(np.array(list(said.values())))])
+    credit, threshold = pair_credits(scores, asked, truth, pairs, cluster)
+    judges = len(table.judges)
+    by_item = means_within(credit, place[one], count)
+    tied = np.abs(np.round(truth[one] - truth[other], 9)) == 0
+    flat = {"random": np.where(tied, 0.0, 0.5), "always tie": tied.astype(np.float64)}
+    controls = {name: means_within(values, place[one], count) for name, values in flat.items()}
+    controls |= dict(zip(said, by_item[judges:], strict=True))
+    twice = np.concatenate([credit[:judges], credit[:judges]], axis=1)
+    units = means_within(twice, np.concatenate([one, other]), len(truth))
+    return units, by_item[:judges], threshold[:judges], _kept(controls, "random", "always tie")
+
+
+def _said_of_texts(table: JudgmentTable, truth: Floats) -> dict[str, Floats]:
+    """What controls say of single texts, as grades [units]."""
+    words, fold = table.units.words[:, 0], folds(table.clusters)
+    return {
+        "longer": words,
+        "shorter": -words,
+        "system": cross_fitted(truth, list(table.units.first), fold, FOLDS),
+        "stratum": cross_fitted(truth, list(table.units.stratum), fold, FOLDS),
+    }
+
+
+_KINDS = {"preference": _preferences, "grade": _grades, "category": _categories}
+
+
+def _kept(found: Mapping[str, Floats], *always: str) -> dict[str, Floats]:
+    """Controls that say something, and nothing that another one says."""
+    kept: dict[str, Floats] = {}
+    for name, values in found.items():
+        said = not np.isnan(values).all()
+        new = not any(np.array_equal(values, other, equal_nan=True) for other in kept.values())
+        if name in always or (said and new):
+            kept[name] = values
+    return kept
+
+
+def _last_turn(table: JudgmentTable, place: Places, count: int) -> Floats:
+    last = np.full(count, -np.inf)
+    turn = np.where(table.labelled, table.units.turn, np.nan)
+    np.maximum.at(last, place, np.nan_to_num(turn, nan=-np.inf))
+    return np.where(np.isinf(last), np.nan, last)
