@@ -28,7 +28,7 @@ def llmbar(data: Path, sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
     said = pd.read_parquet(data / "judge_audit" / "llmbar_verdicts.parquet")
     said = said[said["set"].isin(sets)]
     judges = said["judge"].astype(str) + "/" + said["strategy"].astype(str)
-    everywhere = [name for name, n in judges.value_counts().items() if n == 2 * len(names)]
+    everywhere = [str(name) for name, n in judges.value_counts().items() if n == 2 * len(names)]
     who = {name: k for k, name in enumerate(sorted(everywhere))}
     kept = said[judges.isin(who)].assign(judge=judges)
     at = [place[f"{w} {n}"] for w, n in zip(kept["set"], kept["item"], strict=True)]
@@ -59,7 +59,7 @@ def frank(data: Path, dataset: str = "bbc") -> JudgmentTable:
     """Human factuality of summaries and the metrics beside it; NaN where a metric has none."""
     rows = pd.read_parquet(data / "judge_audit" / "frank_scores.parquet")
     rows = rows[rows["dataset"] == dataset].reset_index(drop=True)
-    metrics = list(rows.columns[rows.columns.get_loc("split") + 1 :])
+    metrics = list(rows.columns[rows.columns.tolist().index("split") + 1 :])
     verdicts = rows[metrics].to_numpy(float).T[:, :, None]
     return JudgmentTable(
         "grade",
@@ -96,7 +96,12 @@ def made_pairs(
     names = [f"item {k}" for k in range(items)]
     return JudgmentTable(
         "preference",
-        Units.of(names, ["a"] * items, ["b"] * items, words=rng.integers(20, 90, (items, 2)) * 1.0),
+        Units.of(
+            names,
+            ["a"] * items,
+            ["b"] * items,
+            words=rng.integers(20, 90, (items, 2)).astype(np.float64),
+        ),
         ("rater",),
         np.where(known, label, np.nan)[:, None],
         tuple(JudgeFacts(f"judge {k}") for k in range(len(accuracies))),
