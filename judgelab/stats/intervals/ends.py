@@ -73,6 +73,16 @@ def t_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
     return sample.mean - half, sample.mean + half
 
 
+def heavy_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
+    """Mean -+ t standard errors, with the degrees of freedom that the items' kurtosis leaves.
+
+    For what few items decide: a coefficient, from what each item adds to it. NaN without spread.
+    """
+    sample = _Sample(values)
+    half = sample.heavy_quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
+    return sample.mean - half, sample.mean + half
+
+
 def mean_ends(
     values: ArrayLike, level: float = LEVEL, bounds: tuple[float, float] | None = None
 ) -> Ends:

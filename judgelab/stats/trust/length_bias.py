@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.ends import share_ends
-from judgelab.stats.trust.clustered import FEWEST, per_cluster, t_interval
+from judgelab.stats.trust.clustered import FEWEST, per_cluster
 from judgelab.stats.trust.logit import Logit, clustered_logit
 
 TOO_CLOSE = 0.9
@@ -100,7 +100,7 @@ def length_bias(
     design = np.column_stack([np.ones(len(h2)), h2, x2])[None]
     fit = clustered_logit(said, design, group2)
     controlled, ends = _at_equal_length(fit, said, h2, group2, level)
-    low, high = t_interval(fit.coefficients[:, 2], fit.error[:, 2], fit.groups, level)
+    low, high = fit.ends(2, level)
     credit = np.where(np.isnan(said), np.nan, 1 - np.abs(said - (h2 > 0)))
     with np.errstate(invalid="ignore"):
         agreement = np.nansum(credit, axis=1) / (~np.isnan(credit)).sum(axis=1)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.intervals.ends import Ends, heavy_ends
 from judgelab.stats.trust.clustered import cluster_sums
 
 STEPS = 25
@@ -25,6 +26,8 @@ class Logit:
             columns (nearly) separates wins from losses, so that no finite coefficient fits best.
         error: [judges, columns] standard errors, clustered.
         added: [judges, clusters, columns] what each cluster adds to the coefficients.
+        left: [judges, clusters, columns] what leaving out a cluster adds, by one step of Newton's
+            method; NaN for clusters without a row.
         n, groups: [judges] rows and clusters used.
         correction: [judges] factor of the covariance, G / (G - 1) * (n - 1) / (n - columns).
         converged: [judges].
@@ -33,10 +36,22 @@ class Logit:
     coefficients: Floats
     error: Floats
     added: Floats
+    left: Floats
     n: NDArray[np.int64]
     groups: NDArray[np.int64]
     correction: Floats
     converged: Mask
+
+    def ends(self, column: int, level: float = 0.95) -> Ends:
+        """Of one coefficient, [judges] each: jackknife error, t by the kurtosis of ``left``.
+
+        A judge that errs on a few pairs alone has its effects from these: intervals of ``error``
+        then hold in .88 to .93 of the cases on 50 pairs (experiments/trust), these in .93 to .98.
+        """
+        off = self.left[:, :, column]
+        return heavy_ends(
+            self.coefficients[:, column, None] - (self.groups[:, None] - 1) * off, level
+        )
 
 
 def clustered_logit(y: Floats, x: Floats, cluster: NDArray[np.intp]) -> Logit:
@@ -67,12 +82,36 @@ def clustered_logit(y: Floats, x: Floats, cluster: NDArray[np.intp]) -> Logit:
     added = np.einsum(
         "jkl,jlg->jgk", bread, cluster_sums(score.transpose(0, 2, 1), cluster), optimize=True
     )
-    n, groups = known.sum(axis=1), (cluster_sums(known, cluster) > 0).sum(axis=1)
+    there = cluster_sums(known, cluster) > 0
+    n, groups = known.sum(axis=1), there.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = groups / (groups - 1) * (n - 1) / (n - x.shape[2])
     added = np.where(converged[:, None, None], added, np.nan)
     error = np.sqrt(correction[:, None] * (added**2).sum(axis=1))
-    return Logit(beta, error, added, n, groups, np.asarray(correction), converged)
+    left = _left_out(design, beta, score, cluster, there)
+    return Logit(beta, error, added, left, n, groups, np.asarray(correction), converged)
+
+
+def _left_out(
+    design: Floats, beta: Floats, score: Floats, cluster: NDArray[np.intp], there: Mask
+) -> Floats:
+    """[judges, clusters, columns] - (I - I_g)^-1 score_g, centred; I_g: a cluster's information.
+
+    NaN throughout a judge of which leaving out some cluster leaves no estimate.
+    """
+    share = expit(np.einsum("jrk,jk->jr", design, beta))
+    weighted = design * (share * (1 - share))[..., None]
+    parts = cluster_sums(np.einsum("jrk,jrl->jklr", weighted, design), cluster)
+    parts = np.moveaxis(parts, -1, 1)
+    rest = parts.sum(axis=1, keepdims=True) - parts
+    lost = np.linalg.det(rest) <= 1e-9 * np.linalg.det(parts.sum(axis=1))[:, None]
+    lost |= ~np.isfinite(beta).all(axis=1, keepdims=True)
+    rest[lost] = np.eye(rest.shape[-1])
+    sums = np.moveaxis(cluster_sums(score.transpose(0, 2, 1), cluster), -1, 1)
+    left = -np.linalg.solve(rest, sums[..., None])[..., 0]
+    left[~there | lost.any(axis=1, keepdims=True)] = np.nan
+    count = np.maximum(there.sum(axis=1), 1)[:, None, None]
+    return np.asarray(left - np.where(there[..., None], left, 0.0).sum(1, keepdims=True) / count)
 
 
 def _inverse(design: Floats, weight: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.ends import share_ends
-from judgelab.stats.trust.clustered import per_cluster, t_interval
+from judgelab.stats.trust.clustered import per_cluster
 from judgelab.stats.trust.logit import clustered_logit
 
 FEWEST_PAIRS = 20
@@ -84,7 +84,7 @@ def own_family(
     fit = clustered_logit(verdicts.reshape(len(own), -1), design, np.repeat(cluster, 2))
     enough = pairs >= FEWEST_PAIRS
     favour = np.where(enough, fit.coefficients[:, 0], np.nan)
-    low, high = t_interval(favour, fit.error[:, 0], fit.groups, level)
+    low, high = (np.where(enough, end, np.nan) for end in fit.ends(0, level))
     wins = np.where(own[..., None] > 0, verdicts, 1 - verdicts).mean(axis=2)
     wins = np.where(prefers_other, wins, np.nan)
     spread = per_cluster(wins, cluster)

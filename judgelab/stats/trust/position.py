@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.ends import share_ends, t_ends
+from judgelab.stats.intervals.ends import mean_ends, share_ends
 from judgelab.stats.trust.clustered import per_cluster
 
 FLIPS = 10
@@ -58,7 +58,10 @@ def first_shown(verdicts: Floats) -> Floats:
 def position_bias(
     verdicts: Floats, asked: Mask, cluster: NDArray[np.intp], pointwise: Mask, level: float = 0.95
 ) -> PositionBias:
-    """Mean of ``first_shown`` with Student's t over clusters, and flips (2306.05685, 2305.17926).
+    """Mean of ``first_shown`` with its interval, and flips (2306.05685, 2305.17926).
+
+    Flips that are few and go one way make the mean skewed: Student's interval then holds in .59 of
+    the cases on 50 pairs, in .85 on 100 (experiments/trust), Hall's (``mean_ends``) in .92 to 1.
 
     Args:
         verdicts, asked: [judges, units, 2].
@@ -68,8 +71,7 @@ def position_bias(
     won = first_shown(verdicts)
     known = ~np.isnan(won)
     spread = per_cluster(won, cluster)
-    low, high = t_ends(spread, level)
-    alike = share_ends(spread, level)  # for judges that always take one place
+    low, high = mean_ends(spread, level, bounds=(0.0, 1.0))
     flipped = np.where(known, (won == 0) | (won == 1), np.nan)
     rate_low, rate_high = share_ends(per_cluster(flipped, cluster), level)
     flips = np.nansum(flipped, axis=1).astype(np.int64)
@@ -78,8 +80,8 @@ def position_bias(
     n = known.sum(axis=1)
     return PositionBias(
         divide(np.where(known, won, 0).sum(axis=1), n),
-        np.where(np.isnan(low), alike[0], np.maximum(low, 0)),
-        np.where(np.isnan(high), alike[1], np.minimum(high, 1)),
+        low,
+        high,
         n,
         (~np.isnan(spread)).sum(axis=1),
         (asked.all(axis=2) & ~known).sum(axis=1),

@@ -42,6 +42,21 @@ def test_coefficients_and_errors_are_those_of_statsmodels():
         assert found.error[k] == pytest.approx(wanted.bse, rel=1e-5)
 
 
+def test_the_jackknife_is_near_refits_without_each_cluster():
+    rng = np.random.default_rng(4)
+    group = np.repeat(np.arange(40), 2)
+    x = np.column_stack([np.ones(80), rng.normal(size=80)])
+    y = (rng.random((1, 80)) < 1 / (1 + np.exp(-x @ [0.2, 1.0]))).astype(float)
+    y[0, :2] = np.nan
+    found = clustered_logit(y, x[None], group)
+    kept = [(group != g) & ~np.isnan(y[0]) for g in range(1, 40)]
+    fits = [sm.GLM(y[0][k], x[k], family=sm.families.Binomial()).fit().params for k in kept]
+    assert found.left[0, 1:] == pytest.approx(np.array(fits) - np.mean(fits, axis=0), abs=0.01)
+    assert np.isnan(found.left[0, 0]).all()
+    low, high = found.ends(1)
+    assert high[0] - low[0] > 2 * 1.96 * found.error[0, 1]
+
+
 def _made(units: int, length: float, seed: int, quality: float = 0.5):
     """Verdicts with b1 = 1; ``quality``: how much longer better texts are."""
     rng = np.random.default_rng(seed)
