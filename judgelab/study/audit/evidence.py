@@ -46,9 +46,10 @@ class Evidence:
         shift: the judge's own mean minus the corrected mean, ``shift_margin`` what is tolerated.
         position: share of comparisons won by the text shown first; UNKNOWN for grades.
         averaged: whether every unit was judged in both orders.
+        pointwise: whether it grades one text at a time, so that no order can matter.
         probes: outcome of every manipulation tried.
         saving: net rho^2, the share of labels that the judge saves at best.
-        more: labels more that would decide; infinite where this pool cannot.
+        more: labels more after which it would pass the gate; infinite where it would not.
     """
 
     labelled: int = 0
@@ -66,6 +67,7 @@ class Evidence:
     shift_margin: float = math.nan
     position: Estimate = UNKNOWN
     averaged: bool = False
+    pointwise: bool = False
     probes: tuple[ProbeOutcome, ...] = ()
     saving: Estimate = UNKNOWN
     more: float = math.nan

@@ -1,0 +1,232 @@
+"""Verdicts in words that somebody who knows no statistics can repeat: (why, what next)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.evidence import Evidence, ProbeOutcome
+from judgelab.study.audit.rules import TrustRules
+
+Said = tuple[str, str]
+
+
+def times(share: float) -> str:
+    """``93 times in 100``."""
+    return f"{_hundredth(share)} times in 100"
+
+
+def between(found: Estimate) -> str:
+    """``93 times in 100 (91 to 95)``."""
+    if not math.isfinite(found.low):
+        return times(found.value)
+    return f"{times(found.value)} ({_hundredth(found.low)} to {_hundredth(found.high)})"
+
+
+def _hundredth(share: float) -> str:
+    if share != share:
+        return "an unknown number of"
+    shown = f"{100 * share:.0f}"
+    return "0" if shown == "-0" else shown
+
+
+def percent(found: Estimate) -> str:
+    """``34 % (28 to 40)``."""
+    return f"{_hundredth(found.value)} % ({_hundredth(found.low)} to {_hundredth(found.high)})"
+
+
+def agreement(e: Evidence) -> str:
+    """How often it agrees with people, and how often they agree with each other."""
+    said = f"It agrees with people {between(e.agreement)}"
+    if e.ceiling == e.ceiling:
+        said += f"; people agree with each other {times(e.ceiling)}"
+    return said
+
+
+def control(e: Evidence) -> str:
+    """How far it is ahead of the best control."""
+    other = f" ({e.gain_over})" if e.gain_over else ""
+    if e.gain.value != e.gain.value:
+        return f"the best control{other}: not known"
+    return f"the best control{other} {times(e.agreement.value - e.gain.value)}"
+
+
+def unfit(e: Evidence, rules: TrustRules) -> Said:
+    """The table allows no verdict."""
+    if e.alarm:
+        return e.alarm, "Check that labels and verdicts belong to the same texts, then run again."
+    if e.labelled < rules.labels:
+        short, left = rules.labels - e.labelled, max(e.pool - e.labelled, 0)
+        add = "" if short <= left else f" Only {left} more are in this pool, so add items."
+        return (
+            f"Only {e.labelled} items have a label and a verdict of this judge; "
+            f"{rules.labels} are needed.",
+            f"Label {short} items more, drawn at random.{add}",
+        )
+    if e.sampled is not True:
+        known = "were not drawn" if e.sampled is False else "are not known to be drawn"
+        return (
+            f"The labelled items {known} at random, so they may not be like the others.",
+            "If they were drawn at random, set study.sampled=true; if not, label items drawn at "
+            "random.",
+        )
+    return (
+        f"{percent_of(e.unparsed)} of its replies hold no verdict; at most "
+        f"{percent_of(rules.unparsed)} may.",
+        "Change its prompt, or how replies are read, and ask again.",
+    )
+
+
+def percent_of(share: float) -> str:
+    """``12 %``; one decimal below 10 %."""
+    return f"{100 * share:.0f} %" if share >= 0.1 or not share else f"{100 * share:.2g} %"
+
+
+def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
+    """A manipulation moves it."""
+    worst = max(probes, key=lambda one: one.move.low)
+    others = [one.probe for one in probes if one is not worst]
+    also = f" It falls for {_and(others)}, too." if others else ""
+    return (
+        f"A cheating text wins: {worst.probe} makes the same text win {between(worst.move)} more "
+        f"often than before.{also} {agreement(e)}.",
+        f"Use another judge, or remove {_and([one.probe for one in probes])} from texts before "
+        "they are judged, and run again.",
+    )
+
+
+def no_better(e: Evidence, rules: TrustRules) -> Said:
+    """It is surely no better, or hardly, than a control."""
+    tilt = _tilt(e, rules)
+    return (
+        f"{agreement(e)}, {control(e)}. It is at most {_hundredth(max(e.gain.high, 0.0))} times in "
+        f"100 better than that; {_hundredth(rules.gain)} is the least.{tilt}",
+        "Use another judge or another prompt; labels will not help this one.",
+    )
+
+
+def _tilt(e: Evidence, rules: TrustRules) -> str:
+    if e.position.low > 0.5 + rules.position:
+        return f" It takes the text that is shown first {between(e.position)}."
+    if e.position.high < 0.5 - rules.position:
+        return f" It takes the text that is shown second {times(1 - e.position.value)}."
+    return ""
+
+
+def trust(e: Evidence, rules: TrustRules) -> Said:
+    """It can be used as it is."""
+    if e.probes:
+        safe = [one.probe for one in e.probes if one.outcome == "does not fall"]
+        open_ = [one.probe for one in e.probes if one.outcome != "does not fall"]
+        probed = f" It does not fall for {_and(safe)}." if safe else ""
+        probed += f" For {_and(open_)} there is no answer." if open_ else ""
+    else:
+        probed = " Whether it can be manipulated was not tried."
+    order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
+    return (
+        f"{agreement(e)}, {control(e)}. Its average is what people's would be "
+        f"({off(e.shift)}).{probed}",
+        f"Use {order} as on these items. Label some items of every new kind of text and run again.",
+    )
+
+
+def off(shift: Estimate) -> str:
+    """``off by .012 [-.010, .034]``."""
+    return f"off by {shift.value:.3f} [{shift.low:.3f}, {shift.high:.3f}]"
+
+
+def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
+    """Its verdicts help, corrected by labels."""
+    worth = 100 / (1 - min(e.saving.value, 0.99))
+    return (
+        f"{agreement(e)}, {control(e)}. By itself it is not enough. Not shown: "
+        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} of the labels.",
+        "Do not report its own average. Label a random sample and report the corrected one "
+        f"(PPI++, below): 100 labels with this judge tell as much as {worth:.0f} without.",
+    )
+
+
+def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
+    """Better than controls, and surely not enough for anything."""
+    return (
+        f"{agreement(e)}, {control(e)}. It is better than that, but not enough. Not so, or not "
+        f"shown: {_lacks(lacking, e, rules)}. It saves at most {_hundredth(e.saving.high)} % of the "
+        "labels.",
+        "Use another judge, or people alone; more labels will not help this one.",
+    )
+
+
+def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRules) -> Said:
+    """Neither trust nor distrust is shown."""
+    why = f"{agreement(e)}, {control(e)}. Not shown yet: {_lacks(lacking, e, rules)}."
+    left = max(e.pool - e.labelled, 0)
+    if more <= left:
+        return why, (
+            f"Label about {more:.0f} items more, drawn at random, and run again; you may look as "
+            "often as you like."
+        )
+    if math.isfinite(more):
+        return why, (
+            f"This pool cannot decide: about {more:.0f} labels more are needed, and {left} items "
+            "have none. Add items."
+        )
+    if "agreement" in lacking and e.ceiling != e.ceiling and rules.minimum is None:
+        return why, (
+            "State how much agreement is enough for you (study.rules.minimum=0.8), or have a "
+            "second person label the same items."
+        )
+    return why, "More labels of this kind will not decide. Use another judge, or people alone."
+
+
+def _lacks(names: Iterable[str], e: Evidence, rules: TrustRules) -> str:
+    return _and([_LACK[name](e, rules) for name in names])
+
+
+def _no_agreement(e: Evidence, rules: TrustRules) -> str:
+    if e.ceiling == e.ceiling:
+        bar = e.ceiling - rules.below_ceiling
+        return f"that it agrees with people at least {times(bar)}"
+    if rules.minimum is not None:
+        return f"that it agrees with people at least {times(rules.minimum)}"
+    return "that it agrees enough (one person labelled, so nobody knows how far people agree)"
+
+
+def _no_mean(e: Evidence, rules: TrustRules) -> str:
+    if e.shift.value != e.shift.value:
+        return "that its average is right (not known)"
+    return f"that its average is right (it is {off(e.shift)})"
+
+
+def _no_position(e: Evidence, rules: TrustRules) -> str:
+    if e.position.value != e.position.value:
+        return "that the order of texts does not matter (ask it in both)"
+    return f"that the order of texts does not matter (the first wins {between(e.position)})"
+
+
+def _no_manipulation(e: Evidence, rules: TrustRules) -> str:
+    return f"that it resists {_and([one.probe for one in e.probes if one.outcome == 'falls'])}"
+
+
+def _no_control(e: Evidence, rules: TrustRules) -> str:
+    return "that it is better than every control by more than chance"
+
+
+def _no_saving(e: Evidence, rules: TrustRules) -> str:
+    if e.saving.value != e.saving.value:
+        return "that it saves labels (not known)"
+    return f"that it saves {percent_of(rules.saving)} of the labels (so far {percent(e.saving)})"
+
+
+_LACK = {
+    "agreement": _no_agreement,
+    "mean": _no_mean,
+    "position": _no_position,
+    "manipulation": _no_manipulation,
+    "control": _no_control,
+    "saving": _no_saving,
+}
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

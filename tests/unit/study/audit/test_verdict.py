@@ -1,0 +1,179 @@
+"""First match wins, on both sides of every bar; the reason names the evidence with its numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.evidence import UNKNOWN, Evidence, ProbeOutcome
+from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.verdict import TrustVerdict, decide
+
+RULES = TrustRules()
+GOOD = Evidence(
+    labelled=200,
+    pool=1000,
+    sampled=True,
+    unparsed=0.05,
+    gate_p=0.05,
+    gain=Estimate(0.4, 0.35, 0.45),
+    gain_over="longer",
+    agreement=Estimate(0.9, 0.82, 0.94),
+    ceiling=0.92,
+    shift=Estimate(0.0, -0.05, 0.05),
+    shift_margin=0.05,
+    position=Estimate(0.5, 0.45, 0.55),
+    probes=(ProbeOutcome("markers", "does not fall", Estimate(0.0, -0.01, 0.02)),),
+    saving=Estimate(0.3, 0.1, 0.5),
+    more=40,
+)
+UNEVEN = Estimate(0.62, 0.5, 0.7)
+
+
+def judged(rules: TrustRules = RULES, /, **changed: Any) -> TrustVerdict:
+    """The verdict on a good judge that is changed in one thing."""
+    return decide({"judge": replace(GOOD, **changed)}, rules)["judge"]
+
+
+def fell(low: float, outcome: Any = "falls") -> tuple[ProbeOutcome, ...]:
+    return (ProbeOutcome("markers", outcome, Estimate(0.3, low, 0.4)),)
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "reason"),
+    [
+        ({}, "trust", "agrees like people"),
+        # 1. the table allows no verdict
+        ({"alarm": "Rows look misaligned."}, "cannot say yet", "labels and verdicts may be"),
+        ({"labelled": 29}, "cannot say yet", "too few labels"),
+        ({"labelled": 30}, "trust", ""),
+        ({"sampled": None}, "cannot say yet", "labels may not be random"),
+        ({"sampled": False}, "cannot say yet", "labels may not be random"),
+        ({"unparsed": 0.051}, "cannot say yet", "replies without a verdict"),
+        ({"unparsed": 0.051, "probes": fell(0.2)}, "cannot say yet", "replies"),
+        # 2. do not trust
+        ({"probes": fell(0.051)}, "do not trust", "falls for manipulation"),
+        ({"probes": fell(0.051), "gain": Estimate(0, -0.1, 0.04)}, "do not trust", "falls"),
+        ({"gain": Estimate(0.0, -0.1, 0.0499)}, "do not trust", "no better than a control"),
+        ({"gain": Estimate(0.0, -0.1, 0.05), "gate_p": 0.9}, "cannot say yet", "too little"),
+        # 3. trust, or the next row
+        ({"gate_p": 0.051}, "cannot say yet", "too little evidence"),
+        ({"gate_p": math.nan}, "cannot say yet", "too little evidence"),
+        ({"agreement": Estimate(0.85, 0.819, 0.9)}, "trust after correction", "saves labels"),
+        ({"agreement": Estimate(0.85, 0.7, 0.9), "omega": 0.5}, "trust", ""),
+        ({"agreement": Estimate(0.85, 0.7, 0.9), "omega": 0.4}, "trust after correction", ""),
+        ({"ceiling": math.nan}, "trust after correction", ""),
+        ({"shift": Estimate(0.02, -0.01, 0.051)}, "trust after correction", ""),
+        ({"shift": Estimate(-0.02, -0.051, 0.01)}, "trust after correction", ""),
+        ({"shift": Estimate(0.1, 0.0, 0.2), "shift_margin": 0.25}, "trust", ""),
+        ({"shift": UNKNOWN}, "trust after correction", ""),
+        ({"position": Estimate(0.5, 0.449, 0.55)}, "trust after correction", ""),
+        ({"position": Estimate(0.5, 0.45, 0.551)}, "trust after correction", ""),
+        ({"position": UNEVEN, "averaged": True}, "trust", ""),
+        ({"position": UNKNOWN}, "trust after correction", ""),
+        ({"position": UNKNOWN, "pointwise": True}, "trust", ""),
+        ({"probes": fell(0.05)}, "trust after correction", ""),
+        ({"probes": fell(-0.1, "no answer")}, "trust", ""),
+        ({"probes": ()}, "trust", ""),
+        # 4. and below it
+        ({"ceiling": math.nan, "saving": Estimate(0.3, 0.099, 0.5)}, "cannot say yet", "too"),
+        # 5. surely neither
+        (
+            {"agreement": Estimate(0.7, 0.6, 0.81), "saving": Estimate(0.05, 0.0, 0.09)},
+            "do not trust",
+            "too weak",
+        ),
+        (
+            {"agreement": Estimate(0.7, 0.6, 0.82), "saving": Estimate(0.05, 0.0, 0.09)},
+            "cannot say yet",
+            "",
+        ),
+        (
+            {"agreement": Estimate(0.7, 0.6, 0.81), "saving": Estimate(0.05, 0.0, 0.1)},
+            "cannot say yet",
+            "",
+        ),
+    ],
+)
+def test_first_match_wins_on_both_sides_of_every_bar(
+    changed: dict[str, Any], verdict: str, reason: str
+) -> None:
+    found = judged(**changed)
+    assert found.verdict == verdict, found
+    assert found.reason.startswith(reason)
+
+
+def test_with_one_rater_the_least_agreement_is_the_users() -> None:
+    """Without a ceiling, trust needs a minimum that the user states."""
+    alone = {"ceiling": math.nan, "saving": Estimate(0.3, 0.0, 0.5)}
+    assert judged(TrustRules(minimum=0.82), **alone).verdict == "trust"
+    assert judged(TrustRules(minimum=0.83), **alone).verdict == "cannot say yet"
+    asked = judged(**alone, agreement=Estimate(0.9, 0.8, 1.0), gate_p=0.01)
+    assert "PPI" not in asked.next
+
+
+def test_a_rule_is_a_setting() -> None:
+    assert judged(TrustRules(labels=201)).reason == "too few labels"
+    assert judged(TrustRules(alpha=0.04)).verdict == "cannot say yet"
+    assert judged(TrustRules(unparsed=0.04)).reason == "replies without a verdict"
+    assert judged(TrustRules(gain=0.46)).reason == "no better than a control"
+    assert judged(TrustRules(probe=0.01), probes=fell(0.02)).verdict == "do not trust"
+    assert judged(TrustRules(mean=0.04), shift_margin=math.nan).verdict == "trust after correction"
+    assert judged(TrustRules(saving=0.2), ceiling=math.nan).verdict == "cannot say yet"
+
+
+def test_labels_more_are_of_the_shortest_way_to_a_verdict() -> None:
+    """The gate asks for 40; then agreement's interval is narrow enough, or the saving's."""
+    assert judged(gate_p=0.2).more == 40
+    assert "Label about 40 items more" in judged(gate_p=0.2).next
+    wide = Estimate(0.92, 0.8, 0.97)  # .12 below its value where .1 is allowed
+    found = judged(agreement=wide, saving=Estimate(0.3, 0.0, 0.5), ceiling=0.92)
+    by_agreement = math.ceil(200 * (1.25 * (0.12 / 0.10) ** 2 - 1))
+    assert found.more == pytest.approx(by_agreement, abs=1)
+    by_saving = judged(agreement=wide, saving=Estimate(0.3, 0.09, 0.5)).more
+    assert by_saving == math.ceil(200 * (1.25 * (0.21 / 0.2) ** 2 - 1))
+
+
+def test_a_pool_that_is_too_small_cannot_decide() -> None:
+    found = judged(gate_p=0.2, more=801)
+    assert found.more == math.inf
+    assert "cannot decide" in found.next
+    assert "801" in found.next
+    assert judged(gate_p=0.2, more=800).more == 800
+    assert "add items" in judged(labelled=10, pool=20).next
+    assert "Label 20 items more" in judged(labelled=10).next
+
+
+@pytest.mark.parametrize(
+    ("changed", "why", "then"),
+    [
+        ({}, ["90 times in 100 (82 to 94)", "92 times", "(longer) 50 times", "markers"], "Use it"),
+        ({"probes": fell(0.2)}, ["markers", "30 times in 100 (20 to 40) more"], "remove markers"),
+        ({"gain": Estimate(0.0, -0.1, 0.02)}, ["at most 2 times", "(longer)"], "will not help"),
+        (
+            {"gain": Estimate(0.0, -0.1, 0.02), "position": Estimate(0.93, 0.89, 0.97)},
+            ["shown first 93 times in 100 (89 to 97)"],
+            "another",
+        ),
+        ({"ceiling": math.nan}, ["one person", "30 % (10 to 50)"], "as much as 143 without"),
+        ({"unparsed": 0.3}, ["30 % of its replies"], "prompt"),
+        ({"sampled": None}, ["not known"], "study.sampled=true"),
+        ({"alarm": "Rows look misaligned."}, ["misaligned"], "Check"),
+    ],
+)
+def test_the_reason_names_its_numbers(changed: dict[str, Any], why: list[str], then: str) -> None:
+    found = judged(**changed)
+    assert all(said in found.why for said in why), found.why
+    assert then in found.next
+    assert "nan" not in found.why + found.next
+    assert "that that" not in found.why
+
+
+def test_nothing_known_is_no_verdict_and_no_fault() -> None:
+    found = decide({"a": Evidence(), "b": Evidence(labelled=50, pool=50, sampled=True)}, RULES)
+    assert {one.verdict for one in found.values()} == {"cannot say yet"}
+    assert "nan" not in " ".join(one.why + one.next for one in found.values())
