@@ -9,6 +9,8 @@ setup(
         "judgelab": [
             "py.typed",
             "dataset/samples/*.jsonl",
+            "dataset/samples/*.parquet",
+            "dataset/samples/*.txt",
             "*/words/*.yaml",
             "releases/**/*.yaml",
             "report/templates/*",

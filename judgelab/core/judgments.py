@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -164,6 +165,16 @@ class JudgmentTable:
                 known = values[~np.isnan(values)]
                 if not np.isin(known, (0.0, 0.5, 1.0)).all():
                     raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
+
+    @property
+    def digest(self) -> str:
+        """A hash of every unit, label and verdict."""
+        sha = hashlib.sha256(f"{self.kind}{self.raters}{self.levels}{self.judges}".encode())
+        for column in vars(self.units).values():
+            sha.update(repr(column.tolist()).encode())
+        for values in (self.labels, self.verdicts, self.asked):
+            sha.update(np.ascontiguousarray(values).tobytes())
+        return sha.hexdigest()[:16]
 
     @property
     def names(self) -> tuple[str, ...]:

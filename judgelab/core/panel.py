@@ -144,6 +144,8 @@ class Panel:
                 sha.update(json.dumps(plain, sort_keys=True).encode() + b"\x05")
         for agent in self.agents:
             sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
+        if self.judgments is not None:
+            sha.update(self.judgments.digest.encode())
         return sha.hexdigest()[:16]
 
 

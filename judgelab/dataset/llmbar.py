@@ -1,0 +1,205 @@
+"""LLMBar: which of two outputs follows an instruction, as experts and 104 recorded judges say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgelab.core.bounds import Count, Natural
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Mask, Units
+from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.dataset.provenance import HUB, SAMPLES, SourcedDataset, check_keys, fetch
+from judgelab.dataset.rows import read_rows
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+OUTPUTS = ("output_1", "output_2")
+FIRST = {"1": 1.0, "2": 0.0}  # a verdict that names an output -> whether the first is better
+POINTWISE = "Rating"  # strategies that grade each output by itself
+UNREAD = "the reply named neither output"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMBar(SourcedDataset):
+    """Zeng et al. 2024 (ICLR), "Evaluating LLMs at Evaluating Instruction Following".
+
+    Recorded verdicts of 6 LMs by up to 20 prompts on 13 sets, both orders, with the label and the
+    words of each output, are shipped (facts of the authors' repository, MIT); a judge is called
+    LM/strategy. Texts are not: ``source=hub`` has those of LLMBar's own 419 items, ``path`` those
+    of a clone of the authors' repository, so that judges can be asked anew.
+
+    Args:
+        sets: which; each is a stratum. A name ending in / stands for all sets that begin so.
+        lms: of the judges; null: all.
+        strategies: prompts of the judges; null: all. Judges without verdicts on every item of the
+            chosen sets are left out, and named in the record.
+        labels: of how many items the label is shown, drawn by ``seed``; null: of all. To try what
+            so many labels would say.
+        seed: of that draw.
+        hub: where the texts lie; ``split`` is the set's.
+        path: folder of a clone of princeton-nlp/LLMBar.
+
+    Raises:
+        ConfigError: an unknown set, LM or strategy, or more labels than items.
+    """
+
+    sets: Sequence[str]
+    lms: Sequence[str] | None = None
+    strategies: Sequence[str] | None = None
+    labels: Count | None = None
+    seed: Natural = 0
+    hub: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_keys(self.hub, HUB, "dataset.hub")
+
+    def _panel(self, limit: int | None) -> Panel:
+        import pandas as pd
+
+        items = pd.read_parquet(SAMPLES / "llmbar_items.parquet")
+        items["set"] = items["set"].astype(str)
+        items = _chosen(items, "set", _spelled(self.sets, items["set"].unique()), "sets")[:limit]
+        items = items.reset_index(drop=True)
+        names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
+        said = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
+        for column, wanted in (("judge", self.lms), ("strategy", self.strategies)):
+            said[column] = said[column].astype(str)
+            said = _chosen(said, column, wanted, "lms" if column == "judge" else "strategies")
+        table, left = self._table(items, names, said)
+        texts = self._texts(items)
+        facts = {
+            "dataset": "llmbar",
+            "source": self.source,
+            "rows": len(names),
+            "task_description": "Follow an instruction",
+            "labels_shown": int(table.labelled.sum()),
+            "judges_without_all_verdicts": left,
+        }
+        panel = Panel(
+            tuple(Item(name, shown[0]) for name, shown in zip(names, texts, strict=True)),
+            tuple(Agent(name) for name in OUTPUTS),
+            tuple(shown[1:] for shown in texts),
+            task="instruction_following",
+            provenance=facts,
+            judgments=table,
+        )
+        return panel
+
+    def _table(
+        self, items: DataFrame, names: Sequence[str], said: DataFrame
+    ) -> tuple[JudgmentTable, list[str]]:
+        """The judgments, and judges who were not asked about every item."""
+        place = {key: k for k, key in enumerate(zip(items["set"], items["item"], strict=True))}
+        said = said.assign(set=said["set"].astype(str), by=said["judge"] + "/" + said["strategy"])
+        at = [place.get(key, -1) for key in zip(said["set"], said["item"], strict=True)]
+        said = said.assign(at=at)[np.array(at) >= 0]
+        counts = said["by"].value_counts()
+        whole = sorted(str(by) for by, n in counts.items() if n == 2 * len(names))
+        if not whole:
+            raise ConfigError("dataset.lms and strategies: no such judge has verdicts on all sets.")
+        left = sorted(set(map(str, counts.index)) - set(whole))
+        who = {by: k for k, by in enumerate(whole)}
+        said = said[said["by"].isin(whole)]
+        verdicts = np.full((len(whole), len(names), 2), np.nan)
+        cells = said["by"].map(who), said["at"], said["order"]
+        where = tuple(column.to_numpy(np.intp) for column in cells)
+        verdicts[where] = said["verdict"].astype(object).map(FIRST).to_numpy(float)
+        lost = np.isnan(verdicts).sum(axis=(1, 2))
+        shown = self._shown(names)
+        label = np.where(shown, items["label"].astype(str).map(FIRST).to_numpy(float), np.nan)
+        units = Units.of(
+            names,
+            [OUTPUTS[0]] * len(names),
+            [OUTPUTS[1]] * len(names),
+            stratum=items["set"].tolist(),
+            words=items[["words_1", "words_2"]].to_numpy(float),
+            chance=np.full(len(names), shown.mean()),
+        )
+        judges = tuple(_facts(by) for by in whole)
+        reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}
+        asked = np.ones(verdicts.shape, np.bool_)
+        made = JudgmentTable(
+            "preference", units, ("expert",), label[:, None], judges, verdicts, asked, reasons
+        )
+        return made, left
+
+    def _shown(self, names: Sequence[str]) -> Mask:
+        """[items] whose label is shown."""
+        if self.labels is None:
+            return np.ones(len(names), np.bool_)
+        if self.labels > len(names):
+            raise ConfigError(f"dataset.labels={self.labels} exceeds the {len(names)} items.")
+        drawn = rng_for(self.seed, "llmbar labels").permutation(len(names)) < self.labels
+        return np.asarray(drawn, np.bool_)
+
+    def _texts(self, items: DataFrame) -> list[tuple[str, str | None, str | None]]:
+        """Instruction and both outputs of every item; empty without texts."""
+        if self.source == "sample":
+            return [("", None, None)] * len(items)
+        read = {name: self._rows(name) for name in dict.fromkeys(items["set"])}
+        found = []
+        for where, k, label in zip(items["set"], items["item"], items["label"], strict=True):
+            rows = read[where]
+            if k >= len(rows) or int(rows[k]["label"]) != label:
+                raise DataError(
+                    f"{where} of {self.path or self.hub['id']} is not the set that was judged "
+                    f"(item {k}): use an unchanged copy."
+                )
+            found.append((str(rows[k]["input"]), *(str(rows[k][name]) for name in OUTPUTS)))
+        return found
+
+    def _rows(self, name: str) -> list[Mapping[str, Any]]:
+        """The rows of one set, with their texts."""
+        if self.source == "path":
+            file = Path(str(self.path)).expanduser() / "Dataset" / name / "dataset.json"
+            try:
+                made = json.loads(file.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as cause:
+                raise DataError(
+                    f"{str(file)!r} cannot be read ({cause}): dataset.path names a clone of "
+                    "princeton-nlp/LLMBar."
+                ) from cause
+            return list(made)
+        family, _, rest = name.partition("/")
+        if family == "Processed":
+            raise ConfigError(f"The Hub has no texts of {name}: use dataset.source=path.")
+        hub = {**self.hub, "config": family, "split": rest.replace("/", "_")}
+        return list(read_rows(fetch(hub).files, None))
+
+
+def _facts(by: str) -> JudgeFacts:
+    """Whose LM, and whether outputs were graded one by one."""
+    lm, _, strategy = by.partition("/")
+    family = {"ChatGPT": "GPT", "ChatGPT-0301": "GPT", "GPT-4": "GPT"}.get(lm, lm)
+    return JudgeFacts(by, family, pointwise=strategy.startswith(POINTWISE), model=lm)
+
+
+def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Names of sets, those that end in / spelled out."""
+    found: list[str] = []
+    for name in wanted:
+        begun = [one for one in known if name.endswith("/") and one.startswith(name)]
+        found += begun or [name]
+    return list(dict.fromkeys(found))
+
+
+def _chosen(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
+    """The rows with a wanted value, in the order in which values are named."""
+    if wanted is None:
+        return rows
+    known = [str(one) for one in rows[column].unique()]
+    for name in wanted:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ConfigError(f"dataset.{setting}: LLMBar has no {name!r}.{hint}")
+    place = {name: k for k, name in enumerate(wanted)}
+    kept = rows[rows[column].isin(place)]
+    return kept.sort_values(column, key=lambda values: values.map(place), kind="stable")

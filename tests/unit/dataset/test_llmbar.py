@@ -1,0 +1,111 @@
+"""LLMBar's recorded verdicts: the authors' own counts, and what a user may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.judgments import JudgmentTable
+from judgelab.core.panel import Panel
+from judgelab.dataset.llmbar import UNREAD, LLMBar
+
+HUB = {"id": "princeton-nlp/LLMBar", "revision": "refs/convert/parquet"}
+
+
+def panel(*sets: str, **settings: object) -> Panel:
+    return LLMBar(sets=sets or ("LLMBar/",), hub=HUB, **settings).load()  # type: ignore[arg-type]
+
+
+def table(*sets: str, **settings: object) -> JudgmentTable:
+    found = panel(*sets, **settings).judgments
+    assert found is not None
+    return found
+
+
+def right(found: JudgmentTable) -> np.ndarray:
+    """[judges, items, orders] an unread verdict is wrong."""
+    return found.verdicts == found.truth[None, :, None]
+
+
+def test_its_own_sets_by_default() -> None:
+    found = table()
+    assert len(found.units) == 419 and len(found.judges) == 65 and found.labelled.all()
+    assert set(found.units.stratum) == {
+        "LLMBar/Natural", *(f"LLMBar/Adversarial/{n}" for n in ("GPTInst", "GPTOut", "Manual")),
+        "LLMBar/Adversarial/Neighbor",
+    }  # fmt: skip
+
+
+def test_a_verdict_that_names_no_output_is_unscored_with_its_reason() -> None:
+    found = table()
+    unread = np.isnan(found.verdicts).sum(axis=(1, 2))
+    counted = {name: sum(reasons.values()) for name, reasons in found.reasons.items()}
+    assert counted == {name: n for name, n in zip(found.names, unread, strict=True) if n}
+    assert {reason for reasons in found.reasons.values() for reason in reasons} == {UNREAD}
+
+
+def test_the_authors_counts(shared_data: Path) -> None:
+    """998 of 998 counts of right verdicts and both-orders; ``equal`` as the authors count it."""
+    released = pd.read_parquet(shared_data / "judge_audit" / "llmbar_statistics.parquet")
+    counts = equal = 0
+    for name, rows in released.groupby("set"):
+        for row in rows.to_dict("records"):
+            found = table(str(name), lms=[row["judge"]], strategies=[row["strategy"]])
+            hit = right(found)[0]
+            share = 100 * hit.mean(axis=0)
+            n = len(hit)
+            assert row["correct_False"].startswith(f"{hit[:, 0].sum()} / {n} ")
+            assert row["correct_True"].startswith(f"{hit[:, 1].sum()} / {n} ")
+            assert float(row["correct_average"].rstrip("%")) == pytest.approx(share.mean())
+            assert row["correct_both"].startswith(f"{hit.all(axis=1).sum()} / {n} ")
+            first, swapped = found.verdicts[0].T
+            both_unread = np.isnan(first) & np.isnan(swapped)  # the authors take it as agreement
+            equal += row["equal"].startswith(f"{((first == swapped) | both_unread).sum()} / {n} ")
+            counts += 2
+    assert (counts, equal) == (998, 499)
+
+
+def test_so_many_labels_are_shown_and_the_same_ones_again() -> None:
+    found, again = (table("LLMBar/Natural", labels=40) for _ in range(2))
+    assert found.labelled.sum() == 40 and (found.labelled == again.labelled).all()
+    assert np.allclose(found.units.chance, 0.4)
+    assert (table("LLMBar/Natural", labels=40, seed=1).labelled != found.labelled).any()
+
+
+def test_judges_without_all_verdicts_are_named() -> None:
+    found = panel("LLMBar/Natural", "Processed/FairEval")
+    left = found.provenance["judges_without_all_verdicts"]
+    assert isinstance(left, list) and "GPT-4/CoT" in left
+    assert found.judgments is not None and len(found.judgments.judges) == 8
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: panel("LLMBar/Naturel"), "Did you mean"),
+        (lambda: panel(lms=["GPT4"]), "Did you mean"),
+        (lambda: panel(strategies=["cot"]), "no 'cot'"),
+        (lambda: panel("LLMBar/Natural", labels=101), "exceeds the 100 items"),
+        (lambda: panel("Processed/FairEval", source="hub"), "dataset.source=path"),
+    ],
+)
+def test_what_it_does_not_have_is_said(make: Callable[[], Panel], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        make()
+
+
+def test_texts_of_another_set_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "Dataset" / "LLMBar" / "Natural"
+    folder.mkdir(parents=True)
+    (folder / "dataset.json").write_text(
+        '[{"input": "a", "output_1": "b", "output_2": "c", "label": 1}]'
+    )
+    with pytest.raises(DataError, match="not the set that was judged"):
+        panel("LLMBar/Natural", source="path", path=str(tmp_path))
+    with pytest.raises(DataError, match="a clone of"):
+        panel("LLMBar/Natural", source="path", path=str(tmp_path / "none"))
