@@ -54,19 +54,23 @@ def test_the_authors_counts(shared_data: Path) -> None:
     released = pd.read_parquet(shared_data / "judge_audit" / "llmbar_statistics.parquet")
     counts = equal = 0
     for name, rows in released.groupby("set"):
-        for row in rows.to_dict("records"):
-            found = table(str(name), lms=[row["judge"]], strategies=[row["strategy"]])
-            hit = right(found)[0]
-            share = 100 * hit.mean(axis=0)
-            n = len(hit)
-            assert row["correct_False"].startswith(f"{hit[:, 0].sum()} / {n} ")
-            assert row["correct_True"].startswith(f"{hit[:, 1].sum()} / {n} ")
-            assert float(row["correct_average"].rstrip("%")) == pytest.approx(share.mean())
-            assert row["correct_both"].startswith(f"{hit.all(axis=1).sum()} / {n} ")
-            first, swapped = found.verdicts[0].T
-            both_unread = np.isnan(first) & np.isnan(swapped)  # the authors take it as agreement
-            equal += row["equal"].startswith(f"{((first == swapped) | both_unread).sum()} / {n} ")
-            counts += 2
+        for lm, its in rows.groupby("judge"):
+            found = table(str(name), lms=[lm])
+            for row, said, hit in zip(
+                its.sort_values("strategy").to_dict("records"),
+                found.verdicts,
+                right(found),
+                strict=True,
+            ):
+                n = len(hit)
+                assert row["correct_False"].startswith(f"{hit[:, 0].sum()} / {n} ")
+                assert row["correct_True"].startswith(f"{hit[:, 1].sum()} / {n} ")
+                assert float(row["correct_average"].rstrip("%")) == pytest.approx(100 * hit.mean())
+                assert row["correct_both"].startswith(f"{hit.all(axis=1).sum()} / {n} ")
+                unread = np.isnan(said).all(axis=1)  # the authors take it as agreement
+                same = (said[:, 0] == said[:, 1]) | unread
+                equal += row["equal"].startswith(f"{same.sum()} / {n} ")
+                counts += 2
     assert (counts, equal) == (998, 499)
 
 
