@@ -80,12 +80,8 @@ def decide(evidence: Mapping[str, Evidence], rules: TrustRules) -> dict[str, Tru
 
 def _verdict(e: Evidence, rules: TrustRules) -> TrustVerdict:
     if reason := _unfit(e, rules):
-        return TrustVerdict(
-            "cannot say yet",
-            reason,
-            *words.unfit(reason, e, rules),
-            _first_labels(e, reason, rules),
-        )
+        more = _of_the_pool(rules.labels - e.labelled if reason == FEW else math.inf, e)
+        return TrustVerdict("cannot say yet", reason, *words.unfit(e, rules), more)
     fallen = [one for one in e.probes if one.outcome == "falls" and one.move.low > rules.probe]
     if fallen:
         return TrustVerdict("do not trust", "falls for manipulation", *words.fallen(fallen, e))

@@ -141,7 +141,8 @@ def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     worth = 100 / (1 - min(e.saving.value, 0.99))
     return (
         f"{agreement(e)}, {control(e)}. By itself it is not enough. Not shown: "
-        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} of the labels.",
+        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} "
+        "of the labels.",
         "Do not report its own average. Label a random sample and report the corrected one "
         f"(PPI++, below): 100 labels with this judge tell as much as {worth:.0f} without.",
     )
@@ -151,8 +152,8 @@ def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     """Better than controls, and surely not enough for anything."""
     return (
         f"{agreement(e)}, {control(e)}. It is better than that, but not enough. Not so, or not "
-        f"shown: {_lacks(lacking, e, rules)}. It saves at most {_hundredth(e.saving.high)} % of the "
-        "labels.",
+        f"shown: {_lacks(lacking, e, rules)}. It saves at most {_hundredth(e.saving.high)} % of "
+        "the labels.",
         "Use another judge, or people alone; more labels will not help this one.",
     )
 
