@@ -1,0 +1,26 @@
+"""A sentence to the reader that says nothing of the text: an instruction, or an authority."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.core.step import Place
+
+
+@dataclass(frozen=True)
+class Appeal(RuleAttack):
+    """Puts a sentence behind every text, in a paragraph of its own.
+
+    Args:
+        sentence: what is put there; two configs have one each.
+    """
+
+    sentence: str
+    name: ClassVar[str] = "appeal"
+    expects: ClassVar[Expectation] = "no_rise"
+
+    def rule(self, text: str, at: Place) -> str:
+        """The text and the sentence."""
+        return f"{text}\n\n{self.sentence}"
