@@ -148,7 +148,7 @@ class JudgmentTable:
     facts: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n, orders = len(self.units), 2 if self.kind == "preference" else 1
+        n, orders = len(self.units), self.orders
         shapes = {
             "labels": (self.labels.shape, (n, len(self.raters))),
             "verdicts": (self.verdicts.shape, (len(self.judges), n, orders)),
@@ -175,6 +175,11 @@ class JudgmentTable:
         for values in (self.labels, self.verdicts, self.asked):
             sha.update(np.ascontiguousarray(values).tobytes())
         return sha.hexdigest()[:16]
+
+    @property
+    def orders(self) -> int:
+        """In which two texts can be shown; grades and categories have one."""
+        return 2 if self.kind == "preference" else 1
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -80,12 +80,14 @@ class Context:
         references: Sequence[str] | None = None,
         *,
         spare_references: bool = False,
+        raw: bool = False,
     ) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents.
 
         Args:
             references: agents that are references; None for those the data marks.
             spare_references: whether the attack leaves the references' texts alone.
+            raw: texts as written, also where the mechanism reads preprocessed ones (``read``).
         """
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
@@ -98,9 +100,13 @@ class Context:
             panels["attacked"] = (
                 with_reference_texts_of(changed, clean) if spare_references else changed
             )
+        return panels if raw else {state: self.read(panel) for state, panel in panels.items()}
+
+    def read(self, panel: Panel) -> Panel:
+        """The texts as the mechanism sees them: those written, or preprocessed ones."""
         if self.mechanism.reads == "raw":
-            return panels
-        return {state: self._written(self.preprocessor, panel) for state, panel in panels.items()}
+            return panel
+        return self._written(self.preprocessor, panel)
 
     def no_attack(self, study: str) -> None:
         """For studies of texts as they are.

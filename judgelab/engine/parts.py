@@ -89,14 +89,13 @@ def _match(parts: Parts) -> None:
     """Refuse LMs that cannot do what the other parts need."""
     lm, mechanism = parts.evaluation_lm, parts.mechanism
     if Capability.RECORDED not in lm.capabilities:
-        judges = {f"study.judges.{name}": one for name, one in (parts.study.judges or {}).items()}
-        for key, judge in (judges or {"evaluation_lm": lm}).items():
+        for key, (by, judge) in parts.study.asks(mechanism, lm).items():
             if not is_lm(judge):
                 raise ConfigError(
                     f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or "
                     f"take the judge out with '~{key}'."
                 )
-            _check(f"mechanism={mechanism.name}", mechanism.requires, judge, key)
+            _check(f"mechanism={by.name}", by.requires, judge, key)
     writer = lm if parts.writer_lm is None else parts.writer_lm
     _check("agents", (parts.agents.requires,), writer, WRITER)
     for axis, step in (

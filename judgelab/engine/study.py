@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, Self
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
+from judgelab.mechanism.protocol import Mechanism
 
 
 class Study(Protocol):
@@ -36,6 +37,16 @@ class Study(Protocol):
                 "study=qualification, or they are asked past cache and budget."
             )
         return self
+
+    def asks(
+        self, mechanism: Mechanism, lm: EvaluationLM
+    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
+        """Place in the config -> who is asked there, and by which mechanism.
+
+        The judges, by the run's mechanism; without judges the run's evaluation LM.
+        """
+        judges = {f"study.judges.{name}": one for name, one in (self.judges or {}).items()}
+        return {key: (mechanism, one) for key, one in (judges or {"evaluation_lm": lm}).items()}
 
     @abstractmethod
     def ask(self, context: Context) -> None:

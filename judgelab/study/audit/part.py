@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
 
+from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
+from judgelab.engine.usage import UsageCount
 from judgelab.study.audit.credits import Credits, credits_of
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.rules import TrustRules
@@ -30,6 +32,8 @@ class AuditCase:
         rules: what counts as trust.
         seed: of all resampling.
         draws: resamples.
+        estimators: judge -> what its judgments are estimates by; of those that are asked.
+        usage: judge -> calls and tokens that its judgments took; of the same.
     """
 
     table: JudgmentTable
@@ -40,6 +44,17 @@ class AuditCase:
     rules: TrustRules
     seed: int
     draws: int
+    estimators: Mapping[str, Estimator] = field(default_factory=dict)
+    usage: Mapping[str, UsageCount] = field(default_factory=dict)
+
+    def within(self, part: str) -> AuditCase:
+        """The case for a part in a dry run: what it asks is counted under its name."""
+        tell = self.context.tell
+        asked = {
+            name: replace(one, tell=lambda stage, calls: tell(f"{part}: {stage}", calls))
+            for name, one in self.asked.items()
+        }
+        return replace(self, asked=asked)
 
     @cached_property
     def credits(self) -> Credits:

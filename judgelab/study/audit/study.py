@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from judgelab.core.bounds import Count
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
+from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.study.audit.asking import gather
+from judgelab.study.audit.controls import with_controls
 from judgelab.study.audit.evidence import Findings, joined
+from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 
@@ -21,8 +29,15 @@ from judgelab.study.audit.rules import TrustRules
 class Audit(Study):
     """One verdict for each judge, and the evidence for it.
 
+    Judges are those of the data; and those of ``judges``, or without any the run's mechanism with
+    its evaluation LM. With mechanism=recorded_scores nobody is asked, and metrics of the data are
+    judges. Length and random stand beside them all.
+
     Args:
         questions: name -> part of the audit, in the order to be read; null: left out.
+        judges: name -> evaluation_lm, mechanism, preprocessor and family, each as far as it is not
+            the run's; or an LM alone. A file, or a list, of option names becomes that
+            (``judgelab.config.judges``).
         parts: names of those that are answered; null: all.
         rules: what counts as trust.
         sampled: whether the labelled units were drawn at random; null: not known, unless all are
@@ -32,18 +47,20 @@ class Audit(Study):
 
     questions: Mapping[str, Any]
     rules: TrustRules
+    judges: Any = None
     parts: Sequence[str] | None = None
     sampled: bool | None = None
     bootstrap: Count = 2000
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "judges", named(self.judges))
         for name in self.parts or ():
             if name not in self.questions:
                 hint = did_you_mean(name, self.questions)
                 raise ConfigError(f"study.parts: no part is called {name!r}.{hint}")
 
     @property
-    def _asked(self) -> dict[str, AuditPart]:
+    def _answered(self) -> dict[str, AuditPart]:
         return {
             name: part
             for name, part in self.questions.items()
@@ -52,39 +69,69 @@ class Audit(Study):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Audit:
         """See Study."""
+        judges: dict[str, NamedJudge] = self.judges
         made = {
             name: part and part.with_lms(lambda at, lm, name=name: use(f"{name}.{at}", lm))
             for name, part in self.questions.items()
         }
-        return replace(self, questions=made)
+        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
+        return replace(self, questions=made, judges=asked)
+
+    def asks(
+        self, mechanism: Mechanism, lm: EvaluationLM
+    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
+        """See Study."""
+        judges: dict[str, NamedJudge] = self.judges
+        return {
+            f"study.judges.{name}.evaluation_lm": (
+                mechanism if one.mechanism is None else one.mechanism,
+                lm if one.evaluation_lm is None else one.evaluation_lm,
+            )
+            for name, one in judges.items()
+        } or {"evaluation_lm": (mechanism, lm)}
 
     def ask(self, context: Context) -> None:
         """See Study."""
         case = self._case(context)
-        for part in self._asked.values():
-            part.ask(case)
+        for name, part in self._answered.items():
+            try:
+                part.ask(case.within(name))
+            except (DataError, CapabilityError):
+                continue  # run says what it lacks
 
     def run(self, context: Context) -> Result:
         """Every part's answer, and one verdict for each judge."""
         case = self._case(context)
         context.run_dir.write_table("records/judgments.parquet", case.table.long())
-        found = {name: part.run(case) for name, part in self._asked.items()}
+        found = {}
+        for name, part in self._answered.items():
+            context.tell(part.question, 0)
+            found[name] = _found(part, case)
         return self._result(case, found)
 
     def _case(self, context: Context) -> AuditCase:
         context.no_attack("audit")
-        panel = context.panels()["clean"]
-        if panel.judgments is None:
-            raise DataError("study=audit needs judgments and labels: use dataset=llmbar.")
+        panel = context.panels(raw=True)["clean"]
+        judges: dict[str, NamedJudge] = self.judges
+        families = {name: one.family for name, one in judges.items()}
+        judged = gather(context, panel, asked_in(context, judges), families)
+        if not judged.table.judges:
+            raise ConfigError(
+                "There is no judge to audit: the data hold no verdicts or scores, and nobody is "
+                "asked. Name judges (study.judges=judges.yaml), or a mechanism (mechanism=pairwise "
+                "evaluation_lm=gpt4o_mini)."
+            )
         return AuditCase(
-            panel.judgments,
+            with_controls(judged.table, context.seed),
             panel,
             context,
-            {},
-            self.sampled,
+            {name: one.context for name, one in judged.asked.items()},
+            _sampled(judged.table) if self.sampled is None else self.sampled,
             self.rules,
             context.seed,
             self.bootstrap,
+            {name: one.estimator for name, one in judged.asked.items()},
+            {name: one.usage for name, one in judged.asked.items()},
         )
 
     def _result(self, case: AuditCase, found: Mapping[str, Findings]) -> Result:
@@ -97,4 +144,21 @@ class Audit(Study):
             tables=[table for one in found.values() for table in one.tables],
             figures=[name for one in found.values() for name in one.figures],
             notes=[said for one in found.values() for said in one.notes],
+            estimators=list(dict.fromkeys(case.estimators.values())),
         )
+
+
+def _found(part: AuditPart, case: AuditCase) -> Findings:
+    """A part's answer; where the data or a judge cannot give one, what it would need."""
+    try:
+        return part.run(case)
+    except (DataError, CapabilityError) as cause:
+        return Findings(lacking=str(cause))
+
+
+def _sampled(table: JudgmentTable) -> bool | None:
+    """Whether the labels are a random sample: all are labelled, or the probabilities are known."""
+    labelled = table.labelled
+    if labelled.all():
+        return True
+    return True if labelled.any() and not np.isnan(table.units.chance[labelled]).any() else None

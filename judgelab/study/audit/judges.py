@@ -1,0 +1,104 @@
+"""The judges that an audit asks: each an LM, or none, and the mechanism by which it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.lm import EvaluationLM, is_lm
+from judgelab.core.step import Step
+from judgelab.engine.context import Context
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.scale.local import alone
+
+
+@dataclass(frozen=True)
+class NamedJudge:
+    """Who is asked, and how; what is None is the run's.
+
+    Attributes:
+        evaluation_lm: the LM that answers.
+        mechanism: asks it.
+        preprocessor: of the texts, where the mechanism reads preprocessed ones.
+        family: of the LM, for the bias towards its own texts; empty where unknown.
+    """
+
+    evaluation_lm: EvaluationLM | None = None
+    mechanism: Mechanism | None = None
+    preprocessor: Step | None = None
+    family: str = ""
+
+    def with_lm(self, use: Callable[[EvaluationLM], EvaluationLM]) -> NamedJudge:
+        """The same with its LM, if it has one, as ``use`` returns it."""
+        lm = self.evaluation_lm
+        return self if lm is None else replace(self, evaluation_lm=use(lm))
+
+    def within(self, context: Context) -> Context:
+        """The context in which it is asked."""
+        own = {"mechanism": self.mechanism, "preprocessor": self.preprocessor}
+        given = {name: part for name, part in own.items() if part is not None}
+        if self.evaluation_lm is not None:  # workers know the run's evaluation LM alone
+            given |= {"evaluation_lm": self.evaluation_lm, "spread": alone}
+        return replace(context, **given)
+
+
+def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
+    """Judges as a config gives them: an LM, or a mapping of what is the judge's own.
+
+    Raises:
+        ConfigError: a key or value that a judge cannot have.
+    """
+    return {name: _named(f"study.judges.{name}", given) for name, given in (judges or {}).items()}
+
+
+def _named(key: str, given: Any) -> NamedJudge:
+    if NamedJudge in type(given).__mro__:
+        return given  # type: ignore[no-any-return]
+    if is_lm(given):
+        return NamedJudge(given)
+    known = [one.name for one in fields(NamedJudge)]
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{key}={given!r} is no judge: give it {', '.join(known)}.")
+    for name in given:
+        if name not in known:
+            raise ConfigError(f"{key}.{name} is not a known key.{did_you_mean(name, known)}")
+    made = NamedJudge(**given)
+    for part, base in (("evaluation_lm", EvaluationLM), ("mechanism", Mechanism)):
+        value = getattr(made, part)
+        if value is not None and base not in type(value).__mro__:
+            option = f"'+{part}@{key}.{part}=OPTION'"
+            raise ConfigError(f"{key}.{part} names nothing to build: add it with {option}.")
+    if not isinstance(made.family, str):
+        raise ConfigError(f"{key}.family={made.family!r} must be a word.")
+    return made
+
+
+def asked_in(context: Context, judges: Mapping[str, NamedJudge]) -> dict[str, Context]:
+    """Judge -> the context in which it is asked.
+
+    Without judges of the study's own, the run's mechanism and evaluation LM are the one judge;
+    nobody is asked where the mechanism takes what was recorded.
+
+    Raises:
+        ConfigError: a judge has no mechanism to be asked by.
+    """
+    recorded = context.mechanism.name == RecordedScores.name
+    if not judges:
+        return {} if recorded else {_name(context): context}
+    for name, judge in judges.items():
+        if recorded and judge.mechanism is None:
+            raise ConfigError(
+                f"study.judges.{name} says not by which mechanism it is asked: add "
+                f"'+mechanism@study.judges.{name}.mechanism=pairwise', or mechanism=pairwise for "
+                "all."
+            )
+    return {name: judge.within(context) for name, judge in judges.items()}
+
+
+def _name(context: Context) -> str:
+    asks_nobody = frozenset() in context.mechanism.requires
+    model = context.evaluation_lm.presentation.model
+    return context.mechanism.name if asks_nobody else f"{context.mechanism.name} with {model}"
