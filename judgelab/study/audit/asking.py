@@ -28,7 +28,7 @@ NO_REASON = "no value"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedJudge:
     """Who was asked, and what for.
 
     Attributes:
@@ -43,7 +43,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Gathered:
     """All judgments of a run, and who was asked for them.
 
     Attributes:
@@ -52,12 +52,12 @@ class Judged:
     """
 
     table: JudgmentTable
-    asked: Mapping[str, Asked]
+    asked: Mapping[str, AskedJudge]
 
 
 def gather(
     context: Context, panel: Panel, asked: Mapping[str, Context], families: Mapping[str, str]
-) -> Judged:
+) -> Gathered:
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
     A judge that compares two texts makes the units pairs; then all that were graded are compared
@@ -98,8 +98,8 @@ def gather(
         reasons = why.of(table, spoken & np.isnan(values))
         table = table.with_judge(_facts(name, one, families.get(name, "")), values, spoken, reasons)
         assert scores.estimator is not None
-        done[name] = Asked(one, scores.estimator, usage)
-    return Judged(table, done)
+        done[name] = AskedJudge(one, scores.estimator, usage)
+    return Gathered(table, done)
 
 
 def _measured(
@@ -152,7 +152,8 @@ def _values(said: xr.Dataset, scores: Scores, at: NDArray[np.intp], table: Judgm
     """[units, orders] of the table's kind, from verdicts, or from scores of texts."""
     i, a, b = at.T
     if table.kind == "preference" and "verdict" in said:
-        verdict = said["verdict"].transpose("item", "agent", "peer").values
+        order = ("item", "agent", "peer")
+        verdict = np.asarray(said["verdict"].transpose(*order).values, np.float64)
         return np.stack([verdict[i, a, b], 1 - verdict[i, b, a]], axis=1)
     grade = np.asarray(scores.agent.transpose("item", "agent").values, np.float64)
     if table.kind == "preference":

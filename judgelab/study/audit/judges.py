@@ -38,11 +38,14 @@ class NamedJudge:
 
     def within(self, context: Context) -> Context:
         """The context in which it is asked."""
-        own = {"mechanism": self.mechanism, "preprocessor": self.preprocessor}
-        given = {name: part for name, part in own.items() if part is not None}
-        if self.evaluation_lm is not None:  # workers know the run's evaluation LM alone
-            given |= {"evaluation_lm": self.evaluation_lm, "spread": alone}
-        return replace(context, **given)
+        mechanism, preprocessor = self.mechanism, self.preprocessor
+        found = replace(
+            context,
+            mechanism=context.mechanism if mechanism is None else mechanism,
+            preprocessor=context.preprocessor if preprocessor is None else preprocessor,
+        )
+        lm = self.evaluation_lm  # workers know the run's evaluation LM alone
+        return found if lm is None else replace(found, evaluation_lm=lm, spread=alone)
 
 
 def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
