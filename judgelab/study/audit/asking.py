@@ -154,7 +154,7 @@ def _values(said: xr.Dataset, scores: Scores, at: NDArray[np.intp], table: Judgm
     if table.kind == "preference" and "verdict" in said:
         order = ("item", "agent", "peer")
         verdict = np.asarray(said["verdict"].transpose(*order).values, np.float64)
-        return np.stack([verdict[i, a, b], 1 - verdict[i, b, a]], axis=1)
+        return np.asarray(np.stack([verdict[i, a, b], 1 - verdict[i, b, a]], axis=1))
     grade = np.asarray(scores.agent.transpose("item", "agent").values, np.float64)
     if table.kind == "preference":
         return np.repeat(better(grade[i, a], grade[i, b])[:, None], 2, axis=1)
