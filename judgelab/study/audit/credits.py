@@ -16,6 +16,7 @@ from judgelab.stats.trust.agreement import (
     means_within,
     preference_credit,
 )
+from judgelab.stats.trust.betting import label_order
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.stats.trust.ties import FOLDS, folds, pair_credits, pairs_within
 
@@ -39,6 +40,7 @@ class Credits:
         item: [judges, items].
         place: [units] number of the unit's item.
         cluster: [items] number of its cluster.
+        clusters: names of the clusters.
         turn: [items] when its last label came; NaN: not known.
         controls: names; the table's own but for ``SAME``, after those computed here.
         control: [controls, items].
@@ -51,6 +53,7 @@ class Credits:
     item: Floats
     place: Places
     cluster: Places
+    clusters: tuple[str, ...]
     turn: Floats
     controls: tuple[str, ...]
     control: Floats
@@ -62,18 +65,27 @@ class Credits:
         return np.asarray(self.item[:, None] - self.control[None], dtype=np.float64)
 
     @property
-    def cluster_gains(self) -> Floats:
-        """[judges, controls, clusters] means within clusters, in the order in which labels came.
+    def labelled_clusters(self) -> Places:
+        """[labelled] numbers of the clusters with a label, in the order in which labels came.
 
-        One value for each that is independent of the others: what tests that look at labels one by
-        one need. Clusters without a label are left out; unknown turns keep the table's order.
+        Where turns are equal or not known: by a hash of the name, so not by the order of a file.
         """
-        count = int(self.cluster.max(initial=-1)) + 1
+        count = len(self.clusters)
         known = cluster_sums(~np.isnan(self.control[0]), self.cluster) > 0
         last = np.full(count, -np.inf)
         np.maximum.at(last, self.cluster, np.nan_to_num(self.turn, nan=-np.inf))
-        order = np.argsort(last, kind="stable")
-        return means_within(self.gains, self.cluster, count)[..., order[known[order]]]
+        order = label_order(self.clusters, np.where(np.isinf(last), np.nan, last))
+        return np.asarray(order[known[order]])
+
+    @property
+    def cluster_gains(self) -> Floats:
+        """[judges, controls, labelled] means within ``labelled_clusters``.
+
+        One value for each that is independent of the others: what tests that look at labels one by
+        one need.
+        """
+        made = means_within(self.gains, self.cluster, len(self.clusters))
+        return np.asarray(made[..., self.labelled_clusters])
 
 
 def credits_of(table: JudgmentTable) -> Credits:
@@ -90,6 +102,7 @@ def credits_of(table: JudgmentTable) -> Credits:
         items,
         place,
         table.clusters[first],
+        tuple(dict.fromkeys(str(name) for name in table.units.cluster)),
         _last_turn(table, place, len(names)),
         (*controls, *(table.names[k] for k in own)),
         np.concatenate([np.array(list(controls.values())), items[own]]),
