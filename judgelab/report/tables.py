@@ -108,7 +108,7 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
 
 
 def _cell(key: str, value: Any, numeric: bool) -> str:
-    if key == "p":
+    if key in ("p", "p_holm"):
         return format.p_value(value)
     if numeric or isinstance(value, int | float):
         return format.number(value)
