@@ -17,7 +17,7 @@ from judgelab.engine.run import execute
 from tests.scripted_judges import write_panel
 
 JUDGE = "{_target_: tests.scripted_judges.ScriptedJudge, rule: %s}"
-PARTLESS = ("study=audit", "dataset=jsonl", "tracker=none")
+PARTLESS = ("study=audit", "study.parts=[]", "dataset=jsonl", "tracker=none")
 
 
 def audited(folder: Path, *words: str) -> tuple[pd.DataFrame, dict[str, Any]]:
