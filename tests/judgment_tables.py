@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from judgelab.agents.recorded import Recorded
+from judgelab.attack.none import NoAttack
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
+from judgelab.core.panel import Agent, Panel
+from judgelab.engine.context import Context
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.mechanism.length import Length
+from judgelab.preprocessor.identity import Identity
+from judgelab.store.run_dir import RunDir
+from judgelab.study.audit.part import AuditCase
+from judgelab.study.audit.rules import TrustRules
+from judgelab.synopsis.recorded import RecordedSynopsis
 
 NATURAL = ("LLMBar/Natural",)
 ADVERSARIAL = tuple(
@@ -108,3 +120,42 @@ def made_pairs(
         verdicts,
         np.ones(verdicts.shape, np.bool_),
     )
+
+
+def audit_case(
+    table: JudgmentTable,
+    folder: Path,
+    agents: tuple[Agent, ...] = (),
+    sampled: bool | None = None,
+    seed: int = 0,
+    draws: int = 200,
+) -> AuditCase:
+    """What a part of an audit looks at: these judgments, in a run that asks no LM.
+
+    Args:
+        folder: of the run.
+    """
+    panel = Panel((), agents, judgments=table)
+    context = Context(
+        dataset=_Given(panel),
+        agents=Recorded(),
+        synopsis=RecordedSynopsis(),
+        evaluation_lm=Compression(),
+        preprocessor=Identity(),
+        attack=NoAttack(),
+        mechanism=Length(),
+        run_dir=RunDir(folder),
+        seed=seed,
+        limit=None,
+    )
+    return AuditCase(table, panel, context, {}, sampled, TrustRules(), seed, draws)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A dataset that is there already."""
+
+    panel: Panel
+
+    def load(self, limit: int | None = None) -> Panel:
+        return self.panel.head(limit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.ends import of_ratio
@@ -56,6 +56,14 @@ def t_interval(
     freedom = np.asarray(groups, dtype=np.float64) - 1
     half = stdtrit(np.maximum(freedom, 1), (1 + level) / 2) * np.asarray(error)
     return np.asarray(value) - half, np.asarray(value) + half
+
+
+def t_p(value: ArrayLike, error: ArrayLike, groups: ArrayLike) -> Floats:
+    """Two-sided p of value / error against Student's t of G - 1 degrees; NaN where unknown."""
+    freedom = np.maximum(np.asarray(groups, dtype=np.float64) - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(np.asarray(value, dtype=np.float64) / np.asarray(error, dtype=np.float64))
+    return np.asarray(2 * stdtr(freedom, -t), dtype=np.float64)
 
 
 def per_cluster(values: ArrayLike, cluster: NDArray[np.intp]) -> Floats:

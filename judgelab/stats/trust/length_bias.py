@@ -154,5 +154,6 @@ def _at_equal_length(
 
 
 def _nothing(judges: int, why: str, correlation: float) -> LengthBias:
-    none, zero = np.full(judges, np.nan), np.zeros(judges, np.int64)
-    return LengthBias(*[none] * 10, zero, zero, (why,) * judges, correlation)
+    x, zero = np.full(judges, np.nan), np.zeros(judges, np.int64)
+    refused = (why,) * judges
+    return LengthBias(x, x, x, x, x, x, x, x, x, x, zero, zero, refused, correlation)

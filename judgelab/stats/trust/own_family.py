@@ -26,8 +26,10 @@ class OwnFamily:
 
     Attributes:
         favour: g: log odds that an own text gains at equal human preference and length (own is
-            1 where only the first text is the judge's, -1 where only the second is); low, high.
+            1 where only the first text is the judge's, -1 where only the second is); low, high, and its
+            standard error.
         wrongly: P(own text wins | people prefer the other); wrongly_low, wrongly_high.
+        clusters: of the regression, which all labelled units enter.
         pairs: labelled units with exactly one own text.
         against: those of them in which people prefer the other text.
         refused: why there is no answer; "" where there is one.
@@ -36,6 +38,8 @@ class OwnFamily:
     favour: Floats
     low: Floats
     high: Floats
+    error: Floats
+    clusters: NDArray[np.int64]
     wrongly: Floats
     wrongly_low: Floats
     wrongly_high: Floats
@@ -95,6 +99,8 @@ def own_family(
         favour,
         low,
         high,
+        fit.error[:, 0],
+        fit.groups,
         np.where(told, divide(np.nansum(wins, axis=1), count), np.nan),
         np.where(told, wrongly_low, np.nan),
         np.where(told, wrongly_high, np.nan),

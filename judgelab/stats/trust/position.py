@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.ends import mean_ends, share_ends
-from judgelab.stats.trust.clustered import per_cluster
+from judgelab.stats.trust.clustered import cluster_sums, per_cluster
 
 FLIPS = 10
 """Changed verdicts of a judge of single texts from which their direction tells ties."""
@@ -25,8 +25,8 @@ class PositionBias:
         unscored: units asked in both orders of which a verdict is missing.
         flips: units won by the same place in both orders, ``to_first`` of them by the first.
         rate: flips / n; interval rate_low, rate_high.
-        p: exact two-sided binomial test that flips favour neither place: of clusters, by where
-            most of their flips go.
+        p: exact two-sided binomial test that neither place is favoured: of the clusters whose
+            verdicts go by the place, to which one they go (of pairs alone: of flips).
         ties: a judge of single texts whose flips (at least ``FLIPS``) all go one way: the order
             cannot matter to it, these are equal grades and worth half a credit.
     """
@@ -96,12 +96,10 @@ def position_bias(
 
 
 def _direction(won: Floats, cluster: NDArray[np.intp]) -> Floats:
-    """[judges] exact two-sided p of clusters whose flips go mostly to one place; 1 without any."""
+    """[judges] exact two-sided p of clusters that go mostly to one place; 1 without any."""
     from scipy.stats import binomtest
 
-    from judgelab.stats.trust.clustered import cluster_sums
-
-    net = cluster_sums(np.where(won == 1, 1.0, np.where(won == 0, -1.0, 0.0)), cluster)
+    net = cluster_sums(won - 0.5, cluster)
     first, second = (net > 0).sum(axis=1), (net < 0).sum(axis=1)
     return np.array(
         [
