@@ -58,11 +58,15 @@ def t_interval(
     return np.asarray(value) - half, np.asarray(value) + half
 
 
-def t_p(value: ArrayLike, error: ArrayLike, groups: ArrayLike) -> Floats:
-    """Two-sided p of value / error against Student's t of G - 1 degrees; NaN where unknown."""
+def interval_p(low: ArrayLike, high: ArrayLike, groups: ArrayLike, level: float = 0.95) -> Floats:
+    """Two-sided p that the middle of an interval is 0: below 1 - level where it leaves out 0.
+
+    By Student's t of G - 1 degrees, with the error that gives an interval of this width.
+    """
+    below, above = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     freedom = np.maximum(np.asarray(groups, dtype=np.float64) - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(np.asarray(value, dtype=np.float64) / np.asarray(error, dtype=np.float64))
+        t = np.abs(above + below) / (above - below) * stdtrit(freedom, (1 + level) / 2)
     return np.asarray(2 * stdtr(freedom, -t), dtype=np.float64)
 
 

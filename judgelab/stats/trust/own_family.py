@@ -26,8 +26,7 @@ class OwnFamily:
 
     Attributes:
         favour: g: log odds that an own text gains at equal human preference and length (own is
-            1 where only the first text is the judge's, -1 where only the second is); low, high, and its
-            standard error.
+            1 where only the first text is the judge's, -1 where only the second is); low, high.
         wrongly: P(own text wins | people prefer the other); wrongly_low, wrongly_high.
         clusters: of the regression, which all labelled units enter.
         pairs: labelled units with exactly one own text.
@@ -38,7 +37,6 @@ class OwnFamily:
     favour: Floats
     low: Floats
     high: Floats
-    error: Floats
     clusters: NDArray[np.int64]
     wrongly: Floats
     wrongly_low: Floats
@@ -99,7 +97,6 @@ def own_family(
         favour,
         low,
         high,
-        fit.error[:, 0],
         fit.groups,
         np.where(told, divide(np.nansum(wins, axis=1), count), np.nan),
         np.where(told, wrongly_low, np.nan),

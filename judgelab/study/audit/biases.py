@@ -12,7 +12,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.trust.clustered import t_p
+from judgelab.stats.trust.clustered import interval_p
 from judgelab.stats.trust.length_bias import log_ratio
 from judgelab.stats.trust.own_family import own_family, own_side
 from judgelab.study.audit.bias_words import adjusted, side
@@ -98,7 +98,7 @@ def _own_rows(table: JudgmentTable, own: Floats, alpha: float) -> list[Row]:
     ratio = log_ratio(table.units.words)
     found = own_family(table.verdicts, table.truth, own, ratio, table.clusters)
     there = ~table.controls & own.any(axis=1)
-    p = adjusted(t_p(found.favour, found.error, found.clusters), there)
+    p = adjusted(interval_p(found.low, found.high, found.clusters), there)
     readings = ("favours its own", "disfavours its own")
     return [
         {

@@ -7,7 +7,7 @@ import numpy as np
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.trust.clustered import t_p
+from judgelab.stats.trust.clustered import interval_p
 from judgelab.stats.trust.length_bias import length_bias
 from judgelab.stats.trust.linear import clustered_linear
 from judgelab.study.audit.bias_words import adjusted, side
@@ -39,7 +39,7 @@ def length(table: JudgmentTable, alpha: float) -> Findings:
     found = length_bias(table.verdicts, table.truth, table.units.words, table.clusters)
     if np.isnan(found.agreement).all():
         return Findings(notes=[f"Length: {found.refused[0]}"])
-    p = adjusted(t_p(found.length, found.length_error, found.clusters), ~table.controls)
+    p = adjusted(interval_p(found.length_low, found.length_high, found.clusters), ~table.controls)
     rows: list[Row] = [
         {
             "judge": one.name,
@@ -72,7 +72,7 @@ def grade_effects(table: JudgmentTable, own: Floats | None, alpha: float) -> lis
     values = np.stack([_scaled(one) for one in table.values])
     fit = clustered_linear(values, np.stack(columns, axis=2), table.clusters)
     there = ~table.controls & (True if own is None else own.any(axis=1))
-    p = adjusted(t_p(fit.coefficients[:, 1], fit.error[:, 1], fit.groups), there)
+    p = adjusted(interval_p(fit.low[:, 1], fit.high[:, 1], fit.groups), there)
     readings = READINGS if own is None else ("favours its own", "disfavours its own")
     return [
         {

@@ -9,7 +9,6 @@ import numpy as np
 
 from judgelab.core.judgments import JudgeFacts
 from judgelab.core.result import Row, Table
-from judgelab.stats.intervals.arrays import Mask
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.position import PositionBias, position_bias
 from judgelab.study.audit.bias_words import adjusted, listed, side
@@ -45,7 +44,8 @@ def position(case: AuditCase) -> Findings:
     pointwise = np.array([one.pointwise for one in table.judges], np.bool_)
     found = position_bias(table.verdicts, table.asked, table.clusters, pointwise)
     both = np.asarray(table.asked.all(axis=2), np.bool_)
-    averaged: Mask = both.any(axis=1) & ~(table.asked.any(axis=2) & ~both).any(axis=1)
+    once = np.asarray(table.asked.any(axis=2), np.bool_) & ~both
+    averaged = np.asarray(both.any(axis=1) & ~once.any(axis=1), np.bool_)
     evidence: dict[str, dict[str, Any]] = {
         one.name: {
             "position": UNKNOWN if one.pointwise else _share(found, k),
@@ -54,9 +54,9 @@ def position(case: AuditCase) -> Findings:
         for k, one in judges
     }
     ties = [one.name for k, one in judges if found.ties[k]]
-    once = [one.name for k, one in judges if not both[k].any()]
+    never = [one.name for k, one in judges if not both[k].any()]
     notes = [TIES.format(listed(ties))] if ties else []
-    notes += [ONCE.format(listed(once))] if once else []
+    notes += [ONCE.format(listed(never))] if never else []
     p = adjusted(found.p, ~(table.controls | pointwise))
     rows = [_row(found, k, one, float(p[k]), case.rules) for k, one in judges]
     return Findings([Table("position", TITLE, rows, NOTE)], evidence=evidence, notes=notes)

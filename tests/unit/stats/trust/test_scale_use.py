@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.stats import ttest_1samp
 
 from judgelab.stats.trust.calibration import calibration
+from judgelab.stats.trust.clustered import interval_p
 from judgelab.stats.trust.linear import clustered_linear
 from judgelab.stats.trust.scale_use import scale_use
 
@@ -83,3 +85,10 @@ def test_calibration_is_the_mean_of_people_at_each_level():
     binned = list(calibration(values[2], people, group, (1, 5), bins=8))
     assert len(binned) == 8 and [one.value for one in binned] == sorted(one.value for one in binned)
     assert max(abs(one.share - 1 / 8) for one in binned) < 0.01
+
+
+def test_p_of_an_interval_is_that_of_the_t_test_it_came_from():
+    x = np.random.default_rng(4).normal(0.2, 1, 30)
+    found = ttest_1samp(x, 0)
+    ends = found.confidence_interval()
+    assert interval_p(ends.low, ends.high, 30) == pytest.approx(found.pvalue)
