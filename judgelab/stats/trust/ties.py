@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.bootstrap import item_weights
 
 Places = NDArray[np.intp]
 
@@ -79,6 +80,67 @@ def pair_credits(
             made[judge, known] = pair_credit(gap[known], people[known], width[fold[known]])
             thresholds[judge] = np.median(width) * float(np.nanmax(np.abs(values)))
     return made, thresholds
+
+
+def resampled_agreement(
+    scores: ArrayLike,
+    asked: Mask,
+    truth: ArrayLike,
+    pairs: tuple[Places, Places],
+    item: Places,
+    draws: int,
+    seed: int,
+) -> Floats:
+    """[draws, judges] mean over items of ``pair_credits``, items resampled, thresholds fitted anew.
+
+    A threshold is fitted to noise, too, so the credits that it leaves vary more than the items do:
+    intervals from items alone held in .86 of the cases on 50 items of FRANK and in .90 on 200,
+    those from these draws in .95 and .96 (experiments/trust). Copies of an item stay in one fold.
+    """
+    cells, one, other = np.asarray(scores, dtype=np.float64), *pairs
+    people, of = gaps(truth, one, other), item[one]
+    _, of = np.unique(of, return_inverse=True)
+    fold = folds(item)[one]
+    made = np.full((draws, len(cells)), np.nan)
+    if not len(of):
+        return made
+    times = item_weights(int(of.max()) + 1, draws, seed)
+    for judge, values in enumerate(cells):
+        gap = gaps(values, one, other)
+        there = asked[judge, one] & asked[judge, other]
+        known = np.flatnonzero(there & ~np.isnan(gap))
+        known = known[np.argsort(np.abs(gap[known]), kind="stable")]
+        every, scored = (np.bincount(of[x], minlength=times.shape[1]) for x in (there, known))
+        fitted, weight = (divide(times, n)[:, of[known]] for n in (scored, every))
+        total = _refitted(gap[known], people[known], fold[known], fitted, weight)
+        made[:, judge] = divide(total, times @ (every > 0))
+    return made
+
+
+def _refitted(gap: Floats, people: Floats, fold: Places, fitted: Floats, weight: Floats) -> Floats:
+    """[draws] sum of weighted credits, each fold's threshold fitted to the others' ``fitted``.
+
+    Args:
+        gap, people, fold: [pairs], smallest gaps first.
+        fitted, weight: [draws, pairs].
+    """
+    size = np.abs(gap)
+    if not len(gap):
+        return np.zeros(len(weight))
+    tied, untied = pair_credit(gap, people, np.inf), pair_credit(gap, people, -1.0)
+    last = np.flatnonzero(np.r_[np.diff(size) > 0, True])
+    candidates = np.r_[0.0, size[last]]
+    change = fitted * (tied - pair_credit(gap, people, 0.0))
+    whole = np.pad(change.cumsum(axis=1)[:, last], ((0, 0), (1, 0)))
+    total = np.zeros(len(weight))
+    for k in range(FOLDS):
+        mine = fold == k
+        own = np.pad(np.where(mine, change, 0.0).cumsum(axis=1)[:, last], ((0, 0), (1, 0)))
+        better = whole - own
+        best = (better >= better.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
+        tie = size[mine] <= candidates[best][:, None]
+        total += (weight[:, mine] * np.where(tie, tied[mine], untied[mine])).sum(axis=1)
+    return total
 
 
 def pair_credit(gap: Floats, people: Floats, threshold: ArrayLike) -> Floats:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from judgelab.stats.intervals.bootstrap import item_draws
 from judgelab.stats.trust.ties import (
     FOLDS,
     folds,
@@ -14,6 +15,7 @@ from judgelab.stats.trust.ties import (
     pair_credit,
     pair_credits,
     pairs_within,
+    resampled_agreement,
     tie_thresholds,
 )
 from tests.judgment_tables import frank
@@ -113,3 +115,19 @@ def test_every_metric_of_frank_bbc_calibrates_to_calling_all_a_tie(shared_data: 
         always = people[known] == 0
         weight = 1 / np.bincount(item[known])[item[known]]
         assert np.isclose((weight * best).sum(), (weight * always).sum(), atol=1e-12)
+
+
+def test_resamples_fit_thresholds_anew_with_copies_of_an_item_in_one_fold() -> None:
+    scores, truth, items = made(17)
+    scores[[4, 11]] = np.nan
+    asked = np.ones((1, len(scores)), bool)
+    asked[0, 11] = False
+    pairs = pairs_within(items, np.ones(len(items), bool))
+    found = resampled_agreement(scores[None], asked, truth, pairs, items, 5, 3)
+    for drawn, value in zip(item_draws(17, 5, 3), found[:, 0], strict=True):
+        units = np.concatenate([np.flatnonzero(items == k) for k in drawn])
+        copies = np.repeat(FOLDS * np.arange(17) + folds(drawn), 5)  # names that keep the fold
+        again = pairs_within(copies, np.ones(len(units), bool))
+        credit, _ = pair_credits(scores[None, units], asked[:, units], truth[units], again, copies)
+        by_item = [np.nanmean(credit[0][copies[again[0]] == name]) for name in np.unique(copies)]
+        assert abs(value - np.mean(by_item)) < 1e-9
