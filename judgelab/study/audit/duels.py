@@ -14,6 +14,7 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
+from judgelab.preprocessor.identity import Identity
 from judgelab.stats.intervals.arrays import Floats
 
 Places = NDArray[np.intp]
@@ -76,6 +77,11 @@ class Duels:
         return replace(self.panel, texts=made, provenance=facts, judgments=None)
 
 
+def written(context: Context) -> Panel:
+    """The texts as they were written, before any preprocessor: those are attacked."""
+    return replace(context, preprocessor=Identity()).panels()["clean"]
+
+
 def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int) -> Duels | None:
     """A pair of each item that was judged, of no more than so many items; None without texts."""
     place = {item.id: k for k, item in enumerate(panel.items)}
@@ -124,9 +130,12 @@ def won(context: Context, duels: Duels, texts: Texts, edit: str = "") -> Floats:
 
 
 def posed_to(context: Context, duels: Duels, texts: Texts, edit: str = "") -> Panel:
-    """The panel that the judge's mechanism is asked about."""
+    """The panel that the judge's mechanism is asked about, preprocessed where it reads such."""
     among_all = context.mechanism.subject == "pair"
-    return duels.posed(texts, among_all=among_all, **({"attack": edit} if edit else {}))
+    panel = duels.posed(texts, among_all=among_all, **({"attack": edit} if edit else {}))
+    if context.mechanism.reads == "raw":
+        return panel
+    return context.preprocessor.apply(panel, context.writer, seed=context.seed)
 
 
 def _units(table: JudgmentTable) -> dict[str, list[tuple[int, str, str]]]:

@@ -17,7 +17,7 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.trust.dawid_skene import reports
 from judgelab.stats.trust.peers import sides_with
 from judgelab.stats.trust.probes import Probe, by_cluster, jointly, probed
-from judgelab.study.audit.duels import Duels, drawn_duels, posed_to, won
+from judgelab.study.audit.duels import Duels, drawn_duels, posed_to, won, written
 from judgelab.study.audit.evidence import Findings, ProbeOutcome
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.common.tables import columns
@@ -101,7 +101,9 @@ class Manipulation(AuditPart):
         )
 
     def _duels(self, case: AuditCase) -> Duels | None:
-        return drawn_duels(case.panel, case.table, self.items, case.seed)
+        same = case.context.preprocessor.name == "identity"
+        panel = case.panel if same else written(case.context)
+        return drawn_duels(panel, case.table, self.items, case.seed)
 
     def _edits(self, case: AuditCase, duels: Duels) -> Iterator[tuple[str, Sequence[str | None]]]:
         """Name and texts: as they are, after the placebo, after each probe."""
