@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask
 
@@ -66,20 +65,3 @@ def sides_with(counts: Floats, panels: Mask) -> Floats:
     other = majority(vote(counts, panels))
     agreed = np.where(own == -1, 0.5, (own == other).astype(float))
     return np.asarray(np.where(np.isnan(own) | np.isnan(other), np.nan, agreed))
-
-
-def pairs_within(values: Floats, item: Sequence[object]) -> tuple[Floats, NDArray[np.intp]]:
-    """Grades as preferences: [judges, pairs, 1] which of two units of an item is graded higher.
-
-    1 the one that stands first, 0 the other one, .5 alike; NaN where one has no grade.
-
-    Returns:
-        Preferences, and [pairs, 2] the units.
-    """
-    place: dict[object, list[int]] = {}
-    for k, name in enumerate(item):
-        place.setdefault(name, []).append(k)
-    pairs = [(a, b) for own in place.values() for i, a in enumerate(own) for b in own[i + 1 :]]
-    units = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    gap = values[:, units[:, 0]] - values[:, units[:, 1]]
-    return ((np.sign(gap) + 1) / 2)[..., None], units

@@ -53,15 +53,6 @@ class Probe:
     needed: int
 
 
-def by_cluster(moves: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
-    """[..., clusters] mean of the scored units of each cluster; NaN without any."""
-    values = np.asarray(moves, dtype=np.float64)
-    count = int(cluster.max(initial=-1)) + 1
-    member = (cluster[:, None] == np.arange(count)).astype(np.float64)
-    total, known = np.nan_to_num(values) @ member, (~np.isnan(values)).astype(float) @ member
-    return np.asarray(np.where(known > 0, total / np.maximum(known, 1), np.nan))
-
-
 def probed(
     moves: Floats,
     *,

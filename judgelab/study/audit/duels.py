@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,8 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
-from judgelab.preprocessor.identity import Identity
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.audit.graded import as_pairs, places
 
 Places = NDArray[np.intp]
 Texts = Sequence[str | None]
@@ -38,6 +37,11 @@ class Duels:
 
     def __len__(self) -> int:
         return len(self.edited)
+
+    @property
+    def clusters(self) -> int:
+        """How many."""
+        return int(self.cluster.max(initial=-1)) + 1
 
     def texts(self) -> list[str]:
         """[items] the texts to be edited, as they are."""
@@ -77,32 +81,26 @@ class Duels:
         return replace(self.panel, texts=made, provenance=facts, judgments=None)
 
 
-def written(context: Context) -> Panel:
-    """The texts as they were written, before any preprocessor: those are attacked."""
-    return replace(context, preprocessor=Identity()).panels()["clean"]
-
-
 def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int) -> Duels | None:
-    """A pair of each item that was judged, of no more than so many items; None without texts."""
-    place = {item.id: k for k, item in enumerate(panel.items)}
-    column = {agent.name: k for k, agent in enumerate(panel.agents)}
-    pairs: dict[int, list[tuple[int, int, int]]] = {}
-    for item, own in _units(table).items():
-        for unit, first, second in own:
-            row, one, two = place.get(item), column.get(first), column.get(second)
-            if row is None or one is None or two is None:
-                continue
-            if panel.texts[row][one] is not None and panel.texts[row][two] is not None:
-                pairs.setdefault(row, []).append((unit, one, two))
-    rows = sorted(pairs)
+    """A pair of each item that was judged, of no more than so many items; None without texts.
+
+    Raises:
+        DataError: the judgments are categories, which compare nothing.
+    """
+    pairs = as_pairs(table)
+    at, held = places(pairs, panel)
+    units: dict[int, list[int]] = {}
+    for unit in np.flatnonzero(held):
+        units.setdefault(int(at[unit, 0]), []).append(int(unit))
+    rows = sorted(units)
     if most is not None and len(rows) > most:
         rng = rng_for(seed, "manipulation")
         rows = sorted(rng.choice(rows, size=most, replace=False).tolist())
     if not rows:
         return None
-    drawn = [_drawn(panel.items[row].id, pairs[row], seed) for row in rows]
-    units, edited, other = (np.array(column, dtype=np.intp) for column in zip(*drawn, strict=True))
-    clusters = np.unique(table.clusters[units], return_inverse=True)[1]
+    drawn = [_drawn(panel.items[row].id, units[row], at, seed) for row in rows]
+    of_unit, edited, other = (np.array(one, dtype=np.intp) for one in zip(*drawn, strict=True))
+    clusters = np.unique(pairs.clusters[of_unit], return_inverse=True)[1]
     only = replace(
         panel,
         items=tuple(panel.items[row] for row in rows),
@@ -130,35 +128,15 @@ def won(context: Context, duels: Duels, texts: Texts, edit: str = "") -> Floats:
 
 
 def posed_to(context: Context, duels: Duels, texts: Texts, edit: str = "") -> Panel:
-    """The panel that the judge's mechanism is asked about, preprocessed where it reads such."""
+    """The panel that the judge's mechanism is asked about, as it reads texts."""
     among_all = context.mechanism.subject == "pair"
-    panel = duels.posed(texts, among_all=among_all, **({"attack": edit} if edit else {}))
-    if context.mechanism.reads == "raw":
-        return panel
-    return context.preprocessor.apply(panel, context.writer, seed=context.seed)
+    facts = {"attack": edit} if edit else {}
+    return context.read(duels.posed(texts, among_all=among_all, **facts))
 
 
-def _units(table: JudgmentTable) -> dict[str, list[tuple[int, str, str]]]:
-    """Item -> pairs (a unit, first, second); of texts that were graded, any two of an item."""
-    found: dict[str, list[tuple[int, str, str]]] = {}
-    units = table.units
-    if table.kind == "preference":
-        for k, (item, one, two) in enumerate(
-            zip(units.item, units.first, units.second, strict=True)
-        ):
-            found.setdefault(str(item), []).append((k, str(one), str(two)))
-        return found
-    texts: dict[str, list[tuple[int, str]]] = {}
-    for k, (item, one) in enumerate(zip(units.item, units.first, strict=True)):
-        texts.setdefault(str(item), []).append((k, str(one)))
-    return {
-        item: [(k, one, two) for (k, one), (_, two) in combinations(own, 2)]
-        for item, own in texts.items()
-    }
-
-
-def _drawn(item: str, pairs: list[tuple[int, int, int]], seed: int) -> tuple[int, int, int]:
+def _drawn(item: str, units: list[int], at: Places, seed: int) -> tuple[int, int, int]:
     """Unit, column of the text to be edited, column of the other."""
     rng = rng_for(seed, "manipulation", item)
-    unit, one, two = pairs[int(rng.integers(len(pairs)))]
+    unit = units[int(rng.integers(len(units)))]
+    _, one, two = at[unit].tolist()
     return (unit, one, two) if rng.random() < 0.5 else (unit, two, one)

@@ -14,10 +14,11 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.trust.agreement import means_within
 from judgelab.stats.trust.dawid_skene import reports
 from judgelab.stats.trust.peers import sides_with
-from judgelab.stats.trust.probes import Probe, by_cluster, jointly, probed
-from judgelab.study.audit.duels import Duels, drawn_duels, posed_to, won, written
+from judgelab.stats.trust.probes import Probe, jointly, probed
+from judgelab.study.audit.duels import Duels, drawn_duels, posed_to, won
 from judgelab.study.audit.evidence import Findings, ProbeOutcome
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.common.tables import columns
@@ -101,9 +102,7 @@ class Manipulation(AuditPart):
         )
 
     def _duels(self, case: AuditCase) -> Duels | None:
-        same = case.context.preprocessor.name == "identity"
-        panel = case.panel if same else written(case.context)
-        return drawn_duels(panel, case.table, self.items, case.seed)
+        return drawn_duels(case.panel, case.table, self.items, case.seed)
 
     def _edits(self, case: AuditCase, duels: Duels) -> Iterator[tuple[str, Sequence[str | None]]]:
         """Name and texts: as they are, after the placebo, after each probe."""
@@ -115,7 +114,7 @@ class Manipulation(AuditPart):
         self, case: AuditCase, duels: Duels, moves: Mapping[str, Floats]
     ) -> list[tuple[str, list[Probe]]]:
         """Probe -> what it did to each judge; Holm over all of them."""
-        values = [by_cluster(each, duels.cluster) for each in moves.values()]
+        values = [means_within(each, duels.cluster, duels.clusters) for each in moves.values()]
         rules = case.rules
         flat = probed(
             np.concatenate(values),
@@ -195,7 +194,7 @@ def _together(
         return
     rows: list[Row] = []
     for name, each in moves.items():
-        one = jointly(by_cluster(each, duels.cluster))
+        one = jointly(means_within(each, duels.cluster, duels.clusters))
         rows.append(
             {
                 "probe": name,

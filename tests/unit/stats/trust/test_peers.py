@@ -1,4 +1,4 @@
-"""Votes, families left out, and grades as pairs; by hand."""
+"""Votes, and families left out; by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from judgelab.stats.trust.peers import (
     families,
     majority,
     one_of_each,
-    pairs_within,
     sides_with,
     vote,
     without_each,
@@ -54,12 +53,3 @@ def test_categories_are_counted() -> None:
     shares = vote(reports(verdicts, 3), np.ones((1, 3), np.bool_))[0]
     np.testing.assert_allclose(shares, [[1 / 3, 0, 2 / 3], [0, 1 / 3, 2 / 3]])
     assert majority(shares).tolist() == [2, 2]
-
-
-def test_grades_become_pairs_within_items() -> None:
-    values = np.array([[1, 2, 2, 5, NAN, 3]], dtype=float)
-    found, units = pairs_within(values, ["x", "x", "y", "x", "y", "z"])
-    assert units.tolist() == [[0, 1], [0, 3], [1, 3], [2, 4]]
-    np.testing.assert_equal(found[0, :, 0], [0, 0, 0, NAN])
-    tied, _ = pairs_within(np.array([[2.0, 2.0]]), ["x", "x"])
-    assert tied.tolist() == [[[0.5]]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from judgelab.stats.trust.probes import by_cluster, holm, items_needed, jointly, move_ends, probed
+from judgelab.stats.trust.probes import holm, items_needed, jointly, move_ends, probed
 
 NAN = np.nan
 
@@ -52,11 +52,6 @@ def test_holm_is_over_all_judges_and_probes() -> None:
     assert alone.outcome == "falls" and among.outcome == "no answer"
     assert among.move.p == pytest.approx(min(1, 41 * alone.move.p))
     np.testing.assert_allclose(holm([0.01, NAN, 0.04]), [0.02, NAN, 0.04])
-
-
-def test_clusters_are_averaged() -> None:
-    found = by_cluster([[1, 0, NAN, NAN, 1]], np.array([0, 0, 0, 1, 2]))
-    np.testing.assert_equal(found, [[0.5, NAN, 1]])
 
 
 @pytest.mark.parametrize(
