@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from judgelab.config.judges import with_judges
 from judgelab.config.settings import Budget, Debug, Frame, Paths
 from judgelab.config.targets import current, located
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
@@ -50,10 +51,11 @@ GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget, "debug": Debug
 
 
 def resolved(cfg: DictConfig) -> dict[str, Any]:
-    """The config as plain values.
+    """The config as plain values; judges that it names by options are composed.
 
     Raises:
-        ConfigError: a mandatory value is missing or an interpolation leads nowhere.
+        ConfigError: a mandatory value is missing, an interpolation leads nowhere, or a judge is
+            not what the list of judges says.
     """
     try:
         missing = sorted(OmegaConf.missing_keys(cfg))
@@ -65,7 +67,7 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     assert isinstance(plain, dict)
     if isinstance(plain.get("debug"), bool):  # as it was once: configs of older runs have it
         plain["debug"] = {"traceback": plain["debug"]}
-    return {str(key): _renamed(value) for key, value in plain.items()}
+    return {str(key): _renamed(value) for key, value in with_judges(plain).items()}
 
 
 def frame(config: Mapping[str, Any]) -> Frame:

@@ -1,0 +1,115 @@
+"""Judges that a list names by options: composed as the command line composes, or one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.config import resolved
+from judgelab.core.errors import ConfigError
+from judgelab.core.resources import conf
+from judgelab.store.fingerprint import fingerprint
+
+
+def composed(*words: str) -> dict[str, Any]:
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        return resolved(compose("config", overrides=["study=audit", *words]))
+
+
+def judges(folder: Path, text: str, *words: str) -> dict[str, Any]:
+    file = folder / "judges.yaml"
+    file.write_text(text, encoding="utf-8")
+    found: dict[str, Any] = composed(f"study.judges={file}", *words)["study"]["judges"]
+    return found
+
+
+def test_an_entry_is_what_its_options_hold_on_the_command_line(tmp_path: Path) -> None:
+    text = """
+- name: mini
+  evaluation_lm: gpt4o_mini
+  evaluation_lm.limits.timeout: 20
+  mechanism.max_tokens: 9
+  family: openai
+- name: big
+  mechanism: pointwise5
+  overrides: [evaluation_lm=openai, evaluation_lm.model=big, +evaluation_lm.extra_body.seed=1]
+- {name: rouge, mechanism: rouge_l}
+- {name: gem, mechanism: gem}
+"""
+    found = judges(tmp_path, text, "mechanism=judge", "evaluation_lm=smollm2")
+    mini = composed("evaluation_lm=gpt4o_mini", "evaluation_lm.limits.timeout=20")
+    assert found["mini"]["evaluation_lm"] == mini["evaluation_lm"]
+    by_hand = composed("mechanism=judge", "mechanism.max_tokens=9")
+    assert found["mini"]["mechanism"] == by_hand["mechanism"], "settings alone change the run's own"
+    assert found["mini"]["family"] == "openai"
+    assert found["big"]["evaluation_lm"]["extra_body"] == {"seed": 1}
+    assert found["big"]["mechanism"] == composed("mechanism=pointwise5")["mechanism"]
+    assert "evaluation_lm" not in found["rouge"]
+    assert found["gem"]["preprocessor"] == composed("mechanism=gem")["preprocessor"]
+
+
+def test_judges_compare_texts_where_the_run_asks_nobody(tmp_path: Path) -> None:
+    found = judges(tmp_path, "- {name: mini, evaluation_lm: gpt4o_mini}")
+    assert found["mini"]["mechanism"] == composed("mechanism=pairwise")["mechanism"]
+    found = judges(tmp_path, "- {name: mini, evaluation_lm: gpt4o_mini}", "mechanism=judge")
+    assert "mechanism" not in found["mini"], "then it is the run's"
+
+
+def test_a_run_is_known_by_its_judges_not_by_their_file(tmp_path: Path) -> None:
+    def mark(text: str, name: str) -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return fingerprint(composed(f"study.judges={tmp_path / name}"))
+
+    one = mark("- {name: a, evaluation_lm: gpt4o}", "one.yaml")
+    assert mark("# said otherwise\n- evaluation_lm: gpt4o\n  name: a", "two.yaml") == one
+    assert mark("- {name: a, evaluation_lm: gpt4o_mini}", "one.yaml") != one
+    inline = composed("study.judges=[{name: a, evaluation_lm: gpt4o}]")
+    assert fingerprint(inline) == one
+
+
+BAD = {
+    "": "names no judge",
+    "[]": "names no judge",
+    "mini: {evaluation_lm: gpt4o}": "is no list of judges: begin each with a dash",
+    "- gpt4o": "line 1: 'gpt4o' is no judge",
+    "- {evaluation_lm: gpt4o}": "line 1: a judge needs a name",
+    "- {name: 3}": "line 1: a judge needs a name",
+    "- {name: a}\n- {name: a}": r"line 2 \(a\): another judge has this name",
+    "\n- {name: a, evaluation_lm: gpt4o_min}": r"line 2 \(a\): evaluation_lm=gpt4o_min does not "
+    r"exist. Did you mean 'gpt4o_mini'",
+    "- {name: a, evaluation_lm: {model: x}}": "is no name of an option",
+    "- {name: a, mechanism: 5}": "mechanism=5 is no name of an option",
+    "- {name: a, evaluationlm: gpt4o}": "evaluationlm is not a known key. Did you mean 'evaluat",
+    "- {name: a, dataset.path: x}": "settings of evaluation_lm, mechanism, preprocessor alone",
+    "- {name: a, evaluation_lm: gpt4o, evaluation_lm.modle: x}": "evaluation_lm.modle is not a "
+    "known key. Did you mean 'model'",
+    "- {name: a, evaluation_lm: gpt4o, evaluation_lm.limits.time.out: 1}": "limits.time is not a",
+    "- {name: a, evaluation_lm: gpt4o, evaluation_lm.model.x: 1}": "model.x is not a known key",
+    "- {name: a, evaluation_lm: openai}": "evaluation_lm.model is missing: add 'evaluation_lm.mod",
+    "- {name: a, family: [x]}": "family=.* must be a word",
+    "- {name: a, overrides: x}": "overrides='x' must be a list",
+    "- {name: a, overrides: [x]}": "overrides: ",
+    "- {name: a, overrides: ['~evaluation_lm']}": "must be KEY=VALUE",
+    "- {name: a, overrides: ['evaluation_lm=gpt4o,gpt4o_mini']}": "must be KEY=VALUE",
+    "- {name: a, overrides: [study=audit]}": "settings of evaluation_lm",
+    "- {name: a, mechanism.max_tokens: '${nowhere}'}": "nowhere",
+    "- {name: a,\n": "line 2: .* no YAML",
+    "- name: a\n  name: b": "line 2: .*duplicate key",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_cannot_be_is_said_with_its_place(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=BAD[text]):
+        judges(tmp_path, text, "mechanism=pairwise")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere.yaml' cannot be read \(No such file"):
+        composed("study.judges=nowhere.yaml")
+    (tmp_path / "judges.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"cannot be read \(not UTF-8"):
+        composed(f"study.judges={tmp_path / 'judges.yaml'}")
