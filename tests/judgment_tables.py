@@ -84,6 +84,29 @@ def frank(data: Path, dataset: str = "bbc") -> JudgmentTable:
     )
 
 
+def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:
+    """Grades of 100 documents x 12 systems by three experts, and by nine LM judges; no words."""
+    people = pd.read_parquet(data / "summeval" / "summeval_1200_human.parquet")
+    people = people.sort_values(["doc_id", "system_id"]).reset_index(drop=True)
+    said = pd.read_parquet(data / "summeval" / "summeval_llm_judge_scores.parquet")
+    said = said[said["dimension"] == dimension]
+    said = said.assign(judge=said["evaluator"] + "/" + said["prompt"])
+    wide = said.pivot(index=["doc_id", "system_id"], columns="judge", values="score")
+    wide = wide.reindex(pd.MultiIndex.from_frame(people[["doc_id", "system_id"]]))
+    experts = [f"{dimension}_expert{k}" for k in (1, 2, 3)]
+    verdicts = wide.to_numpy(float).T[:, :, None]
+    names = [str(name) for name in wide.columns]
+    return JudgmentTable(
+        "grade",
+        Units.of(people["doc_id"].tolist(), people["system_id"].tolist()),
+        tuple(experts),
+        people[experts].to_numpy(float),
+        tuple(JudgeFacts(n, family=n.split("-")[0], pointwise=True) for n in names),
+        verdicts,
+        np.ones(verdicts.shape, np.bool_),
+    )
+
+
 def made_pairs(
     items: int = 200,
     accuracies: tuple[float, ...] = (0.9, 0.5),

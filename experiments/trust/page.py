@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
+from experiments.trust.coverage import Interval, Key
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table
-from judgelab.engine.context import Context
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.part import AuditCase, AuditPart
-from judgelab.study.audit.rules import TrustRules
+from tests.judgment_tables import audit_case, made_pairs
 
-Key = tuple[str, ...]
-"""Table, what tells its row from others, and the column of the estimate."""
-
-Interval = tuple[float, float, float]
-"""value, low, high; NaN where there is none."""
+DRAWS = 400
 
 
-def case(table: JudgmentTable, *, seed: int = 0, draws: int = 400, **more: Any) -> AuditCase:
-    """What a part gets that asks no LM."""
-    panel, context = cast(Panel, None), cast(Context, None)
-    given = {"sampled": True, "rules": TrustRules(), **more}
-    return AuditCase(table, panel, context, {}, given["sampled"], given["rules"], seed, draws)
+@cache
+def _blank() -> AuditCase:
+    return audit_case(made_pairs(4), Path(mkdtemp()), sampled=True, draws=DRAWS)
+
+
+def case(table: JudgmentTable, **more: Any) -> AuditCase:
+    """What a part gets that asks no LM; labels are a random sample."""
+    return replace(_blank(), table=table, panel=Panel((), judgments=table), **more)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What some parts show of a table.
+
+    Attributes:
+        parts: of an audit.
+        named: table -> the columns that tell its rows apart; others are not looked at.
+    """
+
+    parts: Sequence[AuditPart]
+    named: Mapping[str, Sequence[str]]
+
+    def __call__(self, table: JudgmentTable) -> dict[Key, Interval]:
+        """Key -> estimate."""
+        seen = case(table)
+        return intervals([t for part in self.parts for t in part.run(seen).tables], self.named)
 
 
 def found(part: AuditPart, table: JudgmentTable, **setting: Any) -> Findings:
@@ -34,42 +54,23 @@ def found(part: AuditPart, table: JudgmentTable, **setting: Any) -> Findings:
 
 
 def intervals(tables: Sequence[Table], named: Mapping[str, Sequence[str]]) -> dict[Key, Interval]:
-    """Key -> estimate, of every row.
-
-    Args:
-        named: table -> the columns that tell its rows apart; tables without an entry are left out.
-    """
+    """Key -> estimate, of every row of the tables that are named."""
     return {
-        (table.name, *(str(row.get(name, "")) for name in named[table.name]), column): (
-            v,
-            low,
-            high,
-        )
+        (table.name, *(str(row.get(name, "")) for name in named[table.name]), column): interval
         for table in tables
         if table.name in named
         for row in table.rows
-        for column, v, low, high in _estimates(row)
+        for column, interval in _estimates(row)
     }
 
 
-def _estimates(row: Row) -> Iterator[tuple[str, float, float, float]]:
-    for column in row:
-        low, high = _ends(column)
-        if low in row and high in row:
-            yield column, _number(row[column]), _number(row[low]), _number(row[high])
-
-
-def _ends(column: str) -> tuple[str, str]:
-    return ("low", "high") if column == "value" else (f"{column}_low", f"{column}_high")
+def _estimates(row: Row) -> Iterator[tuple[str, Interval]]:
+    """Columns that are followed by ``low`` and ``high``, whatever stands before these words."""
+    names = list(row)
+    for value, low, high in zip(names, names[1:], names[2:], strict=False):
+        if low.endswith("low") and high.endswith("high"):
+            yield value, (_number(row[value]), _number(row[low]), _number(row[high]))
 
 
 def _number(value: Any) -> float:
     return float("nan") if value is None or isinstance(value, str) else float(value)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Tables of a part whose intervals are tried; ``named`` as in ``intervals``."""
-
-    part: AuditPart
-    named: Mapping[str, Sequence[str]]

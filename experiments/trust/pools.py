@@ -60,6 +60,11 @@ class Source:
             drawn = rng.integers(len(places), size=size or TIMES * labels)
             yield self._pool([places[k] for k in drawn], labels)
 
+    def copies(self, count: int) -> JudgmentTable:
+        """So many copies of the whole table: the superpopulation itself, as large as one likes."""
+        places = self.places()
+        return self._pool(places * count, len(places) * count).whole
+
     def _pool(self, drawn: list[NDArray[np.intp]], labels: int) -> Pool:
         units = np.concatenate(drawn)
         turn = np.repeat(np.arange(len(drawn)), [len(part) for part in drawn])
