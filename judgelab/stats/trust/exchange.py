@@ -1,6 +1,6 @@
 """What one verdict is worth in labels, and how many labels a question needs.
 
-A judge whose values F have squared correlation rho^2 with people's Y shortens the variance of a mean
+A judge whose values F have squared correlation rho^2 with people's Y brings the variance of a mean
 to 1 - rho^2 N / M of that of people alone (PPI++, N of M units unlabelled). rho^2 must be net of
 what is known for free: the system that wrote a text, its domain, its length.
 """

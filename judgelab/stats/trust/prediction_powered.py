@@ -17,7 +17,7 @@ Arrays: ``truth`` [units] (NaN: no label), ``values`` [judges, units] (NaN: not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -200,3 +200,18 @@ def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:
     low, high = t_interval(value, error, groups, level)
     one = np.ones(len(value))
     return Corrected(value, error, low, high, one, pool.labelled.sum(axis=1), size, groups)
+
+
+def shift(pool: LabelledPool, level: float = 0.95) -> Corrected:
+    """The judge's own mean minus the corrected one (PPI++): how far its number is off."""
+    made, alone = estimate(pool, level=level), judge_alone(pool, level)
+    slopes = _slopes(pool, "power", divide(made.pool, made.pool - made.n), 0)
+    residual = np.where(pool.labelled, pool.truth - slopes * pool.centred, 0.0)
+    own = divide(1 - slopes, made.pool[:, None]) * pool.centred
+    influence = own - pool.weight * (residual - made.value[:, None])
+    groups = np.where(made.groups < FEWEST, np.nan, made.groups)
+    factor = divide(groups, groups - 2)
+    error = np.sqrt(factor * (cluster_sums(influence, pool.cluster) ** 2).sum(axis=1))
+    value = alone.value - made.value
+    low, high = t_interval(value, error, groups - 1, level)
+    return replace(made, value=value, error=error, low=low, high=high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.stats.trust.prediction_powered import LabelledPool, estimate, judge_alone
+from judgelab.stats.trust.prediction_powered import LabelledPool, estimate, judge_alone, shift
 
 ppi = pytest.importorskip("ppi_py")
 
@@ -132,3 +132,23 @@ def test_the_judge_alone_says_what_it_says() -> None:
     said = judge_alone(pool(y, f))
     assert said.value == pytest.approx(f.mean(axis=1))
     assert said.error == pytest.approx(f.std(axis=1, ddof=1) / np.sqrt(f.shape[1]))
+
+
+def test_how_far_the_judge_is_off() -> None:
+    """A judge that says yes too often by .15: the interval holds that."""
+    rng, runs, held = np.random.default_rng(4), 1000, 0
+    for _ in range(runs):
+        y = (rng.random(300) < 0.5).astype(float)
+        f = np.where(rng.random(300) < 0.3, 1.0, y)[None]
+        found = shift(pool(np.where(np.arange(300) < 60, y, np.nan), f))
+        held += bool(found.low[0] <= 0.15 <= found.high[0])
+    assert 0.93 <= held / runs <= 0.97
+
+
+def test_with_every_label_the_shift_is_the_difference_of_the_means() -> None:
+    rng = np.random.default_rng(0)
+    y, f = rng.normal(size=80), rng.normal(size=(2, 80))
+    found = shift(pool(y, f))
+    assert found.value == pytest.approx(f.mean(axis=1) - y.mean())
+    error = (f - y).std(axis=1, ddof=1) / np.sqrt(80) * np.sqrt(79 / 78)
+    assert found.error == pytest.approx(error)
