@@ -70,7 +70,7 @@ class CorrectedMean(AuditPart):
         rows.sort(key=lambda row: table.names.index(str(row["judge"])))
         title = "The number by the judge alone, by people alone, and corrected"
         return Findings(
-            [Table("estimate", title, rows, NOTE)], ["estimates"], evidence, _notes(rows)
+            [Table("estimate", title, rows, NOTE)], evidence=evidence, notes=_notes(rows)
         )
 
 
@@ -222,7 +222,7 @@ def _notes(rows: list[Row]) -> list[str]:
         or float(row["judge_alone_low"] or 0) > float(row["corrected_high"] or 0)
     ]
     said = []
-    if told:
+    if missed:
         said.append(
             f"In {len(missed)} of {len(told)} cases the interval around the judge's own number "
             "lies wholly outside the corrected one: do not report a judge's own average."
