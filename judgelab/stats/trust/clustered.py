@@ -24,14 +24,20 @@ def cluster_sums(influence: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
     Args:
         cluster: [units] numbers from 0.
     """
-    values = np.nan_to_num(np.asarray(influence, dtype=np.float64))
-    flat = values.reshape(-1, values.shape[-1])
+    values = np.asarray(influence, dtype=np.float64)
+    values = np.where(np.isnan(values), 0.0, values)
     count = int(cluster.max(initial=-1)) + 1
+    steps = np.diff(cluster)
+    if count == len(cluster) and (steps == 1).all():
+        return values  # every unit is its own cluster
+    flat = values.reshape(-1, values.shape[-1])
     sums = np.zeros((len(flat), count))
-    order = np.argsort(cluster, kind="stable")
-    if len(order):
-        starts = np.flatnonzero(np.r_[True, np.diff(cluster[order]) > 0])
-        sums[:, cluster[order][starts]] = np.add.reduceat(flat[:, order], starts, axis=1)
+    if (steps < 0).any():
+        order = np.argsort(cluster, kind="stable")
+        flat, cluster, steps = flat[:, order], cluster[order], np.diff(cluster[order])
+    if len(cluster):
+        starts = np.flatnonzero(np.r_[True, steps > 0])
+        sums[:, cluster[starts]] = np.add.reduceat(flat, starts, axis=1)
     return np.asarray(sums.reshape(*values.shape[:-1], count), dtype=np.float64)
 
 
