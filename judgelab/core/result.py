@@ -24,6 +24,25 @@ class Table:
     rows: Sequence[Row]
     note: str = ""
     level: float = 0.95  # of the intervals in columns low and high
+    by: str = ""  # the column by whose values a page groups many rows
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A part of a page that answers one question.
+
+    Attributes:
+        heading: the question.
+        tables, figures: names of those of the result that belong here.
+        notes: sentences on what holds and what does not.
+        lacking: what an answer would need; "" where there is one.
+    """
+
+    heading: str
+    tables: Sequence[str] = ()
+    figures: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    lacking: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,8 @@ class Result:
         notes: sentences a reader must see (data, LM, what was left out and why).
         provenance: how each panel and its measurements were made (commit, hashes, prompt).
         estimators: what the scores are estimates by; one for each judge where there are several.
+        answer: (heading, plain sentences) that a page opens with.
+        sections: what a page shows under headings of its own, after all else.
     """
 
     summary: Mapping[str, Value]
@@ -47,10 +68,16 @@ class Result:
     notes: Sequence[str] = field(default_factory=tuple)
     provenance: Mapping[str, object] = field(default_factory=dict)
     estimators: Sequence[Estimator] = ()
+    answer: Sequence[tuple[str, str]] = ()
+    sections: Sequence[PageSection] = ()
 
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None."""
-        return {
+        own: dict[str, object] = {
+            "answer": [list(said) for said in self.answer],
+            "sections": [asdict(one) for one in self.sections],
+        }
+        return {key: value for key, value in own.items() if value} | {
             "primary": self.primary,
             "summary": plain(self.summary),
             "notes": list(self.notes),
@@ -63,7 +90,7 @@ class Result:
 
 def _table(table: Table) -> dict[str, object]:
     """JSON objects have no order of keys, so the order of the columns is written too."""
-    return {
+    return ({"by": table.by} if table.by else {}) | {
         "name": table.name,
         "title": table.title,
         "note": table.note,

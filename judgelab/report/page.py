@@ -14,7 +14,7 @@ from judgelab.core.estimator import lines
 from judgelab.core.result import estimated, read_estimate
 from judgelab.report import figures, format
 from judgelab.report.jobs import command_line
-from judgelab.report.tables import columns, frame
+from judgelab.report.tables import Column, columns, frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST = 8  # cards
+LONG = 12  # rows of a table that is shown whole where there are sections
+FIRST = 5  # rows of each group of a longer one; the others are folded
 UNLISTED = ("tracker", "overrides")  # of the manifest: known too late, and shown as the command
 IN_PYTHON = (
     "from omegaconf import OmegaConf; from judgelab.engine.run import execute; "
@@ -49,16 +51,24 @@ def write(run_dir: RunDir) -> Path:
     for name, data in tables.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
     study = format.words(str(summary.get("study", "study")))
+    sections = result.get("sections", [])
+    names = [*result["figures"], *(name for one in sections for name in one["figures"])]
+    drawn = {one["name"]: one for one in figures.write(run_dir, names, tables)}
+    shown = {table["name"]: _shown(table) for table in result["tables"]}
+    own = {name for one in sections for name in one["tables"]}
     text = render(
-        "run.html",
+        "asked.html" if sections else "run.html",
         heading=heading(result),
         facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
         warning=warned,
         notes=[*notes, *lines(result), *_slower(manifest)],
         cards=cards(result),
         unscored=list(unscored(result)),
-        figures=figures.write(run_dir, result["figures"], tables),
-        tables=[_shown(table) for table in result["tables"]],
+        answer=result.get("answer", []),
+        long=LONG,
+        figures=[drawn[name] for name in result["figures"]],
+        tables=[table for name, table in shown.items() if name not in own],
+        sections=[_section(one, shown, drawn) for one in sections],
         command=command(manifest),
         config=config,
         manifest=columns(_entries(manifest)),
@@ -132,6 +142,9 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
     if lost := summary.get("unscored_calls"):
         of = format.number(summary["lm_calls"])
         yield f"{format.number(lost)} of {of} calls have no result: see the table of reasons."
+    if lost := summary.get("unscored_verdicts"):
+        of = format.number(summary["judged_verdicts"])
+        yield f"{format.number(lost)} of {of} verdicts are missing; they earn no credit."
     for key, value in summary.items():
         if key.endswith("unscored_texts") and value:
             panel = key.rpartition("/")[0]
@@ -184,8 +197,29 @@ def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shown(table: Mapping[str, Any]) -> dict[str, Any]:
-    made = columns(table["rows"], table.get("columns", ()), table.get("level", 0.95))
-    return {key: table[key] for key in ("name", "title", "note")} | {"columns": made}
+    """What a template needs of a table; long ones that are grouped in their groups."""
+    rows, order, level = table["rows"], table.get("columns", ()), table.get("level", 0.95)
+    made = {key: table[key] for key in ("name", "title", "note")}
+    by: Any = table.get("by")
+    groups: dict[str, list[list[Column]]] = {}
+    if by and len(rows) > LONG:
+        order = [key for key in order if key != by]
+        for value in dict.fromkeys(row[by] for row in rows):
+            part = [{k: v for k, v in row.items() if k != by} for row in rows if row[by] == value]
+            cut = [each for each in (part[:FIRST], part[FIRST:]) if each]
+            groups[f"{value} ({len(part)})"] = [columns(each, order, level) for each in cut]
+    return made | {"columns": columns(rows, order, level), "n": len(rows), "groups": groups}
+
+
+def _section(
+    section: Mapping[str, Any], shown: Mapping[str, Any], drawn: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A section with its tables and figures in place of their names."""
+    return {
+        **section,
+        "tables": [shown[name] for name in section["tables"]],
+        "figures": [drawn[name] for name in section["figures"]],
+    }
 
 
 def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ from judgelab.report.figures import (
     ranking,
     style,
     sweeps,
+    trust,
 )
 from judgelab.report.figures.style import Drawing, Drawn, Tables
 from judgelab.store.run_dir import RunDir
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
 
 DRAWINGS: dict[str, Drawing] = {
     name: drawing
-    for module in (discrimination, discernment, judges, qualification, ranking, curves, sweeps)
+    for module in (
+        discrimination,
+        discernment,
+        judges,
+        qualification,
+        ranking,
+        curves,
+        sweeps,
+        trust,
+    )
     for name, drawing in module.DRAWINGS.items()
 }
 _SVG_ROOT = re.compile(r'<svg[^>]*?(viewBox="[^"]*")[^>]*>', re.DOTALL)

@@ -11,7 +11,7 @@ import numpy as np
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Table
 from judgelab.stats.trust.betting import betting_p, gate_p, labels_more
-from judgelab.study.audit.credits import Credits, credits_of
+from judgelab.study.audit.credits import Credits
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.part import AuditCase, AuditPart
 
@@ -36,7 +36,7 @@ class Gate(AuditPart):
     def run(self, case: AuditCase) -> Findings:
         """The p value of the control that is hardest to beat."""
         judged = [k for k, one in enumerate(case.table.judges) if not one.control]
-        credit = credits_of(case.table)
+        credit = case.credits
         if not credit.labelled_clusters.size:
             return Findings(lacking="Labels of people on some of the items that were judged.")
         gains = label_gains(case.table, credit)[judged]

@@ -18,8 +18,9 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.study.audit.asking import gather
+from judgelab.study.audit.conclusion import concluded
 from judgelab.study.audit.controls import with_controls
-from judgelab.study.audit.evidence import Findings, joined
+from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
@@ -107,7 +108,8 @@ class Audit(Study):
         for name, part in self._answered.items():
             context.tell(part.question, 0)
             found[name] = _found(part, case)
-        return self._result(case, found)
+        left = [name for name in self.questions if name not in found]
+        return concluded(case, self._answered, found, left)
 
     def _case(self, context: Context) -> AuditCase:
         context.no_attack("audit")
@@ -132,19 +134,6 @@ class Audit(Study):
             self.bootstrap,
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
-        )
-
-    def _result(self, case: AuditCase, found: Mapping[str, Findings]) -> Result:
-        judges = [one.name for one in case.table.judges if not one.control]
-        joined(list(found.values()), judges)
-        return Result(
-            summary={"study": "audit"}
-            | {k: v for one in found.values() for k, v in one.summary.items()},
-            primary="trusted",
-            tables=[table for one in found.values() for table in one.tables],
-            figures=[name for one in found.values() for name in one.figures],
-            notes=[said for one in found.values() for said in one.notes],
-            estimators=list(dict.fromkeys(case.estimators.values())),
         )
 
 

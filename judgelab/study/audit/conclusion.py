@@ -1,0 +1,153 @@
+"""The page of an audit: verdicts in words first, then the evidence, then each part's section."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from judgelab.core.result import PageSection, Result, Table, Value, flat_estimate
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.evidence import Evidence, Findings, joined
+from judgelab.study.audit.openings import openings
+from judgelab.study.audit.part import AuditCase, AuditPart
+from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, decide
+
+CARDS = 6  # judges whose agreement stands in the summary
+VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
+EVIDENCE = (
+    "Shares are between 0 and 1. Agreement: with people; people: with each other, on the same "
+    "target. Gain: agreement minus the best control's. Average off: the judge's own average minus "
+    "the one corrected by labels. First wins: share of comparisons that the text shown first wins. "
+    "Labels saved: what the judge's verdicts save at best, beyond what is known for free. "
+    "p: that it is no better than some control, after Holm, at any number of looks."
+)
+
+
+def concluded(
+    case: AuditCase,
+    parts: Mapping[str, AuditPart],
+    found: Mapping[str, Findings],
+    left: Sequence[str],
+) -> Result:
+    """Everything that was found as one result.
+
+    Args:
+        parts: name -> those that were answered, in the order to be read.
+        left: names of those that were not.
+    """
+    judges = [one.name for one in case.table.judges if not one.control]
+    evidence = joined(list(found.values()), judges)
+    verdicts = decide(evidence, case.rules)
+    order = sorted(judges, key=lambda name: _rank(verdicts[name], evidence[name]))
+    own = [_verdicts(order, verdicts), _evidence(order, verdicts, evidence)]
+    notes = [f"Not answered here: {', '.join(left)} (study.parts)."] if left else []
+    return Result(
+        summary=_summary(order, verdicts, evidence, case)
+        | {key: value for one in found.values() for key, value in one.summary.items()},
+        primary="trusted",
+        tables=[*own, *(table for one in found.values() for table in one.tables)],
+        figures=["audit"]
+        if any(math.isfinite(one.agreement.low) for one in evidence.values())
+        else [],
+        notes=notes,
+        estimators=list(dict.fromkeys(case.estimators.values())),
+        answer=openings({name: verdicts[name] for name in order}, evidence, case.rules),
+        sections=[
+            PageSection(
+                parts[name].question,
+                [table.name for table in one.tables],
+                list(one.figures),
+                list(one.notes),
+                one.lacking,
+            )
+            for name, one in found.items()
+        ],
+    )
+
+
+def _rank(verdict: TrustVerdict, e: Evidence) -> tuple[int, float]:
+    """Best verdict first, then by agreement."""
+    place = STANDINGS.index(verdict.verdict)
+    return place, -e.agreement.value if e.agreement.value == e.agreement.value else math.inf
+
+
+def _verdicts(order: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> Table:
+    rows = [
+        {
+            "judge": name,
+            "verdict": verdicts[name].verdict,
+            "because": verdicts[name].reason,
+            "why": verdicts[name].why,
+            "what_next": verdicts[name].next,
+        }
+        for name in order
+    ]
+    return Table("verdicts", "Verdicts", rows, VERDICTS, by="verdict")
+
+
+def _evidence(
+    order: Sequence[str], verdicts: Mapping[str, TrustVerdict], evidence: Mapping[str, Evidence]
+) -> Table:
+    rows = [
+        {"judge": name, "verdict": verdicts[name].verdict} | _row(evidence[name]) for name in order
+    ]
+    return Table("evidence", "Evidence, side by side", rows, EVIDENCE)
+
+
+def _row(e: Evidence) -> dict[str, Value]:
+    """The evidence about one judge; columns that nobody fills are not shown."""
+    probed = [f"{one.probe}: {one.outcome}" for one in e.probes]
+    return {
+        **_ends("agreement", e.agreement),
+        "people": e.ceiling,
+        "best_control": e.gain_over or None,
+        **_ends("gain", e.gain),
+        "p_holm": e.gate_p,
+        "replaces_a_person": e.omega,
+        **_ends("average_off", e.shift),
+        **_ends("first_wins", e.position),
+        "both_orders": e.averaged if e.position.value == e.position.value else None,
+        "manipulation": ", ".join(probed) or None,
+        **_ends("labels_saved", e.saving),
+        "labelled": e.labelled,
+        "judged": e.pool,
+        "without_verdict": e.unparsed,
+        "labels_more": e.more,
+    }
+
+
+def _ends(key: str, found: Estimate) -> dict[str, Value]:
+    return {key: found.value, f"{key}_low": found.low, f"{key}_high": found.high}
+
+
+def _summary(
+    order: Sequence[str],
+    verdicts: Mapping[str, TrustVerdict],
+    evidence: Mapping[str, Evidence],
+    case: AuditCase,
+) -> dict[str, Any]:
+    """What a sweep and a tracker show: one judge's verdict, or how many have which."""
+    counts = Counter(verdicts[name].verdict for name in order)
+    said = ", ".join(f"{counts[one]} {one}" for one in STANDINGS if counts[one])
+    controls = case.table.controls
+    lost = (case.table.asked & np.isnan(case.table.verdicts))[~controls]
+    made: dict[str, Any] = {
+        "study": "audit",
+        "judges": len(order),
+        "verdict": verdicts[order[0]].verdict if len(order) == 1 else said,
+        "trusted": counts["trust"],
+        "trusted_after_correction": counts["trust after correction"],
+        "not_trusted": counts["do not trust"],
+        "undecided": counts["cannot say yet"],
+        "labelled": int(case.table.labelled.sum()),
+        "judged_verdicts": int(case.table.asked[~controls].sum()),
+        "unscored_verdicts": int(lost.sum()),
+    }
+    for name in order if len(order) <= CARDS else ():
+        if evidence[name].agreement.value == evidence[name].agreement.value:
+            made |= flat_estimate(f"{name}/agreement", evidence[name].agreement.as_dict())
+    return made

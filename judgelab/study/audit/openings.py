@@ -1,0 +1,111 @@
+"""What a page of verdicts opens with: one plain sentence for each verdict."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from judgelab.study.audit.evidence import Evidence
+from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.verdict import STANDINGS, Standing, TrustVerdict
+from judgelab.study.audit.words import times
+
+NAMED = 5  # judges that are named; the others are counted
+BECAUSE = {
+    "no better than a control": "hardly better than something that knows nothing of quality",
+    "falls for manipulation": "moved by a manipulation of the text",
+    "too weak": "better than a guess, but too far from people and of no help beside labels",
+    "labels and verdicts may be misaligned": "perhaps held against the wrong labels",
+    "too few labels": "judged on too few labelled items",
+    "labels may not be random": "held against labels that may not be a random sample",
+    "replies without a verdict": "too often without a readable verdict",
+    "too little evidence": "not shown to be good or bad",
+}
+"""Reason -> why, of "1 judge is ..." and "3 judges are ..."."""
+
+
+def openings(
+    verdicts: Mapping[str, TrustVerdict], evidence: Mapping[str, Evidence], rules: TrustRules
+) -> list[tuple[str, str]]:
+    """(heading, sentences) for each verdict that a judge has, the best first.
+
+    Args:
+        verdicts: judge -> verdict, in the order in which judges are to be named.
+    """
+    made = []
+    for standing in STANDINGS:
+        group = [name for name, one in verdicts.items() if one.verdict == standing]
+        if group:
+            one = f"{standing[0].upper()}{standing[1:]}"
+            heading = (
+                one if len(verdicts) == 1 else f"{one}: {len(group)} of {len(verdicts)} judges"
+            )
+            made.append((heading, _sentence(standing, group, verdicts, evidence)))
+    return made
+
+
+def _sentence(
+    standing: Standing,
+    group: Sequence[str],
+    verdicts: Mapping[str, TrustVerdict],
+    evidence: Mapping[str, Evidence],
+) -> str:
+    if len(group) == 1:
+        one = verdicts[group[0]]
+        return f"{group[0]}. {one.why} {one.next}"
+    found = [evidence[name] for name in group]
+    said = f"{_names(group)}. "
+    if standing == "trust":
+        low, high = _range([one.agreement.value for one in found])
+        return said + (
+            f"They agree with people {low} to {times(high / 100)}, and their averages are right. "
+            "Use them as they are, on items like these."
+        )
+    if standing == "trust after correction":
+        low, high = _range([one.saving.value for one in found])
+        return said + (
+            "They know something of quality, but their own averages are not to be reported. Label "
+            f"a random sample and report the corrected average: it needs {low} to {high} % fewer "
+            "labels than people alone."
+        )
+    return said + _because([verdicts[name] for name in group]) + _then(standing, verdicts, group)
+
+
+def _names(group: Sequence[str]) -> str:
+    if len(group) <= NAMED:
+        return f"{', '.join(group[:-1])} and {group[-1]}"
+    return f"{', '.join(group[: NAMED - 1])} and {len(group) - NAMED + 1} more"
+
+
+def _because(group: Sequence[TrustVerdict]) -> str:
+    """How many judges for which reason, the commonest first."""
+    counts = Counter(one.reason for one in group).most_common()
+    if len(counts) == 1:
+        return f"They are {BECAUSE[counts[0][0]]}. "
+    said = [f"{n} {'is' if n == 1 else 'are'} {BECAUSE[reason]}" for reason, n in counts]
+    return f"{'; '.join(said)}. "
+
+
+def _then(standing: Standing, verdicts: Mapping[str, TrustVerdict], group: Sequence[str]) -> str:
+    if standing == "do not trust":
+        return "Use another judge or another prompt; what each would need is in the table."
+    more = [verdicts[name].more for name in group]
+    finite = [each for each in more if math.isfinite(each)]
+    said = ""
+    if finite:
+        low, high = int(min(finite)), int(max(finite))
+        many = f"{low}" if low == high else f"{low} to {high}"
+        which = "" if len(finite) == len(more) else f", which would decide on {len(finite)} of them"
+        said = f"Label {many} items more{which}. "
+    if len(finite) < len(more):
+        n = len(more) - len(finite)
+        whom = "them" if n == len(more) else f"{n} of them"
+        said += f"Labels on this pool alone cannot decide on {whom}: the table says what would."
+    return said.strip()
+
+
+def _range(shares: Sequence[float]) -> tuple[int, int]:
+    """Least and most, in hundredths."""
+    known = [round(100 * share) for share in shares if share == share]
+    return (min(known), max(known)) if known else (0, 0)
