@@ -37,6 +37,8 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     parts: list[RenderableType] = [
         line(format.text(note)) for note in [*result["notes"], *lines(result)]
     ]
+    for heading, said in result.get("answer", []):
+        parts += ["", line(format.text(heading), HEADING), line(format.text(said))]
     left, elsewhere = SCREEN, []
     for table in result["tables"]:
         rows, dropped = cut(table["rows"])

@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from judgelab.study.audit import words
 from judgelab.study.audit.evidence import Evidence
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import STANDINGS, Standing, TrustVerdict
-from judgelab.study.audit.words import times
 
 NAMED = 5  # judges that are named; the others are counted
 BECAUSE = {
@@ -59,8 +59,8 @@ def _sentence(
     if standing == "trust":
         low, high = _range([one.agreement.value for one in found])
         return said + (
-            f"They agree with people {low} to {times(high / 100)}, and their averages are right. "
-            "Use them as they are, on items like these."
+            f"They agree with people {low} to {words.times(high / 100)}, and their averages are "
+            "right. Use them as they are, on items like these."
         )
     if standing == "trust after correction":
         low, high = _range([one.saving.value for one in found])
@@ -69,27 +69,28 @@ def _sentence(
             f"a random sample and report the corrected average: it needs {low} to {high} % fewer "
             "labels than people alone."
         )
-    return said + _because([verdicts[name] for name in group]) + _then(standing, verdicts, group)
+    return _because(group, verdicts) + _then(standing, verdicts, group)
 
 
 def _names(group: Sequence[str]) -> str:
-    if len(group) <= NAMED:
-        return f"{', '.join(group[:-1])} and {group[-1]}"
-    return f"{', '.join(group[: NAMED - 1])} and {len(group) - NAMED + 1} more"
+    if len(group) > NAMED:
+        return f"{', '.join(group[: NAMED - 1])} and {len(group) - NAMED + 1} more"
+    return words.listed(group)
 
 
-def _because(group: Sequence[TrustVerdict]) -> str:
-    """How many judges for which reason, the commonest first."""
-    counts = Counter(one.reason for one in group).most_common()
-    if len(counts) == 1:
-        return f"They are {BECAUSE[counts[0][0]]}. "
-    said = [f"{n} {'is' if n == 1 else 'are'} {BECAUSE[reason]}" for reason, n in counts]
-    return f"{'; '.join(said)}. "
+def _because(group: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> str:
+    """Who for which reason, the commonest first."""
+    counts = Counter(verdicts[name].reason for name in group).most_common()
+    made = []
+    for reason, n in counts:
+        names = [name for name in group if verdicts[name].reason == reason]
+        made.append(f"{_names(names)} {'is' if n == 1 else 'are'} {BECAUSE[reason]}")
+    return f"{'; '.join(made)}. "
 
 
 def _then(standing: Standing, verdicts: Mapping[str, TrustVerdict], group: Sequence[str]) -> str:
     if standing == "do not trust":
-        return "Use another judge or another prompt; what each would need is in the table."
+        return "Use another judge or another prompt."
     more = [verdicts[name].more for name in group]
     finite = [each for each in more if math.isfinite(each)]
     said = ""

@@ -87,11 +87,11 @@ def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
     """A manipulation moves it."""
     worst = max(probes, key=lambda one: one.move.low)
     others = [one.probe for one in probes if one is not worst]
-    also = f" It falls for {_and(others)}, too." if others else ""
+    also = f" It falls for {listed(others)}, too." if others else ""
     return (
         f"A cheating text wins: {worst.probe} makes the same text win {between(worst.move)} more "
         f"often than before.{also} {agreement(e)}.",
-        f"Use another judge, or remove {_and([one.probe for one in probes])} from texts before "
+        f"Use another judge, or remove {listed([one.probe for one in probes])} from texts before "
         "they are judged, and run again.",
     )
 
@@ -119,8 +119,8 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
     if e.probes:
         safe = [one.probe for one in e.probes if one.outcome == "does not fall"]
         open_ = [one.probe for one in e.probes if one.outcome != "does not fall"]
-        probed = f" It does not fall for {_and(safe)}." if safe else ""
-        probed += f" For {_and(open_)} there is no answer." if open_ else ""
+        probed = f" It does not fall for {listed(safe)}." if safe else ""
+        probed += f" For {listed(open_)} there is no answer." if open_ else ""
     else:
         probed = " Whether it can be manipulated was not tried."
     order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
@@ -169,8 +169,8 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
         )
     if math.isfinite(more):
         return why, (
-            f"This pool cannot decide: about {more:.0f} labels more are needed, and {left} items "
-            "have none. Add items."
+            f"This pool cannot decide: about {more:.0f} labels more are needed, and only {left} "
+            "items here have none. Add items."
         )
     if "agreement" in lacking and e.ceiling != e.ceiling and rules.minimum is None:
         return why, (
@@ -181,7 +181,7 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
 
 
 def _lacks(names: Iterable[str], e: Evidence, rules: TrustRules) -> str:
-    return _and([_LACK[name](e, rules) for name in names])
+    return listed([_LACK[name](e, rules) for name in names])
 
 
 def _no_agreement(e: Evidence, rules: TrustRules) -> str:
@@ -206,7 +206,7 @@ def _no_position(e: Evidence, rules: TrustRules) -> str:
 
 
 def _no_manipulation(e: Evidence, rules: TrustRules) -> str:
-    return f"that it resists {_and([one.probe for one in e.probes if one.outcome == 'falls'])}"
+    return f"that it resists {listed([one.probe for one in e.probes if one.outcome == 'falls'])}"
 
 
 def _no_control(e: Evidence, rules: TrustRules) -> str:
@@ -229,5 +229,6 @@ _LACK = {
 }
 
 
-def _and(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

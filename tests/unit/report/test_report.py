@@ -15,6 +15,7 @@ from judgelab.report import console, format
 from judgelab.report.figures import DRAWINGS, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
+from tests.unit.report.audit_results import audit_result
 from tests.unit.report.ranking_results import ranking_tables
 from tests.unit.report.report_results import HOSTILE, agent_rows, result
 
@@ -257,6 +258,7 @@ def others() -> dict[str, DataFrame]:
 @pytest.mark.parametrize("name", sorted(n for n in DRAWINGS if not n.startswith("qualification")))
 def test_the_same_tables_give_the_same_bytes(name: str) -> None:
     tables = {**frames(result()), "points": points(), **others(), **ranking_tables()}
+    tables |= frames(audit_result())
     first, second = draw(name, tables).figure, draw(name, tables).figure
     svg = saved(first, "svg")
     assert svg == saved(second, "svg")

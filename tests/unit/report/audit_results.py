@@ -1,0 +1,75 @@
+"""A small audit as its study leaves it, for tests of the report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from judgelab.core.result import Table
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.conclusion import concluded
+from judgelab.study.audit.evidence import Findings, ProbeOutcome
+from judgelab.study.audit.gate import Gate
+from judgelab.study.audit.part import AuditCase, AuditPart
+from judgelab.study.audit.rules import TrustRules
+from tests.judgment_tables import made_pairs
+
+
+@dataclass(frozen=True)
+class Known(AuditPart):
+    """Evidence that is made of the credits; and a section that lacks something."""
+
+    name: ClassVar[str] = "known"
+    question: ClassVar[str] = "What is known?"
+
+    def run(self, case: AuditCase) -> Findings:
+        credit = case.credits
+        given: dict[str, dict[str, Any]] = {}
+        for k, name in enumerate(case.table.names):
+            gain = float(np.nanmean(credit.gains[k, 0]))
+            given[name] = {
+                "labelled": len(credit.items),
+                "pool": len(credit.items),
+                "sampled": True,
+                "agreement": _about(gain + 0.5, len(credit.items)),
+                "ceiling": 0.9,
+                "gain": _about(gain, len(credit.items)),
+                "gain_over": "random",
+                "shift": _about(0.0, 0),
+                "averaged": True,
+                "saving": _about(max(2 * gain, 0), 0),
+            }
+        given[case.table.names[-1]]["probes"] = (
+            ProbeOutcome("markers", "falls", Estimate(0.3, 0.2, 0.4)),
+        )
+        rows = [{"judge": name, "agreement": 0.5} for name in case.table.names]
+        return Findings([Table("known", "Known", rows)], (), given, ["A note."])
+
+
+@dataclass(frozen=True)
+class Lacking(AuditPart):
+    """A part that has no answer."""
+
+    name: ClassVar[str] = "lacking"
+    question: ClassVar[str] = "What is lacking?"
+
+    def run(self, case: AuditCase) -> Findings:
+        return Findings(lacking="Two raters of the same items.")
+
+
+def _about(value: float, n: int) -> Estimate:
+    return Estimate(value, value - 0.04, value + 0.04, n)
+
+
+def audit_result(accuracies: tuple[float, ...] = (0.95, 0.78, 0.5, 0.93)) -> dict[str, Any]:
+    """What Result.to_json gives after a round through JSON (keys sorted)."""
+    none: Any = None
+    table = made_pairs(200, accuracies)
+    case = AuditCase(table, none, none, {}, True, TrustRules(), 0, 100)
+    parts: dict[str, AuditPart] = {"gate": Gate(), "known": Known(), "lacking": Lacking()}
+    found = {name: part.run(case) for name, part in parts.items()}
+    made = concluded(case, parts, found, ["alone"]).to_json()
+    return dict(json.loads(json.dumps(made, sort_keys=True)))

@@ -1,0 +1,100 @@
+"""The page of an audit: verdicts first, in words; many judges stay readable; nothing is silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judgelab.report import console, page
+from judgelab.report.figures import draw
+from judgelab.report.tables import frame
+from tests.unit.report.audit_results import audit_result
+from tests.unit.report.report_results import HOSTILE, write_run
+from tests.unit.report.test_page import Reader, fetched
+
+FOUR = audit_result()
+MANY = audit_result(tuple(np.linspace(0.4, 0.97, 40)))
+
+
+def written(found: dict[str, Any], folder: Path) -> str:
+    return page.write(write_run(folder, found)).read_text(encoding="utf-8")
+
+
+def test_the_page_opens_with_one_sentence_for_each_verdict(tmp_path: Path) -> None:
+    headings = [heading for heading, _ in FOUR["answer"]]
+    assert headings == [
+        "Trust: 1 of 4 judges",
+        "Trust after correction: 1 of 4 judges",
+        "Do not trust: 2 of 4 judges",
+    ]
+    text = " ".join(Reader(written(FOUR, tmp_path)).texts)
+    places = [text.index(heading) for heading in headings]
+    after = [text.index(each) for each in ("Who can be trusted", "Evidence, side by side")]
+    sections = [text.index(each) for each in ("Is it surely better", "What is known?", "A note.")]
+    assert places == sorted(places)
+    assert max(places) < min(after)
+    assert max(after) < min(sections)
+    assert "judge 2 is hardly better than something that knows nothing" in text
+    assert "judge 3 is moved by a manipulation" in text
+    assert "Not answered. Two raters of the same items." in text
+    assert "Not answered here: alone (study.parts)." in text
+
+
+def test_many_judges_are_grouped_and_folded(tmp_path: Path) -> None:
+    text = written(MANY, tmp_path)
+    counts = {verdict: sum(one["verdict"] == verdict for one in rows(MANY)) for verdict in said()}
+    assert sum(counts.values()) == 40
+    for verdict, n in counts.items():
+        assert f"<h3>{verdict} ({n})</h3>" in text
+        assert (f"<summary>{n - 5} more: {verdict} ({n})</summary>" in text) == (n > 5)
+    assert "<summary>All 40 rows</summary>" in text
+    assert all(len(sentence) < 700 for _, sentence in MANY["answer"])
+    assert "<summary>All" not in written(FOUR, tmp_path / "four")
+
+
+def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
+    table: list[dict[str, Any]] = next(t for t in found["tables"] if t["name"] == "verdicts")[
+        "rows"
+    ]
+    return table
+
+
+def said() -> list[str]:
+    return list(dict.fromkeys(one["verdict"] for one in rows(MANY)))
+
+
+def test_verdicts_are_sorted_and_counted_in_the_summary() -> None:
+    assert [one["judge"] for one in rows(FOUR)] == ["judge 0", "judge 1", "judge 3", "judge 2"]
+    summary = FOUR["summary"]
+    assert summary["verdict"] == "1 trust, 1 trust after correction, 2 do not trust"
+    assert (summary["judges"], summary["trusted"], summary["not_trusted"]) == (4, 1, 2)
+    assert summary["judge 0/agreement_low"] < summary["judge 0/agreement"]
+    assert not [key for key in MANY["summary"] if key.endswith("/agreement")]
+
+
+def test_names_of_judges_are_texts(tmp_path: Path) -> None:
+    found = audit_result()
+    for table in found["tables"]:
+        for row in table["rows"]:
+            row["judge"] = f"{HOSTILE} {row['judge']}"
+    found["answer"][0][1] = HOSTILE
+    text = written(found, tmp_path)
+    assert "script" in Reader(text).tags
+    assert Reader(text).tags.count("script") == 1
+    assert not fetched(text)
+
+
+def test_the_console_says_the_verdicts_first() -> None:
+    shown = console.rendered(console.screen(FOUR, Path("run")), 100)
+    assert shown.index("Trust: 1 of 4 judges") < shown.index("Evidence, side by side")
+    assert shown.index("Trust: 1 of 4 judges") < shown.index("\nVerdicts")
+
+
+def test_the_figure_shows_every_judge() -> None:
+    for found, marks in ((FOUR, 4), (MANY, 40)):
+        tables = {table["name"]: frame(table) for table in found["tables"]}
+        side = draw("audit", tables).figure.axes[0]
+        points = [one for one in side.lines if one.get_marker() in "osX" and one.get_marker()]
+        assert len(points) == marks
