@@ -92,8 +92,8 @@ def _verdicts(order: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> Tab
 def _evidence(
     order: Sequence[str], verdicts: Mapping[str, TrustVerdict], evidence: Mapping[str, Evidence]
 ) -> Table:
-    rows = [
-        {"judge": name, "verdict": verdicts[name].verdict} | _row(evidence[name]) for name in order
+    rows: list[dict[str, Value]] = [
+        {"judge": name, "verdict": verdicts[name].verdict, **_row(evidence[name])} for name in order
     ]
     return Table("evidence", "Evidence, side by side", rows, EVIDENCE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,8 @@ class Gate(AuditPart):
         gains = label_gains(case.table, credit)[judged]
         each, holm = betting_p(gains), gate_p(gains)
         more = labels_more(gains, case.rules.alpha)
-        rows, evidence = [], {}
+        rows: list[dict[str, Any]] = []
+        evidence: dict[str, dict[str, Any]] = {}
         for row, k in enumerate(judged):
             who = case.table.judges[k]
             hardest = int(each[row].argmax())
