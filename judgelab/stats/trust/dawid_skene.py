@@ -2,8 +2,8 @@
 
 Every judge is right with a probability of its own, alike for every unit and every answer, and its
 errors are independent of the others' given the truth. Neither can be tested without labels, and
-judges that share an error are taken for judges that are right: see ``trust.md`` 7 in
-docs/decisions.md. What comes out is a reading of a panel, never an accuracy.
+judges that share an error are taken for judges that are right. What comes out is a reading of a
+panel, never an accuracy.
 """
 
 from __future__ import annotations
@@ -54,7 +54,12 @@ def reports(verdicts: Floats, levels: int = 2) -> Floats:
 
 
 def one_coin(
-    counts: Floats, panels: Mask | None = None, *, tolerance: float = 1e-7, most: int = 2000
+    counts: Floats,
+    panels: Mask | None = None,
+    tolerance: float = 1e-7,
+    *,
+    most: int = 2000,
+    outside: bool = True,
 ) -> OneCoin:
     """Expectation-maximisation from the majority's shares, for many panels at once.
 
@@ -67,6 +72,7 @@ def one_coin(
         panels: [panels, judges] who is asked; None: one panel of all.
         tolerance: largest change of ``right`` at which it stops.
         most: steps.
+        outside: whether judges outside a panel are rated by it, too; else they are NaN.
     """
     judges, units, levels = counts.shape
     members = np.ones((1, judges), np.bool_) if panels is None else panels
@@ -90,7 +96,8 @@ def one_coin(
         before, right, step = right, shares(answers), step + 1
         change = float(np.abs(right - before).max(initial=0))
     for panel, answer, among in zip(right, answers, members, strict=True):
-        panel[~among] = _beside(answer, counts[~among], given[~among])
+        rated = _beside(answer, counts[~among], given[~among]) if outside else np.nan
+        panel[~among] = rated
     lost = small[:, None, None] | (asked == 0)
     unknown = small[:, None] | (given == 0)
     return OneCoin(
