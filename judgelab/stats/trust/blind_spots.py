@@ -1,6 +1,6 @@
 """Could a panel of judges be wrong together? What its answers rest on, without any label.
 
-Where the common answer hangs on who is asked, no majority is to be believed. Where it does not,
+Where the common answer depends on who is asked, no majority is to be believed. Where it does not,
 the judges are right, or fooled alike: agreement cannot tell which, labels and probes can.
 """
 

@@ -23,8 +23,8 @@ from judgelab.study.common.tables import entries
 FEWEST_UNITS = 20
 """Units below which a stratum is not read by itself."""
 
-HANGS = 0.2
-"""Share of answers that change with the panel from which on the common answer hangs on it."""
+DEPENDS = 0.2
+"""Share of answers that change with the panel from which on the common answer depends on it."""
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -152,7 +152,7 @@ def judges_table(panel: Panelled, whole: PanelReading) -> Table:
 
 
 def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
-    """For all, and each stratum: do the answers hang on who is asked?"""
+    """For all, and each stratum: do the answers depend on who is asked?"""
     rows: list[Row] = []
     for one in groups:
         cluster = panel.table.at(one.units).clusters
@@ -182,7 +182,7 @@ def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
         "majority_right: where people said which. Agreement is no evidence: judges that are "
         "fooled alike agree, too."
     )
-    return Table("blind_spots", "Does the common answer hang on who is asked?", rows, note)
+    return Table("blind_spots", "Does the common answer depend on who is asked?", rows, note)
 
 
 def map_table(panel: Panelled, groups: Sequence[Group]) -> Table:
@@ -228,7 +228,7 @@ def label_table(panel: Panelled, whole: PanelReading, most: int) -> Table:
             "votes": float(whole.votes[k]),
             "why": why,
         }
-        for own, why in ((first, "hangs on who is asked"), (more, "nearly all agree: drawn"))
+        for own, why in ((first, "depends on who is asked"), (more, "nearly all agree: drawn"))
         for k in own
     ]
     note = (
@@ -252,22 +252,19 @@ def sentences(panel: Panelled, groups: Sequence[Group], guide: Estimate) -> Iter
         "nothing but labels or manipulations of known effect can tell. So no accuracy and no "
         "verdict follows from this part."
     )
-    for one in groups:
-        share = _mean(one.reading.changed)
-        where = "" if one.name == "all" else f" ({one.name})"
-        if np.isnan(share):
-            continue
-        if share >= HANGS:
-            yield (
-                f"The judges' common answer hangs on who is asked{where}: without one family or "
-                f"another {share:.0%} of the answers change. Do not believe their majority there."
-            )
-        else:
-            yield (
-                f"The judges' common answer hardly hangs on who is asked{where}: {share:.0%} of "
-                "the answers change without some family. So it is where judges are right, and "
-                "also where all are fooled alike."
-            )
+    shares = {one.name: _mean(one.reading.changed) for one in groups}
+    if shares["all"] == shares["all"]:
+        yield _read(shares.pop("all"))
+    parts = {name: share for name, share in shares.items() if share == share}
+    for depends in (True, False):
+        named = [
+            f"{name} ({share:.0%})"
+            for name, share in parts.items()
+            if (share >= DEPENDS) == depends
+        ]
+        if named:
+            how = "depends on who is asked" if depends else "hardly depends on who is asked"
+            yield f"The common answer {how} in: {', '.join(named)}."
     if not np.isnan(guide.value):
         yield (
             "Held against the labels there are: judges that agree more with the other families "
@@ -275,6 +272,20 @@ def sentences(panel: Panelled, groups: Sequence[Group], guide: Estimate) -> Iter
             f"{guide.low:.2f} to {guide.high:.2f}, {guide.n} judges). It may be otherwise on other "
             "items."
         )
+
+
+def _read(share: float) -> str:
+    """What it means that so many answers change."""
+    if share >= DEPENDS:
+        return (
+            "The judges' common answer depends on who is asked: without one family or another "
+            f"{share:.0%} of the answers change. Do not believe their majority."
+        )
+    return (
+        f"The judges' common answer hardly depends on who is asked: {share:.0%} of the answers "
+        "change without some family. That is so where judges are right, and also where all are "
+        "fooled alike."
+    )
 
 
 def _guide(found: Estimate) -> str:
