@@ -67,10 +67,14 @@ def llmbar(data: Path, sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
     )
 
 
-def frank(data: Path, dataset: str = "bbc") -> JudgmentTable:
-    """Human factuality of summaries and the metrics beside it; NaN where a metric has none."""
+def frank(data: Path, dataset: str | None = "bbc") -> JudgmentTable:
+    """Human factuality of summaries and the metrics beside it; NaN where a metric has none.
+
+    Args:
+        dataset: bbc or cnndm; None: both.
+    """
     rows = pd.read_parquet(data / "judge_audit" / "frank_scores.parquet")
-    rows = rows[rows["dataset"] == dataset].reset_index(drop=True)
+    rows = rows[rows["dataset"] == (dataset or rows["dataset"])].reset_index(drop=True)
     metrics = list(rows.columns[rows.columns.tolist().index("split") + 1 :])
     verdicts = rows[metrics].to_numpy(float).T[:, :, None]
     return JudgmentTable(
@@ -140,6 +144,33 @@ def made_pairs(
         ("rater",),
         np.where(known, label, np.nan)[:, None],
         tuple(JudgeFacts(f"judge {k}") for k in range(len(accuracies))),
+        verdicts,
+        np.ones(verdicts.shape, np.bool_),
+    )
+
+
+def made_raters(
+    items: int = 120,
+    people: tuple[float, ...] = (0.85, 0.8, 0.75),
+    judges: tuple[float, ...] = (0.95, 0.5),
+    seed: int = 0,
+) -> JudgmentTable:
+    """Several people and judges that are right with these probabilities, each on its own."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, items).astype(float)
+
+    def said(accuracies: tuple[float, ...]) -> np.ndarray:
+        right = rng.random((len(accuracies), items)) < np.array(accuracies)[:, None]
+        return np.where(right, truth, 1 - truth)
+
+    labels, verdicts = said(people).T, np.stack([said(judges)] * 2, axis=2)
+    names = [f"item {k}" for k in range(items)]
+    return JudgmentTable(
+        "preference",
+        Units.of(names, ["a"] * items, ["b"] * items),
+        tuple(f"rater {k}" for k in range(len(people))),
+        labels,
+        tuple(JudgeFacts(f"judge {k}") for k in range(len(judges))),
         verdicts,
         np.ones(verdicts.shape, np.bool_),
     )

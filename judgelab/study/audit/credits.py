@@ -45,6 +45,8 @@ class Credits:
         controls: names; the table's own but for ``SAME``, after those computed here.
         control: [controls, items].
         threshold: [judges] largest gap of two grades that counts as a tie; NaN but for grades.
+        across: whether an "item" is two of them, their texts compared with each other: of grades
+            where no item has two graded texts.
     """
 
     judges: tuple[str, ...]
@@ -58,6 +60,12 @@ class Credits:
     controls: tuple[str, ...]
     control: Floats
     threshold: Floats
+    across: bool = False
+
+    @property
+    def labelled(self) -> Mask:
+        """[items] whether people said something there that a credit can be earned for."""
+        return np.asarray(~np.isnan(self.control[0]), np.bool_)
 
     @property
     def gains(self) -> Floats:
@@ -90,34 +98,57 @@ class Credits:
 
 def credits_of(table: JudgmentTable) -> Credits:
     """Credits of every judge and control of a table."""
-    names: dict[object, int] = {}
-    place = np.array([names.setdefault(name, len(names)) for name in table.units.item], np.intp)
-    units, items, threshold, controls = _KINDS[table.kind](table, place, len(names))
+    place, names, across = _items(table)
+    cluster = place if across else table.clusters
+    units, items, threshold, controls = _KINDS[table.kind](table, place, len(names), cluster)
     own = [k for k, one in enumerate(table.judges) if one.control and one.name not in SAME]
     first = np.unique(place, return_index=True)[1]
     return Credits(
         table.names,
-        tuple(str(name) for name in names),
+        names,
         units,
         items,
         place,
-        table.clusters[first],
-        tuple(dict.fromkeys(str(name) for name in table.units.cluster)),
+        cluster[first],
+        names if across else tuple(dict.fromkeys(str(name) for name in table.units.cluster)),
         _last_turn(table, place, len(names)),
         (*controls, *(table.names[k] for k in own)),
         np.concatenate([np.array(list(controls.values())), items[own]]),
         threshold,
+        across,
     )
+
+
+def _items(table: JudgmentTable) -> tuple[Places, tuple[str, ...], bool]:
+    """[units] number of the item, their names, and whether two items had to be made one.
+
+    Grades are compared within items. Where no item has two graded texts, clusters are taken two by
+    two in the order of labels: independent of each other, and none is used twice.
+    """
+    names: dict[object, int] = {}
+    place = np.array([names.setdefault(name, len(names)) for name in table.units.item], np.intp)
+    told = tuple(str(name) for name in names)
+    several = np.bincount(place[table.labelled], minlength=1).max() > 1
+    if table.kind != "grade" or several or not table.labelled.any():
+        return place, told, False
+    cluster = table.clusters
+    called, first = np.unique(cluster, return_index=True)
+    known = np.bincount(cluster, weights=table.labelled, minlength=len(called)) > 0
+    turn = np.where(known, np.nan_to_num(table.units.turn[first], nan=np.inf), np.nan)
+    order = label_order([str(name) for name in table.units.cluster[first]], turn)
+    rank = np.empty(len(called), np.intp)
+    rank[order] = np.arange(len(called)) // 2
+    return rank[cluster], tuple(f"pair {k + 1}" for k in range(rank.max() + 1)), True
 
 
 Found = tuple[Floats, Floats, Floats, dict[str, Floats]]
 """Credits by unit and by item, thresholds, and control -> its credit by item."""
 
 
-def _preferences(table: JudgmentTable, place: Places, count: int) -> Found:
+def _preferences(table: JudgmentTable, place: Places, count: int, cluster: Places) -> Found:
     target = majority(table.truth)
     units = preference_credit(table.verdicts, table.asked, target)
-    said = {"random": np.full(len(target), np.nan), **_said_of_pairs(table, target)}
+    said = {"random": np.full(len(target), np.nan), **_said_of_pairs(table, target, folds(cluster))}
     credit = {name: 1 - np.abs(values - target) for name, values in said.items()}
     credit["random"] = np.where(np.isnan(target), np.nan, 0.5)
     by_item = {name: means_within(values, place, count) for name, values in credit.items()}
@@ -125,10 +156,10 @@ def _preferences(table: JudgmentTable, place: Places, count: int) -> Found:
     return units, means_within(units, place, count), none, _kept(by_item, "random")
 
 
-def _said_of_pairs(table: JudgmentTable, target: Floats) -> dict[str, Floats]:
+def _said_of_pairs(table: JudgmentTable, target: Floats, fold: Places) -> dict[str, Floats]:
     """What controls say of pairs of texts, as preferences [units]."""
     longer = (1 + np.sign(table.units.words[:, 0] - table.units.words[:, 1])) / 2
-    n, fold = len(target), folds(table.clusters)
+    n = len(target)
     both = cross_fitted(
         np.r_[target, 1 - target],
         [*table.units.first, *table.units.second],
@@ -146,8 +177,8 @@ def _said_of_pairs(table: JudgmentTable, target: Floats) -> dict[str, Floats]:
     }
 
 
-def _categories(table: JudgmentTable, place: Places, count: int) -> Found:
-    target, levels, fold = table.truth, len(table.levels), folds(table.clusters)
+def _categories(table: JudgmentTable, place: Places, count: int, cluster: Places) -> Found:
+    target, levels, fold = table.truth, len(table.levels), folds(cluster)
     units = category_credit(table.verdicts, table.asked, target)
     known = ~np.isnan(target)
 
@@ -168,10 +199,10 @@ def _categories(table: JudgmentTable, place: Places, count: int) -> Found:
     return units, means_within(units, place, count), none, _kept(by_item, "random", "most frequent")
 
 
-def _grades(table: JudgmentTable, place: Places, count: int) -> Found:
-    truth, cluster = table.truth, table.clusters
+def _grades(table: JudgmentTable, place: Places, count: int, cluster: Places) -> Found:
+    truth = table.truth
     one, other = pairs = pairs_within(place, ~np.isnan(truth))
-    said = _said_of_texts(table, truth)
+    said = _said_of_texts(table, truth, folds(cluster))
     scores = np.concatenate([table.verdicts[:, :, 0], np.array(list(said.values()))])
     asked: Mask = np.concatenate([table.asked[:, :, 0], ~np.isnan(np.array(list(said.values())))])
     credit, threshold = pair_credits(scores, asked, truth, pairs, cluster)
@@ -186,9 +217,9 @@ def _grades(table: JudgmentTable, place: Places, count: int) -> Found:
     return units, by_item[:judges], threshold[:judges], _kept(controls, "random", "always tie")
 
 
-def _said_of_texts(table: JudgmentTable, truth: Floats) -> dict[str, Floats]:
+def _said_of_texts(table: JudgmentTable, truth: Floats, fold: Places) -> dict[str, Floats]:
     """What controls say of single texts, as grades [units]."""
-    words, fold = table.units.words[:, 0], folds(table.clusters)
+    words = table.units.words[:, 0]
     return {
         "longer": words,
         "shorter": -words,

@@ -84,6 +84,6 @@ def label_gains(table: JudgmentTable, credit: Credits) -> Floats:
         return credit.cluster_gains
     count = len(credit.clusters)
     least = np.full(count, np.inf)
-    np.minimum.at(least, table.clusters, np.where(np.isnan(chance), np.inf, chance))
+    np.minimum.at(least, credit.cluster[credit.place], np.where(np.isnan(chance), np.inf, chance))
     weight = np.nanmin(chance) / least[credit.labelled_clusters]
     return np.asarray(credit.cluster_gains * weight)

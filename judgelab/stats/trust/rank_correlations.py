@@ -1,0 +1,155 @@
+"""Correlations of grades: within items, and between texts of one system."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+
+from judgelab.stats.intervals.arrays import Floats, average_ranks, divide
+from judgelab.stats.intervals.ends import NEARLY_ONE
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.trust.agreement import Places, means_within
+from judgelab.stats.trust.clustered import FEWEST, cluster_sums, clustered_error, t_interval
+from judgelab.stats.trust.ties import gaps, pairs_within
+
+LEAST = 3
+"""Texts of an item below which it has no rank correlation."""
+
+
+def taus_within(scores: ArrayLike, truth: ArrayLike, item: Places, items: int) -> Floats:
+    """Kendall's tau-b of every item [judges, items].
+
+    NaN where fewer than three texts have both grades, or either side gives all the same grade.
+
+    Args:
+        scores: [judges, units].
+        truth: [units].
+        item: [units] its number.
+    """
+    pairs = pairs_within(item, ~np.isnan(np.asarray(truth)))
+    of = item[pairs[0]]
+    judged, people = np.sign(gaps(scores, *pairs)), np.sign(gaps(truth, *pairs))
+    people = np.where(np.isnan(judged), np.nan, people)
+    product, judge_told, people_told = (
+        means_within(x, of, items) for x in (judged * people, judged**2, people**2)
+    )
+    count = np.zeros(product.shape)
+    found = cluster_sums(~np.isnan(judged), of)
+    count[:, : found.shape[1]] = found
+    few = count < LEAST * (LEAST - 1) / 2
+    return np.where(few, np.nan, divide(product, np.sqrt(judge_told * people_told)))
+
+
+def spearmans_within(scores: ArrayLike, truth: ArrayLike, item: Places, items: int) -> Floats:
+    """Spearman's correlation of every item [judges, items]; NaN as in ``taus_within``."""
+    cells = np.asarray(scores, dtype=np.float64)
+    people = np.broadcast_to(np.asarray(truth, dtype=np.float64), cells.shape)
+    both = ~(np.isnan(cells) | np.isnan(people))
+    order = np.argsort(item, kind="stable")
+    starts = np.searchsorted(item[order], np.arange(items))
+    slot = np.empty(len(item), np.intp)
+    slot[order] = np.arange(len(item)) - starts[item[order]]
+    shape = (len(cells), items, int(slot.max(initial=-1)) + 1)
+
+    def ranks(values: Floats) -> Floats:
+        table = np.full(shape, np.nan)
+        table[:, item, slot] = np.where(both, values, np.nan)
+        ranked = average_ranks(table)
+        known = ~np.isnan(ranked)
+        mean = divide(np.where(known, ranked, 0.0).sum(axis=2), known.sum(axis=2))
+        return np.where(known, ranked - mean[:, :, None], 0.0)
+
+    x, y = ranks(cells), ranks(people)
+    spread = np.sqrt((x * x).sum(axis=2) * (y * y).sum(axis=2))
+    table = np.zeros(shape, np.bool_)
+    table[:, item, slot] = both
+    return np.where(table.sum(axis=2) < LEAST, np.nan, divide((x * y).sum(axis=2), spread))
+
+
+def group_means(scores: ArrayLike, truth: ArrayLike, group: Places) -> tuple[Floats, Floats]:
+    """Means by group (a system) of what both graded: judges', people's [judges, groups]."""
+    x, y = _shared(scores, truth)
+    count = int(group.max(initial=-1)) + 1
+    return means_within(x, group, count), means_within(y, group, count)
+
+
+def partial_correlations(
+    scores: ArrayLike,
+    truth: ArrayLike,
+    group: Places,
+    cluster: Places,
+    method: Literal["pearson", "spearman"] = "pearson",
+    level: float = 0.95,
+) -> list[Estimate]:
+    """Correlation of what is left of both grades once the mean of their system is taken out.
+
+    As FRANK has it (2104.13346): Pearson or Spearman of the residuals from system means. The
+    interval is Student's t on Fisher's z, its error from what each text adds to the correlation,
+    z_x z_y - r / 2 (z_x^2 + z_y^2), summed within clusters.
+
+    Args:
+        scores: [judges, units].
+        truth: [units].
+        group: [units] number of the system; all 0: the plain correlation.
+        cluster: [units].
+
+    Returns:
+        One for each judge; n counts texts, p is two-sided, of no correlation.
+    """
+    x, y = _shared(scores, truth)
+    groups = int(group.max(initial=-1)) + 1
+    x, y = (_standard(_residuals(v, group, groups), v, method) for v in (x, y))
+    known = ~np.isnan(x)
+    n = known.sum(axis=1)
+    r = divide(np.where(known, x * y, 0.0).sum(axis=1), n)
+    added = (x * y - r[:, None] / 2 * (x * x + y * y)) / np.maximum(n, 1)[:, None]
+    g = (cluster_sums(known, cluster) > 0).sum(axis=1)
+    inside = np.clip(r, -NEARLY_ONE, NEARLY_ONE)
+    z, error = np.arctanh(inside), clustered_error(added, cluster, g) / (1 - inside**2)
+    low, high = (np.tanh(end) for end in t_interval(z, error, g, level))
+    p = np.where(g < FEWEST, np.nan, 2 * stdtr(np.maximum(g - 1, 1), -np.abs(divide(z, error))))
+    return [
+        Estimate(
+            float(r[k]),
+            float(low[k]),
+            float(high[k]),
+            int(n[k]),
+            x.shape[1] - int(n[k]),
+            float(p[k]),
+            int(g[k]),
+        )
+        for k in range(len(r))
+    ]
+
+
+def _shared(scores: ArrayLike, truth: ArrayLike) -> tuple[Floats, Floats]:
+    """Both [judges, units], NaN where either is."""
+    x = np.asarray(scores, dtype=np.float64)
+    y = np.broadcast_to(np.asarray(truth, dtype=np.float64), x.shape)
+    both = ~(np.isnan(x) | np.isnan(y))
+    return np.where(both, x, np.nan), np.where(both, y, np.nan)
+
+
+def _residuals(values: Floats, group: Places, groups: int) -> Floats:
+    return np.asarray(values - means_within(values, group, groups)[:, group], dtype=np.float64)
+
+
+def _standard(residual: Floats, values: Floats, method: str) -> Floats:
+    """Mean 0 and mean square 1 in each row; NaN throughout a row without spread."""
+    size = np.fmax.reduce(np.abs(values), axis=1, initial=0.0, keepdims=True)
+    exact = np.where(
+        np.abs(residual) <= 1e-12 * size, np.where(np.isnan(residual), np.nan, 0.0), residual
+    )
+    cells = (
+        average_ranks(np.round(exact / np.where(size > 0, size, 1.0), 12))
+        if method == "spearman"
+        else exact
+    )
+    known = ~np.isnan(cells)
+    n = known.sum(axis=1, keepdims=True)
+    centred = cells - divide(np.where(known, cells, 0.0).sum(axis=1, keepdims=True), n)
+    square = divide(np.where(known, centred**2, 0.0).sum(axis=1, keepdims=True), n)
+    return divide(centred, np.sqrt(square))
