@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from judgelab.config.composing import composed
 from judgelab.config.launch import sentence
 from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.resources import conf
 
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
@@ -206,19 +203,7 @@ def _plain(cfg: DictConfig, axis: str, where: str) -> Any:
 
 
 def _composed(options: Mapping[str, str]) -> DictConfig:
-    words = [f"{axis}={written(option)}" for axis, option in options.items()]
-    with _hydra():
-        return compose("config", overrides=words)
-
-
-@contextmanager
-def _hydra() -> Iterator[None]:
-    """Within the block Hydra looks where this program's options lie: those of a run under way."""
-    if GlobalHydra.instance().is_initialized():
-        yield
-    else:
-        with initialize_config_dir(str(conf()), version_base="1.3"):
-            yield
+    return composed([f"{axis}={written(option)}" for axis, option in options.items()])
 
 
 def _first(cause: BaseException) -> str:

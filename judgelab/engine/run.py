@@ -89,7 +89,7 @@ class _Job:
 def execute(
     cfg: DictConfig, sweep: Path | None = None, trusted_packages: Sequence[str] = ()
 ) -> float:
-    """The run itself, for Hydra jobs and for Python callers.
+    """The run itself, for Hydra jobs and for Python callers; its primary metric.
 
     Args:
         cfg: a composed config.
@@ -99,6 +99,18 @@ def execute(
     Raises:
         JudgelabError: a fault of the config, the data or the LM.
     """
+    run_dir = carry_out(cfg, sweep, trusted_packages)
+    if run_dir is None:
+        return math.nan
+    written = run_dir.read_json("result.json")
+    value = written["summary"].get(written["primary"])
+    return math.nan if value is None else float(value)
+
+
+def carry_out(
+    cfg: DictConfig, sweep: Path | None = None, trusted_packages: Sequence[str] = ()
+) -> RunDir | None:
+    """As ``execute``, but where everything lies; None of a dry run, which keeps nothing."""
     config = resolved(cfg)
     settings = frame(config)
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
@@ -107,12 +119,12 @@ def execute(
         return _begin(config, settings, sweep)
 
 
-def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> float:
+def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> RunDir | None:
     if settings.dry_run:
         from judgelab.engine.dry_run import dry_run
 
         dry_run(build_parts(config), settings)
-        return math.nan
+        return None
     tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
     name = f"{_choices(config)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
@@ -132,11 +144,9 @@ def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> fl
             if still is not None:
                 raise PartialRunError(still.sentence, run_dir.path)
             run_dir.finish()
-        written = run_dir.read_json("result.json")
     if sweep is not None:
         _note(sweep, status="done", run=str(run_dir.path))
-    value = written["summary"].get(written["primary"])
-    return math.nan if value is None else float(value)
+    return run_dir
 
 
 def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> Partial | None:
@@ -240,13 +250,15 @@ def _moves(dataset: Mapping[str, Any]) -> bool:
 
 
 def _choices(config: Mapping[str, Any]) -> str:
-    """What the run is, in words: mechanism-dataset-attack, or the study if it measures nothing."""
+    """What the run is, in words: mechanism-dataset-attack, or the study if that says more."""
     study = str(config["study"]["_target_"]).split(".")[-2]
     if study == "sample_size":
         return "plan"  # as users ask for it: study=plan
     if config["study"].get("run"):
         return study
     axes = ("mechanism", "dataset", "attack")
+    if study == "audit":  # of several judges, each with its mechanism
+        axes = ("study", "dataset")
     if HydraConfig.initialized():
         chosen = HydraConfig.get().runtime.choices
         return "-".join(str(chosen.get(axis)) for axis in axes)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from tests.servers.judging import verdict
+
 LABELS = {  # what each of the shipped prompts offers
     "tvd_mi": ("[[Significant Gain]]", "[[Little Gain]]", "[[No Gain]]"),
     "judge": ("[[A]]", "[[B]]", "[[C]]"),
@@ -46,6 +48,7 @@ def chat(body: Body, settings: Mapping[str, Any]) -> Body:
     kind = "grades" if "whole number from 1 to 5" in prompt else kind
     options = LABELS[kind]
     text = f"I choose {options[number(prompt) % len(options)]}"
+    text = verdict(body["model"], prompt) or text
     message: Body = {"role": "assistant", "content": text}
     choice: Body = {"index": 0, "message": message, "finish_reason": "stop"}
     if body.get("logprobs") and not settings.get("ignore"):

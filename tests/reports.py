@@ -1,0 +1,67 @@
+"""Reports of listed facts, with grades by three people: data on which judges are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+WORDS = (
+    "amber birch cedar delta ember flint grove heron ivory jetty kiosk larch maple north ochre "
+    "pearl quartz raven slate thyme umber velvet willow yarrow"
+).split()
+FILLER = "as everybody who was there that day remembers quite well and likes to tell".split()
+LISTED = 8
+RATERS = ("ana", "ben", "cem")
+
+
+@dataclass(frozen=True)
+class Report:
+    """One text, and what people make of it."""
+
+    item: str
+    source: str
+    system: str
+    text: str
+    grades: dict[str, float]
+
+
+def reports(items: int, systems: int = 2, seed: int = 0, doubt: float = 0.6) -> Iterator[Report]:
+    """Systems report some of eight facts each, at a length that says nothing of how many.
+
+    Args:
+        doubt: standard deviation of what a rater adds to the number of facts.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(items):
+        listed = rng.choice(WORDS, LISTED, replace=False)
+        source = f"Report what the log of ship {k} lists: {', '.join(listed)}."
+        told = rng.choice(np.arange(1, LISTED + 1), systems, replace=False)
+        for j, count in enumerate(told):
+            parts = [
+                " ".join([f"The log lists {word}", *FILLER[: rng.integers(0, len(FILLER) + 1)]])
+                for word in listed[:count]
+            ]
+            parts += [
+                " ".join(["It was late", *FILLER[: rng.integers(0, len(FILLER) + 1)]])
+                for _ in range(rng.integers(0, 2 * LISTED - 2 * count + 1))
+            ]
+            grades = {
+                name: float(round(count + doubt * rng.standard_normal())) for name in RATERS
+            }
+            yield Report(f"ship{k}", source, f"system{j}", ". ".join(parts) + ".", grades)
+
+
+def write_jsonl(file: Path, items: int = 80, systems: int = 2) -> None:
+    """One line an item; a text's grade is the mean of its raters'."""
+    rows: dict[str, dict[str, object]] = {}
+    for one in reports(items, systems):
+        row = rows.setdefault(
+            one.item, {"id": one.item, "source": one.source, "responses": {}, "human": {}}
+        )
+        row["responses"][one.system] = one.text  # type: ignore[index]
+        row["human"][one.system] = float(np.mean(list(one.grades.values())))  # type: ignore[index]
+    file.write_text("\n".join(map(json.dumps, rows.values())), encoding="utf-8")
