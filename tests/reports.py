@@ -49,9 +49,7 @@ def reports(items: int, systems: int = 2, seed: int = 0, doubt: float = 0.6) -> 
                 " ".join(["It was late", *FILLER[: rng.integers(0, len(FILLER) + 1)]])
                 for _ in range(rng.integers(0, 2 * LISTED - 2 * count + 1))
             ]
-            grades = {
-                name: float(round(count + doubt * rng.standard_normal())) for name in RATERS
-            }
+            grades = {name: float(round(count + doubt * rng.standard_normal())) for name in RATERS}
             yield Report(f"ship{k}", source, f"system{j}", ". ".join(parts) + ".", grades)
 
 

@@ -134,18 +134,15 @@ def _compose_sentence(cause: BaseException) -> str:
 
 def _near(key: str) -> str:
     """The closest key of the default config: it is composed only now, when something is wrong."""
-    from hydra import compose
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.initialize import initialize_config_dir
     from omegaconf import OmegaConf
 
+    from judgelab.config.composing import composed
+
     groups = [arg for arg in sys.argv[1:] if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        try:
-            cfg = compose("config", overrides=[g for g in groups if not g.startswith(f"{key}=")])
-        except Exception:  # several things are wrong at once: then without a hint
-            return ""
+    try:
+        cfg = composed([group for group in groups if not group.startswith(f"{key}=")])
+    except Exception:  # several things are wrong at once: then without a hint
+        return ""
     parent, _, name = key.rpartition(".")
     node = OmegaConf.select(cfg, parent) if parent else cfg
     while parent and not OmegaConf.is_dict(node):  # the mistake is further up

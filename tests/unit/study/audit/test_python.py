@@ -1,0 +1,88 @@
+"""judgelab.audit: the run of the command line, from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+import judgelab
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.resources import conf
+from judgelab.engine.run import execute
+from tests.scripted_judges import write_panel
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Path:
+    path = tmp_path / "panel.jsonl"
+    write_panel(path, 6)
+    return path
+
+
+def audited(panel: Path, **settings: Any) -> Any:
+    given = {"dataset": "jsonl", "paths__root": str(panel.parent), "parts": ["gate"]} | settings
+    return judgelab.audit(panel, **given)
+
+
+def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
+    found = audited(panel, mechanism="length", seed=3, rules={"gain": 0.1})
+    assert found.summary["study"] == "audit"
+    assert {"length"} <= set(found.tables["gate"]["judge"])
+    assert "<iframe" in found._repr_html_()
+    words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", "mechanism=length", "seed=3"]
+    words += ["study.parts=[gate]", "study.rules.gain=.1", f"paths.root={panel.parent}"]
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        execute(compose("config", overrides=[*words, "tracker=none"]))
+    assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
+
+
+def test_judges_are_entries_of_a_list_a_file_or_a_mapping(panel: Path) -> None:
+    file = panel.with_name("judges.yaml")
+    file.write_text("- {name: rouge, mechanism: rouge_l}\n- {name: words, mechanism: length}")
+    entries = [{"name": "rouge", "mechanism": "rouge_l"}, {"name": "words", "mechanism": "length"}]
+    given = (file, entries, {one["name"]: {"mechanism": one["mechanism"]} for one in entries})
+    found = [audited(panel, judges=one) for one in given]
+    assert len({one.path for one in found}) == 1
+    assert list(found[0].tables["gate"]["judge"]) == ["rouge", "words"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"part": ["gate"]}, "part is no setting of an audit. Did you mean 'parts'"),
+        ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
+        ({"rules__gane": 1}, "rules.gane"),
+        ({"judges": [{"name": "a", "mechanism": "rogue"}]}, "mechanism=rogue does not exist"),
+        ({"mechanism": "length", "parts": ["gat"]}, "no part is called 'gat'"),
+    ],
+)
+def test_mistakes_are_one_sentence(panel: Path, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(JudgelabError, match=said):
+        audited(panel, **settings)
+
+
+def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
+    import pandas as pd
+
+    with pytest.raises(DataError, match="needs a pandas DataFrame or a path, not int"):
+        judgelab.audit(3, dataset="jsonl")  # type: ignore[arg-type]
+    mixed = pd.DataFrame({"human": [1, "good"]})
+    with pytest.raises(DataError, match="cannot be written as a table"):
+        judgelab.audit(mixed, dataset="jsonl", paths__root=str(tmp_path))
+
+
+def test_a_dry_run_says_what_it_would_ask(panel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audited(panel, mechanism="gppm", dry_run=True) is None
+    assert "Dry run of compression" in capsys.readouterr().out
+
+
+def test_importing_judgelab_loads_nothing() -> None:
+    code = (
+        "import sys, judgelab; assert not {'numpy', 'hydra', 'judgelab.engine'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
