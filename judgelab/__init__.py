@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "audit"]  # noqa: F822 (loaded when it is asked for)
+__all__ = ["__version__", "audit"]
 
 
 def __getattr__(name: str) -> Any:

@@ -117,16 +117,13 @@ def audit(
 def _key(name: str, base: Any) -> str:
     """Where a setting stands in the config: of the run, the study, or the dataset."""
     head, *rest = name.replace("__", ".").split(".")
-    places = {
-        "": [one.name for one in fields(Frame)],
-        "study.": base.study,
-        "dataset.": base.dataset,
-    }
+    run = [one.name for one in fields(Frame)]
+    places = {"": run, "study.": list(base.study), "dataset.": list(base.dataset)}
     for place, known in places.items():
-        if head in list(known) or (place == "" and head in AXES and rest):
+        if head in known or (place == "" and head in AXES and rest):
             return ".".join([f"{place}{head}", *rest])
-    known = [str(key) for keys in places.values() for key in keys if key != "_target_"]
-    raise ConfigError(f"{name} is no setting of an audit.{did_you_mean(head, [*known, *AXES])}")
+    every = [str(key) for keys in places.values() for key in keys if key != "_target_"]
+    raise ConfigError(f"{name} is no setting of an audit.{did_you_mean(head, [*every, *AXES])}")
 
 
 def _entries(judges: Judges) -> Any:
