@@ -8,16 +8,21 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from experiments.trust.coverage import LABELS, POOLS, Trial, ranges, tried
+import numpy as np
+
+from experiments.trust.coverage import LABELS, POOLS, Key, Trial, ranges, tried
 from experiments.trust.page import Page
 from experiments.trust.pools import Source
 from experiments.trust.readme import markdown
 from experiments.trust.results import RESULTS, write
 from judgelab.core.judgments import JudgmentTable
 from judgelab.study.audit.biases import Biases
+from judgelab.study.audit.estimate import CorrectedMean
+from judgelab.study.audit.quantities import quantities
 from tests.judgment_tables import ADVERSARIAL, NATURAL, frank, llmbar, summeval
 
 STRATEGIES = ("/Vanilla", "/CoT", "/Metrics_Reference", "/Rating")
@@ -33,8 +38,25 @@ def source(name: str, data: Path) -> Source:
     made: Mapping[str, Callable[[], JudgmentTable]] = {
         "FRANK": lambda: frank(data, "cnndm"),
         "SummEval": lambda: summeval(data),
+        "FRANK bbc, rare": lambda: rare(data),
     }
     return Source(made[name]())
+
+
+def rare(data: Path) -> JudgmentTable:
+    """Whether a summary of bbc by PtGen is wholly factual: 1 in 21 is."""
+    table = frank(data, "bbc")
+    one = table.at(np.asarray(table.units.first == "PtGen", np.bool_))
+    who = ("FactCC", "QAGS", "BertScore P Art")
+    said = one.of(who).verdicts
+    high = np.quantile(said[~np.isnan(said).any(axis=(1, 2))], 0.9, axis=1, keepdims=True)
+    return replace(
+        one.of(who),
+        kind="category",
+        levels=("no", "yes"),
+        labels=(one.labels >= 0.99).astype(float),
+        verdicts=np.where(np.isnan(said), np.nan, (said >= np.minimum(high, 0.99)).astype(float)),
+    )
 
 
 def biases(data: Path) -> list[Trial]:
@@ -47,7 +69,32 @@ def biases(data: Path) -> list[Trial]:
     ]
 
 
-PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {"biases": biases}
+def numbers(table: JudgmentTable) -> dict[Key, float]:
+    """What people say, whatever estimates it."""
+    columns = ("judge_alone", "people_alone", "corrected", "from_error_rates", "the one to use")
+    return {
+        ("estimate", judge, number.name, column): float(number.truth.mean())
+        for number in quantities(table)
+        for judge in table.names
+        for column in columns
+    }
+
+
+def estimates(data: Path) -> list[Trial]:
+    """Rates and means, of all such items and of the pool; a rare rate."""
+    named = {"estimate": ("judge", "number")}
+    made = []
+    for name in ("LLMBar", "FRANK", "SummEval", "FRANK bbc, rare"):
+        whole = source(name, data).table
+        drawn = Source(whole.of(whole.names[:: 1 if len(whole.judges) == 3 else 3]))
+        of_all, of_pool = Page([CorrectedMean()], named), Page([CorrectedMean("pool")], named)
+        made.append(Trial("estimate", name, drawn, of_all, numbers))
+        pool = f"{name}, of the pool"
+        made.append(Trial("estimate", pool, drawn, of_pool, numbers, numbers))
+    return made
+
+
+PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {"biases": biases, "estimate": estimates}
 """Part -> its trials; results/intervals_PART.json."""
 
 

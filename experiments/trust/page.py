@@ -70,6 +70,8 @@ def _estimates(row: Row) -> Iterator[tuple[str, Interval]]:
     for value, low, high in zip(names, names[1:], names[2:], strict=False):
         if low.endswith("low") and high.endswith("high"):
             yield value, (_number(row[value]), _number(row[low]), _number(row[high]))
+            if value == row.get("use"):
+                yield "the one to use", (_number(row[value]), _number(row[low]), _number(row[high]))
 
 
 def _number(value: Any) -> float:

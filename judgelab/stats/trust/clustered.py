@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.ends import of_ratio
+from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.intervals.ends import heavy_ends, of_ratio
 
 FEWEST = 3
 """Clusters below which there is no interval."""
@@ -84,3 +84,39 @@ def per_cluster(values: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
     """
     cells = np.asarray(values, dtype=np.float64)
     return of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
+
+
+def left_out(information: Floats, score: Floats, there: Mask) -> Floats:
+    """[judges, clusters, columns] what leaving out a cluster adds to coefficients, by one step.
+
+    That is - (I - I_g)^-1 score_g, exact for least squares, less its mean over clusters. NaN for
+    clusters that are not ``there``, and throughout a judge of which leaving out some cluster leaves
+    no estimate.
+
+    Args:
+        information: [judges, clusters, columns, columns] of each cluster.
+        score: [judges, clusters, columns].
+        there: [judges, clusters].
+    """
+    whole = information.sum(axis=1)
+    rest = whole[:, None] - information
+    lost = ~(np.linalg.det(rest) > 1e-9 * np.linalg.det(whole)[:, None])
+    rest[lost] = np.eye(rest.shape[-1])
+    left = -np.linalg.solve(rest, score[..., None])[..., 0]
+    left[~there | lost.any(axis=1, keepdims=True)] = np.nan
+    count = np.maximum(there.sum(axis=1), 1)[:, None, None]
+    total = np.where(np.isnan(left), 0.0, left).sum(axis=1, keepdims=True)
+    return np.asarray(left - total / count, dtype=np.float64)
+
+
+def jackknife_ends(
+    value: Floats, left: Floats, groups: ArrayLike, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Ends for coefficients [judges] from ``left_out`` [judges, clusters].
+
+    t with the degrees of freedom that the kurtosis of what clusters add leaves: where few clusters
+    decide, intervals of clustered errors hold in .88 to .93 of the cases on 50 items, these in .93
+    to .98 (experiments/trust).
+    """
+    count = np.asarray(groups, dtype=np.float64)[:, None]
+    return heavy_ends(value[:, None] - (count - 1) * left, level)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
+from judgelab.stats.trust.clustered import FEWEST, cluster_sums, jackknife_ends, left_out
 
 SINGULAR = 1e10
 """Condition number of the scaled columns from which they say the same."""
@@ -35,7 +35,7 @@ class Linear:
 def clustered_linear(
     y: Floats, x: Floats, cluster: NDArray[np.intp], level: float = 0.95
 ) -> Linear:
-    """Ordinary least squares with the covariance of statsmodels' ``cov_type="cluster"``, and t.
+    """Ordinary least squares, errors as of statsmodels' ``cov_type="cluster"``, ``jackknife_ends``.
 
     Args:
         y: [judges or 1, rows]; NaN is left out.
@@ -64,5 +64,9 @@ def clustered_linear(
         error = np.sqrt(correction[:, None] * (added**2).sum(axis=1)) / scale
     beta, error = beta / scale, np.where(bad[:, None], np.nan, error)
     beta = np.where(bad[:, None], np.nan, beta)
-    low, high = t_interval(beta, error, groups[:, None], level)
+    parts = cluster_sums(np.einsum("jrk,jrl->jklr", design, design), cluster)
+    there = cluster_sums(known, cluster) > 0
+    left = left_out(np.moveaxis(parts, -1, 1), np.moveaxis(sums, -1, 1), there) / scale[:, None]
+    ends = [jackknife_ends(beta[:, k], left[:, :, k], groups, level) for k in range(columns)]
+    low, high = (np.stack(side, axis=1) for side in zip(*ends, strict=True))
     return Linear(beta, error, low, high, n, groups)

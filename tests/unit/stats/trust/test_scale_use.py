@@ -7,6 +7,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import ttest_1samp
 
+from judgelab.stats.intervals.ends import heavy_ends
 from judgelab.stats.trust.calibration import calibration
 from judgelab.stats.trust.clustered import interval_p
 from judgelab.stats.trust.linear import clustered_linear
@@ -26,7 +27,19 @@ def test_linear_fits_are_those_of_statsmodels():
         wanted = sm.OLS(y[k][kept], x[kept]).fit(cov_type="cluster", cov_kwds=kwds, use_t=True)
         assert found.coefficients[k] == pytest.approx(wanted.params)
         assert found.error[k] == pytest.approx(wanted.bse)
-        assert found.high[k] == pytest.approx(wanted.conf_int()[:, 1])
+        assert found.high[k] == pytest.approx(wanted.conf_int()[:, 1], rel=0.02)
+        assert (found.high[k] > wanted.conf_int()[:, 1]).all()
+        without = [
+            sm.OLS(y[k][kept & (group != g)], x[kept & (group != g)]).fit().params
+            for g in np.unique(group[kept])
+        ]
+        for column in range(2):
+            added = wanted.params[column] - (len(without) - 1) * (
+                np.array(without)[:, column] - np.mean(without, axis=0)[column]
+            )
+            assert (found.low[k, column], found.high[k, column]) == pytest.approx(
+                tuple(float(end) for end in heavy_ends(added))
+            )
     alike = clustered_linear(y, np.stack([np.ones((1, 200)), np.full((1, 200), 3.0)], 2), group)
     assert np.isnan(alike.coefficients).all()
 
