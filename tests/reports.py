@@ -9,8 +9,48 @@ from pathlib import Path
 
 import numpy as np
 
-WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heron", "ivory", "jetty", "kiosk", "larch", "maple", "north", "ochre", "pearl", "quartz", "raven", "slate", "thyme", "umber", "velvet", "willow", "yarrow"]
-FILLER = ["as", "everybody", "who", "was", "there", "that", "day", "remembers", "quite", "well", "and", "likes", "to", "tell"]
+WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "flint",
+    "grove",
+    "heron",
+    "ivory",
+    "jetty",
+    "kiosk",
+    "larch",
+    "maple",
+    "north",
+    "ochre",
+    "pearl",
+    "quartz",
+    "raven",
+    "slate",
+    "thyme",
+    "umber",
+    "velvet",
+    "willow",
+    "yarrow",
+]
+FILLER = [
+    "as",
+    "everybody",
+    "who",
+    "was",
+    "there",
+    "that",
+    "day",
+    "remembers",
+    "quite",
+    "well",
+    "and",
+    "likes",
+    "to",
+    "tell",
+]
 LISTED = 8
 RATERS = ("ana", "ben", "cem")
 
