@@ -11,6 +11,7 @@ import numpy as np
 
 from judgelab.core.result import PageSection, Result, Table, Value, flat_estimate
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
@@ -40,7 +41,7 @@ def concluded(
         left: names of those that were not.
     """
     judges = [one.name for one in case.table.judges if not one.control]
-    evidence = joined(list(found.values()), judges)
+    evidence = joined(list(found.values()), judges, facts(case))
     verdicts = decide(evidence, case.rules)
     order = sorted(judges, key=lambda name: _rank(verdicts[name], evidence[name]))
     own = [_verdicts(order, verdicts), _evidence(order, verdicts, evidence)]
@@ -67,6 +68,25 @@ def concluded(
             for name, one in found.items()
         ],
     )
+
+
+def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
+    """Judge -> what the table alone says of it: clusters with labels, in all, missing verdicts."""
+    table, clusters, count = case.table, case.table.clusters, len(set(case.table.units.cluster))
+    judged = table.asked.any(axis=2)
+    sums = [cluster_sums(part, clusters) for part in (judged & table.labelled, judged)]
+    labelled, pool = ((each[:, :count] > 0).sum(axis=1) for each in sums)
+    asked = np.maximum(table.asked.sum(axis=(1, 2)), 1)
+    missing = (table.asked & np.isnan(table.verdicts)).sum(axis=(1, 2))
+    return {
+        one.name: {
+            "labelled": int(labelled[k]),
+            "pool": int(pool[k]),
+            "sampled": case.sampled,
+            "unparsed": float(missing[k] / asked[k]),
+        }
+        for k, one in enumerate(table.judges)
+    }
 
 
 def _rank(verdict: TrustVerdict, e: Evidence) -> tuple[int, float]:

@@ -94,8 +94,15 @@ class Findings:
     summary: Mapping[str, Value] = field(default_factory=dict)
 
 
-def joined(found: Sequence[Findings], judges: Sequence[str]) -> dict[str, Evidence]:
+def joined(
+    found: Sequence[Findings],
+    judges: Sequence[str],
+    facts: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Evidence]:
     """Judge -> its evidence from all parts; two parts do not speak of one field.
+
+    Args:
+        facts: judge -> fields that hold where no part speaks of them.
 
     Raises:
         ValueError: they do, or a field is unknown.
@@ -110,4 +117,5 @@ def joined(found: Sequence[Findings], judges: Sequence[str]) -> dict[str, Eviden
                 if key not in known or key in made[judge]:
                     raise ValueError(f"Evidence {key!r} of {judge!r} is unknown, or found twice.")
                 made[judge][key] = value
-    return {name: Evidence(**given) for name, given in made.items()}
+    known_for = facts or {}
+    return {name: Evidence(**{**known_for.get(name, {}), **given}) for name, given in made.items()}

@@ -38,6 +38,8 @@ def percent(found: Estimate) -> str:
 
 def agreement(e: Evidence) -> str:
     """How often it agrees with people, and how often they agree with each other."""
+    if e.agreement.value != e.agreement.value:
+        return "How far it agrees with people is not known"
     said = f"It agrees with people {between(e.agreement)}"
     if e.ceiling == e.ceiling:
         said += f"; people agree with each other {times(e.ceiling)}"
