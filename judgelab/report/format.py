@@ -28,7 +28,7 @@ def estimate(value: object, low: object, high: object) -> str:
         return NOTHING
     ends = [end for end in (_real(low), _real(high)) if end is not None]
     if len(ends) < 2:
-        return number(centre)
+        return number(value)
     decimals = _decimals(max(abs(part) for part in (centre, *ends)))
     shown = [_fixed(part, decimals) for part in (centre, *ends)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"

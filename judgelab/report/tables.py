@@ -16,6 +16,7 @@ Write = Callable[[object, object, object], str]
 """Writes value, low and high into a cell."""
 
 FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
+SENTENCE = 90  # characters beyond which a cell is more than a name
 LAST = ("value", "low", "high", "n", "unscored", "p")
 
 
@@ -36,6 +37,11 @@ class Column:
     numeric: bool
     cells: tuple[str, ...]
     sort: tuple[Any, ...]
+
+    @property
+    def prose(self) -> bool:
+        """Whether it holds sentences."""
+        return any(len(cell) > SENTENCE for cell in self.cells)
 
 
 def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:

@@ -15,16 +15,18 @@ from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
-from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, decide
+from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
 
 CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
     "Shares are between 0 and 1. Agreement: with people; people: with each other, on the same "
-    "target. Gain: agreement minus the best control's. Average off: the judge's own average minus "
-    "the one corrected by labels. First wins: share of comparisons that the text shown first wins. "
-    "Labels saved: what the judge's verdicts save at best, beyond what is known for free. "
-    "p: that it is no better than some control, after Holm, at any number of looks."
+    "target; needed: the least for trust. Gain: agreement minus the best control's. Average off: "
+    "the judge's own average minus the one corrected by labels. First wins: share of comparisons "
+    "that the text shown first wins. Labels saved: what the judge's verdicts save at best, beyond what is known for free. "
+    "p: that it is no better than some control, after Holm, at any number of looks. The best of many "
+    "judges looks better than it is: before its agreement is quoted, label items anew."
 )
 
 
@@ -44,7 +46,7 @@ def concluded(
     evidence = joined(list(found.values()), judges, facts(case))
     verdicts = decide(evidence, case.rules)
     order = sorted(judges, key=lambda name: _rank(verdicts[name], evidence[name]))
-    own = [_verdicts(order, verdicts), _evidence(order, verdicts, evidence)]
+    own = [_verdicts(order, verdicts), _evidence(order, verdicts, evidence, case.rules)]
     notes = [f"Not answered here: {', '.join(left)} (study.parts)."] if left else []
     return Result(
         summary=_summary(order, verdicts, evidence, case)
@@ -110,20 +112,27 @@ def _verdicts(order: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> Tab
 
 
 def _evidence(
-    order: Sequence[str], verdicts: Mapping[str, TrustVerdict], evidence: Mapping[str, Evidence]
+    order: Sequence[str],
+    verdicts: Mapping[str, TrustVerdict],
+    evidence: Mapping[str, Evidence],
+    rules: TrustRules,
 ) -> Table:
     rows: list[dict[str, Value]] = [
-        {"judge": name, "verdict": verdicts[name].verdict, **_row(evidence[name])} for name in order
+        {"judge": name, "verdict": verdicts[name].verdict}
+        | _row(evidence[name], rules)
+        | {"labels_more": verdicts[name].more}
+        for name in order
     ]
     return Table("evidence", "Evidence, side by side", rows, EVIDENCE)
 
 
-def _row(e: Evidence) -> dict[str, Value]:
+def _row(e: Evidence, rules: TrustRules) -> dict[str, Value]:
     """The evidence about one judge; columns that nobody fills are not shown."""
     probed = [f"{one.probe}: {one.outcome}" for one in e.probes]
     return {
         **_ends("agreement", e.agreement),
         "people": e.ceiling,
+        "needed": agreement_bar(e, rules),
         "best_control": e.gain_over or None,
         **_ends("gain", e.gain),
         "p_holm": e.gate_p,
@@ -136,7 +145,6 @@ def _row(e: Evidence) -> dict[str, Value]:
         "labelled": e.labelled,
         "judged": e.pool,
         "without_verdict": e.unparsed,
-        "labels_more": e.more,
     }
 
 

@@ -91,19 +91,28 @@ def _because(group: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> str:
 def _then(standing: Standing, verdicts: Mapping[str, TrustVerdict], group: Sequence[str]) -> str:
     if standing == "do not trust":
         return "Use another judge or another prompt."
-    more = [verdicts[name].more for name in group]
-    finite = [each for each in more if math.isfinite(each)]
-    said = ""
-    if finite:
-        low, high = int(min(finite)), int(max(finite))
-        many = f"{low}" if low == high else f"{low} to {high}"
-        which = "" if len(finite) == len(more) else f", which would decide on {len(finite)} of them"
-        said = f"Label {many} items more{which}. "
-    if len(finite) < len(more):
-        n = len(more) - len(finite)
-        whom = "them" if n == len(more) else f"{n} of them"
-        said += f"Labels on this pool alone cannot decide on {whom}: the table says what would."
-    return said.strip()
+    found = [verdicts[name] for name in group]
+    here = [one.more for one in found if one.here]
+    beyond = [one.more for one in found if not one.here and math.isfinite(one.more)]
+    never = [one for one in found if math.isinf(one.more)]
+    said = [f"Label {_counts(here)} items more{_of(here, group)}."] if here else []
+    if beyond:
+        said.append(
+            f"About {_counts(beyond)} labels more would decide{_of(beyond, group)}, more than this "
+            "pool has: add items."
+        )
+    if never:
+        said.append(f"Labels alone do not decide{_of(never, group)}: the table says what would.")
+    return " ".join(said)
+
+
+def _counts(more: Sequence[float]) -> str:
+    low, high = int(min(more)), int(max(more))
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _of(some: Sequence[object], group: Sequence[str]) -> str:
+    return "" if len(some) == len(group) else f" on {len(some)} of them"
 
 
 def _range(shares: Sequence[float]) -> tuple[int, int]:

@@ -33,8 +33,9 @@ class TrustVerdict:
         reason: the rule that matched, in two or three words.
         why: the evidence, with its numbers.
         next: what to do.
-        more: labels more that would decide; 0 where none are needed, infinite where labels of
-            this pool cannot decide, or not alone.
+        more: labels more that would decide, if the judge is what it seems to be; 0 where none are
+            needed, infinite where labels alone do not decide.
+        here: whether this pool has so many items without a label.
     """
 
     verdict: Standing
@@ -42,6 +43,7 @@ class TrustVerdict:
     why: str
     next: str
     more: float = 0.0
+    here: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,9 @@ def decide(evidence: Mapping[str, Evidence], rules: TrustRules) -> dict[str, Tru
 
 def _verdict(e: Evidence, rules: TrustRules) -> TrustVerdict:
     if reason := _unfit(e, rules):
-        more = _of_the_pool(rules.labels - e.labelled if reason == FEW else math.inf, e)
-        return TrustVerdict("cannot say yet", reason, *words.unfit(e, rules), more)
+        more = rules.labels - e.labelled if reason == FEW else math.inf
+        said = words.unfit(e, rules)
+        return TrustVerdict("cannot say yet", reason, *said, more, _here(more, e))
     fallen = [one for one in e.probes if one.outcome == "falls" and one.move.low > rules.probe]
     if fallen:
         return TrustVerdict("do not trust", "falls for manipulation", *words.fallen(fallen, e))
@@ -89,7 +92,7 @@ def _verdict(e: Evidence, rules: TrustRules) -> TrustVerdict:
         return TrustVerdict("do not trust", "no better than a control", *words.no_better(e, rules))
     gate, straight, saving = better(e, rules), trusted(e, rules), saves(e, rules)
     if gate.met and all(one.met for one in straight):
-        return TrustVerdict("trust", "agrees like people", *words.trust(e, rules))
+        return TrustVerdict("trust", "agrees enough", *words.trust(e, rules))
     lacking = [one.name for one in straight if not one.met]
     if gate.met and saving.met:
         return TrustVerdict(
@@ -100,7 +103,7 @@ def _verdict(e: Evidence, rules: TrustRules) -> TrustVerdict:
     more = min(_labels(way) for way in ([gate, *straight], [gate, saving]))
     lacking = [one.name for one in (gate, *straight, saving) if not one.met]
     said = words.undecided(lacking, more, e, rules)
-    return TrustVerdict("cannot say yet", "too little evidence", *said, _of_the_pool(more, e))
+    return TrustVerdict("cannot say yet", "too little evidence", *said, more, _here(more, e))
 
 
 def _unfit(e: Evidence, rules: TrustRules) -> str:
@@ -114,8 +117,8 @@ def _unfit(e: Evidence, rules: TrustRules) -> str:
     return "replies without a verdict" if e.unparsed > rules.unparsed else ""
 
 
-def _of_the_pool(more: float, e: Evidence) -> float:
-    return more if e.labelled + more <= e.pool else math.inf
+def _here(more: float, e: Evidence) -> bool:
+    return e.labelled + more <= e.pool
 
 
 def better(e: Evidence, rules: TrustRules) -> Need:

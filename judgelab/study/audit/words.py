@@ -127,15 +127,18 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
         probed = " Whether it can be manipulated was not tried."
     order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
     return (
-        f"{agreement(e)}, {control(e)}. Its average is what people's would be "
-        f"({off(e.shift)}).{probed}",
+        f"{agreement(e)}, {control(e)}. Its average is {off(e, rules)}.{probed}",
         f"Use {order} as on these items. Label some items of every new kind of text and run again.",
     )
 
 
-def off(shift: Estimate) -> str:
-    """``off by .012 [-.010, .034]``."""
-    return f"off by {shift.value:.3f} [{shift.low:.3f}, {shift.high:.3f}]"
+def off(e: Evidence, rules: TrustRules) -> str:
+    """``off by 4.1 in 100 at most (5 may be)``; of grades in their own unit."""
+    worst = max(abs(e.shift.low), abs(e.shift.high))
+    if e.shift_margin == e.shift_margin and e.shift_margin != rules.mean:
+        return f"off by {worst:.3g} at most ({e.shift_margin:.3g} may be)"
+    most = math.ceil(round(1000 * worst, 6)) / 10
+    return f"off by {most:g} in 100 at most ({100 * rules.mean:.3g} may be)"
 
 
 def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
@@ -145,8 +148,8 @@ def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
         f"{agreement(e)}, {control(e)}. By itself it is not enough. Not shown: "
         f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} "
         "of the labels.",
-        "Do not report its own average. Label a random sample and report the corrected one "
-        f"(PPI++, below): 100 labels with this judge tell as much as {worth:.0f} without.",
+        "Do not report its own average. Label a random sample and report the corrected average: "
+        f"100 labels with this judge tell as much as {worth:.0f} without.",
     )
 
 
@@ -170,9 +173,10 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
             "often as you like."
         )
     if math.isfinite(more):
+        none = "every item here has one" if not left else f"only {left} items here have none"
         return why, (
-            f"This pool cannot decide: about {more:.0f} labels more are needed, and only {left} "
-            "items here have none. Add items."
+            f"This pool cannot decide: about {more:.0f} labels more are needed, and {none}. Add "
+            "items."
         )
     if "agreement" in lacking and e.ceiling != e.ceiling and rules.minimum is None:
         return why, (
@@ -198,7 +202,7 @@ def _no_agreement(e: Evidence, rules: TrustRules) -> str:
 def _no_mean(e: Evidence, rules: TrustRules) -> str:
     if e.shift.value != e.shift.value:
         return "that its average is right (not known)"
-    return f"that its average is right (it is {off(e.shift)})"
+    return f"that its average is right (it may be {off(e, rules)})"
 
 
 def _no_position(e: Evidence, rules: TrustRules) -> str:

@@ -46,7 +46,7 @@ def fell(low: float, outcome: Any = "falls") -> tuple[ProbeOutcome, ...]:
 @pytest.mark.parametrize(
     ("changed", "verdict", "reason"),
     [
-        ({}, "trust", "agrees like people"),
+        ({}, "trust", "agrees enough"),
         # 1. the table allows no verdict
         ({"alarm": "Rows look misaligned."}, "cannot say yet", "labels and verdicts may be"),
         ({"labelled": 29}, "cannot say yet", "too few labels"),
@@ -140,10 +140,10 @@ def test_labels_more_are_of_the_shortest_way_to_a_verdict() -> None:
 
 def test_a_pool_that_is_too_small_cannot_decide() -> None:
     found = judged(gate_p=0.2, more=801)
-    assert found.more == math.inf
+    assert (found.more, found.here) == (801, False)
     assert "cannot decide" in found.next
     assert "801" in found.next
-    assert judged(gate_p=0.2, more=800).more == 800
+    assert judged(gate_p=0.2, more=800).here
     assert "add items" in judged(labelled=10, pool=20).next
     assert "Label 20 items more" in judged(labelled=10).next
 
@@ -151,7 +151,16 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
 @pytest.mark.parametrize(
     ("changed", "why", "then"),
     [
-        ({}, ["90 times in 100 (82 to 94)", "92 times", "(longer) 50 times", "markers"], "Use it"),
+        (
+            {},
+            [
+                "90 times in 100 (82 to 94)",
+                "92 times",
+                "(longer) 50 times",
+                "off by 5 in 100 at most",
+            ],
+            "Use it",
+        ),
         ({"probes": fell(0.2)}, ["markers", "30 times in 100 (20 to 40) more"], "remove markers"),
         ({"gain": Estimate(0.0, -0.1, 0.02)}, ["at most 2 times", "(longer)"], "will not help"),
         (
