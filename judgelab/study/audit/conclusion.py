@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from judgelab.core.result import PageSection, Result, Table, Value, flat_estimate
+from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.evidence import Evidence, Findings, joined
@@ -22,11 +23,11 @@ CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
     "Shares are between 0 and 1. Agreement: with people; people: with each other, on the same "
-    "target; needed: the least for trust. Gain: agreement minus the best control's. Average off: "
-    "the judge's own average minus the one corrected by labels. First wins: share of comparisons "
-    "that the text shown first wins. Labels saved: what the judge's verdicts save at best, beyond what is known for free. "
-    "p: that it is no better than some control, after Holm, at any number of looks. The best of many "
-    "judges looks better than it is: before its agreement is quoted, label items anew."
+    "target; needed: the least for trust. Gain: agreement minus the best control's. p: that it is "
+    "no better than some control, after Holm, at any number of looks. Average off: the judge's own "
+    "average minus the one corrected by labels. First wins: share of comparisons that the text "
+    "shown first wins. Labels saved: at best, beyond what is known for free. The best of many "
+    "judges looks better than it is: before its agreement is quoted, label other items."
 )
 
 
@@ -57,6 +58,7 @@ def concluded(
         if any(math.isfinite(one.agreement.low) for one in evidence.values())
         else [],
         notes=notes,
+        provenance={"clean": origin_of(case.panel, case.table.facts)},
         estimators=list(dict.fromkeys(case.estimators.values())),
         answer=openings({name: verdicts[name] for name in order}, evidence, case.rules),
         sections=[
@@ -165,6 +167,8 @@ def _summary(
     lost = (case.table.asked & np.isnan(case.table.verdicts))[~controls]
     made: dict[str, Any] = {
         "study": "audit",
+        "dataset": str(case.panel.provenance.get("dataset", "")),
+        "items": len(set(case.table.units.item)),
         "judges": len(order),
         "verdict": verdicts[order[0]].verdict if len(order) == 1 else said,
         "trusted": counts["trust"],

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from judgelab.core.panel import Panel
 from judgelab.core.result import Table
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.conclusion import concluded
@@ -68,7 +69,7 @@ def audit_result(accuracies: tuple[float, ...] = (0.95, 0.78, 0.5, 0.93)) -> dic
     """What Result.to_json gives after a round through JSON (keys sorted)."""
     none: Any = None
     table = made_pairs(200, accuracies)
-    case = AuditCase(table, none, none, {}, True, TrustRules(), 0, 100)
+    case = AuditCase(table, Panel(()), none, {}, True, TrustRules(), 0, 100)
     parts: dict[str, AuditPart] = {"gate": Gate(), "known": Known(), "lacking": Lacking()}
     found = {name: part.run(case) for name, part in parts.items()}
     made = concluded(case, parts, found, ["alone"]).to_json()
