@@ -96,8 +96,9 @@ def one_coin(
         before, right, step = right, shares(answers), step + 1
         change = float(np.abs(right - before).max(initial=0))
     for panel, answer, among in zip(right, answers, members, strict=True):
-        rated = _beside(answer, counts[~among], given[~among]) if outside else np.nan
-        panel[~among] = rated
+        outer = ~among & outside
+        panel[outer] = _beside(answer, counts[outer], given[outer], tolerance)
+        panel[~among & ~outer] = np.nan
     lost = small[:, None, None] | (asked == 0)
     unknown = small[:, None] | (given == 0)
     return OneCoin(
@@ -108,21 +109,23 @@ def one_coin(
     )
 
 
-def _beside(answers: Floats, counts: Floats, given: Floats) -> Floats:
+def _beside(answers: Floats, counts: Floats, given: Floats, tolerance: float) -> Floats:
     """[judges] probabilities of being right of judges outside the panel whose answers these are.
 
     Agreement with uncertain answers is too low: the judge's own answer has a say in what is right.
     """
     levels = answers.shape[-1]
-    known = np.log(np.maximum(answers, EDGE**2))
-    right = (counts * answers).sum(axis=(1, 2)) / np.maximum(given, EDGE)
-    for _ in range(200):
+    own = np.moveaxis(counts, 2, 0)
+    known = np.log(np.maximum(np.moveaxis(answers, 1, 0), EDGE**2))[:, None]
+    right = (own * np.exp(known)).sum(axis=(0, 2)) / np.maximum(given, EDGE)
+    change, step = np.inf, 0
+    while step < 200 and change > tolerance:
         p = np.clip(right, EDGE, 1 - EDGE)
         weight = np.log(p) - np.log((1 - p) / (levels - 1))
-        score = known + weight[:, None, None] * counts
-        share = np.exp(score - score.max(axis=2, keepdims=True))
-        share /= share.sum(axis=2, keepdims=True)
-        right = (counts * share).sum(axis=(1, 2)) / np.maximum(given, EDGE)
+        score = known + weight[:, None] * own
+        share = np.exp(score - score.max(axis=0))
+        found = (own * share / share.sum(axis=0)).sum(axis=(0, 2)) / np.maximum(given, EDGE)
+        change, right, step = float(np.abs(found - right).max(initial=0)), found, step + 1
     return np.asarray(right)
 
 
