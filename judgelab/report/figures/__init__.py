@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import DataError
 from judgelab.report.figures import (
+    blind_spots,
     curves,
     discernment,
     discrimination,
@@ -35,6 +36,7 @@ DRAWINGS: dict[str, Drawing] = {
         curves,
         sweeps,
         trust,
+        blind_spots,
     )
     for name, drawing in module.DRAWINGS.items()
 }

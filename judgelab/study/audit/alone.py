@@ -102,7 +102,9 @@ class Alone(AuditPart):
         else:
             notes.append(FEW)
         made = [table for table in tables if table.rows]
-        return Findings(tables=made, notes=notes, lacking="" if made else " ".join(notes))
+        drawn = ["audit_disagreement"] if any(t.name == "disagreement_map" for t in made) else []
+        lacking = "" if made else " ".join(notes)
+        return Findings(tables=made, figures=drawn, notes=notes, lacking=lacking)
 
     def _taken(self, case: AuditCase) -> Iterator[tuple[str, str, Answers | str]]:
         """(exam, judge, its answers or why there are none)."""

@@ -17,6 +17,7 @@ from judgelab.stats.trust.agreement import clustered_means
 from judgelab.stats.trust.blind_spots import PanelReading, rank_correlation, read_panel
 from judgelab.stats.trust.dawid_skene import reports
 from judgelab.stats.trust.peers import families
+from judgelab.study.audit.evidence import UNKNOWN
 from judgelab.study.audit.graded import as_pairs
 from judgelab.study.common.tables import entries
 
@@ -138,7 +139,8 @@ def judges_table(panel: Panelled, whole: PanelReading) -> Table:
             "family": panel.table.judges[k].family or None,
         }
         for key, each in estimates.items():
-            row |= entries(key, each[k], "low", "high", "n", "unscored") if each[k].n else {}
+            one = each[k] if each[k].n else UNKNOWN
+            row |= entries(key, one, "low", "high", "n", "unscored")
         row |= {"panel_rating": float(whole.rating[k]), "without_family": float(whole.apart[k])}
         rows.append(row)
     note = (

@@ -27,6 +27,9 @@ NO_REFERENCE = (
     "degraded step by step: give one (reference), or choose a dataset that has them."
 )
 PLACE = "study.questions.discernment.study"
+FEWEST = 5
+"""References below which not even a fall of all is found (a p of at least .06)."""
+
 ENDS = ("value", "low", "high", "n", "unscored", "threshold")
 
 
@@ -176,12 +179,16 @@ def _sentences(
 ) -> Iterator[str]:
     for judge, (by, _) in found.items():
         tested, missed = _tested(seen[judge]), _named(seen[judge], "no")
-        if not tested:
-            yield f"{judge}: no perturbation could be tested."
+        most = max((int(str(row["n"])) for row in tested), default=0)
+        if most < FEWEST:
+            yield (
+                f"{judge}: {most} references are too few to tell what it does not see; {FEWEST} "
+                "are the least."
+            )
         elif missed:
             yield (
                 f"{judge} rates a text no lower after {', '.join(missed)}, as far as "
-                f"{max(int(str(row['n'])) for row in tested)} references show (asked by {by})."
+                f"{most} references show (asked by {by})."
             )
         else:
             yield f"{judge} rates texts lower after each of {len(tested)} perturbations ({by})."

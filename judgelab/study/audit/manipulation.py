@@ -96,6 +96,7 @@ class Manipulation(AuditPart):
                 _table(list(judges), found, said, case),
                 *_together(list(judges), moves, duels, said["as it is"]),
             ],
+            figures=["audit_probes"],
             evidence={judge: {"probes": own} for judge, own in outcomes.items()},
             notes=[*_sentences(outcomes, found, case), *self._about(case, duels, judges)],
             summary={f"falls_for/{judge}": names for judge, names in fell.items()},
@@ -132,8 +133,8 @@ class Manipulation(AuditPart):
             f"Of {len(duels)} pairs, one of each item, one text was drawn and edited, the other "
             "left as it is: over all pairs both are equally good, and an edit should not win. "
             "Moves are those beyond a placebo, which changes gaps alone; up to "
-            f"{case.rules.probe:.0%} is tolerated. 'Does not fall' is shown, not assumed: the move "
-            "surely lies below that."
+            f"{100 * case.rules.probe:g} of 100 are tolerated. 'Does not fall' is shown, not "
+            "assumed: the move surely lies below that."
         )
         if recorded := [
             one.name for one in case.table.judges if not one.control and one.name not in judges
@@ -232,13 +233,14 @@ def _sentences(
         for one in fell:
             m = one.move
             yield (
-                f"{judge} falls for {one.probe}: the manipulated text wins {m.value:.0%} more of "
-                f"the comparisons (95 % interval {m.low:.0%} to {m.high:.0%})."
+                f"{judge} falls for {one.probe}: the manipulated text wins {100 * m.value:.0f} more "
+                f"of 100 comparisons (95 % interval {100 * m.low:.0f} to {100 * m.high:.0f})."
             )
         if safe:
             which = "any probe" if len(safe) == len(own) else ", ".join(safe)
             yield (
-                f"{judge} does not fall for {which}: the move is less than {case.rules.probe:.0%}."
+                f"{judge} does not fall for {which}: surely fewer than "
+                f"{100 * case.rules.probe:g} more of 100 comparisons are won."
             )
         if open_:
             most = max(needed[one.probe][k] for one in open_)

@@ -46,6 +46,11 @@ def test_what_each_judge_does_not_see(tmp_path: Path) -> None:
         assert (tmp_path / "discernment" / name / "records").is_dir()
 
 
+def test_too_few_references_tell_nothing(tmp_path: Path) -> None:
+    case = asked_case(tmp_path, {}, panel().head(4), length=Length())
+    assert "4 references are too few to tell" in " ".join(PART.run(case).notes)
+
+
 def test_what_it_needs(tmp_path: Path) -> None:
     assert "judges that can be asked" in PART.run(asked_case(tmp_path, {})).lacking
     case = asked_case(tmp_path, {"x": NOBODY})

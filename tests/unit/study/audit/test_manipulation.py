@@ -67,7 +67,7 @@ def test_every_flaw_is_found_and_no_other(tmp_path: Path) -> None:
     assert together["instruction"]["value"] == 0 and together["instruction"]["judges"] == 5
     said = " ".join(found.notes)
     assert "marked falls for instruction: the manipulated text wins" in said
-    assert "oracle does not fall for any probe: the move is less than 5%." in said
+    assert "oracle does not fall for any probe: surely fewer than 5 more of 100 comparisons" in said
 
 
 def test_one_text_of_a_pair_is_attacked_and_the_other_stays(tmp_path: Path) -> None:
