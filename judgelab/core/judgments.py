@@ -268,11 +268,9 @@ class JudgmentTable:
             reasons={**self.reasons, **({who.name: reasons} if reasons else {})},
         )
 
-    def head(self, items: int | None) -> JudgmentTable:
-        """The units of the first so many items."""
-        if items is None:
-            return self
-        kept = set(list(dict.fromkeys(self.units.item))[:items])
+    def about(self, items: Iterable[str]) -> JudgmentTable:
+        """The units of these items; reasons are of the whole."""
+        kept = set(items)
         return self.at(np.array([name in kept for name in self.units.item], np.bool_))
 
     def long(self) -> DataFrame:

@@ -129,8 +129,9 @@ class Panel:
         """The first ``limit`` items (all where limit is None)."""
         if limit is None:
             return self
-        said = None if self.judgments is None else self.judgments.head(limit)
-        return replace(self, items=self.items[:limit], texts=self.texts[:limit], judgments=said)
+        items, said = self.items[:limit], self.judgments
+        said = said and said.about(item.id for item in items)
+        return replace(self, items=items, texts=self.texts[:limit], judgments=said)
 
     @property
     def digest(self) -> str:

@@ -145,7 +145,7 @@ class LLMBar(SourcedDataset):
         if self.source == "sample":
             return [("", None, None)] * len(items)
         read = {name: self._rows(name) for name in dict.fromkeys(items["set"])}
-        found = []
+        found: list[tuple[str, str | None, str | None]] = []
         for where, k, label in zip(items["set"], items["item"], items["label"], strict=True):
             rows = read[where]
             if k >= len(rows) or int(rows[k]["label"]) != label:
@@ -153,7 +153,8 @@ class LLMBar(SourcedDataset):
                     f"{where} of {self.path or self.hub['id']} is not the set that was judged "
                     f"(item {k}): use an unchanged copy."
                 )
-            found.append((str(rows[k]["input"]), *(str(rows[k][name]) for name in OUTPUTS)))
+            one, two = (str(rows[k][name]) for name in OUTPUTS)
+            found.append((str(rows[k]["input"]), one, two))
         return found
 
     def _rows(self, name: str) -> list[Mapping[str, Any]]:

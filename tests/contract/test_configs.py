@@ -37,6 +37,7 @@ NEEDS = {  # what a user must give, and what else has to be chosen with it
     ("dataset", "gem_released"): ["dataset.path=reviews.parquet"],
     ("dataset", "score_table"): ["dataset.path=scores.csv"],
     ("dataset", "frank"): ["dataset.path=scores.parquet"],
+    ("dataset", "table"): ["dataset.path=judged.csv"],
     ("dataset", "auto_pre_released"): ["dataset.path=release"],
     ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],

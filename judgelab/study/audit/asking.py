@@ -182,6 +182,8 @@ def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> Judgm
     chosen = getattr(mechanism, "metric", None)
     at, _ = places(table, panel)
     for name in known if chosen is None else [chosen]:
+        if table.kind == "grade" and name in table.names:
+            continue  # the table has these grades, and which are missing
         one = replace(context, mechanism=RecordedScores(name))
         grade = one.measure(panel)["value"].values
         if table.kind == "preference":

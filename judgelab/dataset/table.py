@@ -1,0 +1,373 @@
+"""A user's own table of labels and judgments: who said what of which text, or of which pair."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.judgments import JudgmentTable, Kind
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.dataset import LimitedDataset
+from judgelab.dataset.cells import CellTable, cell_table, frame_table, number, refuse
+from judgelab.dataset.judgment_rows import PEOPLE, Heard, JudgmentRow, Key, Meaning
+from judgelab.dataset.preferences import Preferences
+from judgelab.dataset.score_table import MISSING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "id": ("item", "item_id"),
+    "source": (),
+    "reference": (),
+    "agent": ("system",),
+    "other": ("other_agent", "other_system"),
+    "text": ("response", "output"),
+    "other_text": ("other_response", "other_output"),
+    "rater": ("annotator",),
+    "human": ("label", "human_score"),
+    "preference": (),
+    "judge": (),
+    "order": (),
+    "verdict": (),
+    "score": (),
+    "reason": (),
+    "words": (),
+    "other_words": (),
+    "stratum": (),
+    "cluster": (),
+    "chance": (),
+    "turn": (),
+}
+"""What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
+
+KINDS: Sequence[Kind] = ("preference", "grade", "category")
+PAIR = ("first", "second")  # systems of a pair that has no names
+TEXT = "response"  # system of a text that has none
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTable(LimitedDataset):
+    """Labels of people and verdicts of judges, a row for each, or many in one row.
+
+    A row names its text (``id``, ``agent``) or pair (and ``other``), and holds what a rater said
+    (``human``, or ``preference``), what a judge said (``verdict``, or ``score``), both, or
+    neither. Texts need to stand once. Empty cells are missing; a judge's row without a verdict is
+    one that it was asked for and did not give.
+
+    Args:
+        path: .csv, .tsv, .jsonl or .parquet.
+        columns: column, as judgelab calls it -> the table's name for it; null: it is not read.
+        raters: columns, each with the labels of one person; or name -> column.
+        judges: columns, each with the verdicts of one judge; or name -> column, or name -> two
+            columns, the second of verdicts where ``other`` was shown first.
+        kind: preference | grade | category; null: as columns and cells say.
+        categories: names, in order; null: those that people gave.
+        preferences: first, second, tie -> what cells say; null: as they are usually written.
+        numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
+            ``shown``, the text that was shown first.
+        task: summarization, translation, or a word of your own.
+        task_description: one line for prompts.
+        noun: what a source is called in prompts.
+
+    Raises:
+        ConfigError: a setting names what does not exist.
+        DataError: the file cannot be read, or rows are not as described; the first ten are named.
+    """
+
+    path: str = ""
+    columns: Mapping[str, str | None] | None = None
+    raters: Any = None
+    judges: Any = None
+    kind: str | None = None
+    categories: Sequence[str] | None = None
+    preferences: Mapping[str, object] | None = None
+    numbering: str = "stored"
+    task: str = "summarization"
+    task_description: str = "Summarise a text"
+    noun: str = "text"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for setting, value, known in (
+            ("kind", self.kind, KINDS),
+            ("numbering", self.numbering, ("stored", "shown")),
+        ):
+            if value is not None and value not in known:
+                hint = did_you_mean(str(value), known)
+                raise ConfigError(f"dataset.{setting}={value!r} is not known.{hint}")
+        for name in self.columns or ():
+            if name not in COLUMNS:
+                hint = did_you_mean(str(name), COLUMNS)
+                raise ConfigError(f"dataset.columns.{name} is not a known key.{hint}")
+
+    def _panel(self, limit: int | None) -> Panel:
+        if not self.path:
+            raise ConfigError("dataset=table needs dataset.path=FILE.")
+        file = Path(self.path).expanduser()
+        found = cell_table(self.path)
+        sha = hashlib.sha256(file.read_bytes()).hexdigest()
+        facts = {"dataset": file.stem, "source": "path", "file": self.path, "sha256": sha}
+        return self._of_cells(found, repr(self.path), facts, limit)
+
+    def of(self, frame: DataFrame) -> Panel:
+        """The panel of a table in memory; path is not read."""
+        facts = {"dataset": "table", "source": "memory"}
+        return self._of_cells(frame_table(frame), "The table", facts, self.limit)
+
+    def _of_cells(
+        self, cells: CellTable, where: str, facts: Mapping[str, object], limit: int | None
+    ) -> Panel:
+        if not cells.rows:
+            refuse(where, cells.faults)
+        columns = self._mapped(cells.columns, where)
+        wide = {
+            "raters": _wide(self.raters, "raters", cells.columns, 1),
+            "judges": _wide(self.judges, "judges", cells.columns, 2),
+        }
+        rows = [_row(line, row, columns, **wide) for line, row in cells.rows]
+        meaning = self._meaning(rows, columns, cells.comma)
+        heard = Heard(meaning, cells.noun)
+        for row in rows:
+            heard.hear(row)
+        refuse(where, [*cells.faults, *heard.faults])
+        used = {*columns.values()} | {
+            c for names in wide.values() for v in names.values() for c in v
+        }
+        facts = dict(facts) | {
+            "kind": meaning.kind,
+            "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
+            "columns": columns,
+            "columns_not_read": [name for name in cells.columns if name not in used],
+            "task_description": self.task_description,
+        }
+        return self._made(heard, where, facts, limit)
+
+    def _mapped(self, present: Sequence[str], where: str) -> dict[str, str]:
+        """Column, as judgelab calls it -> the table's name."""
+        given = self.columns or {}
+        for name, column in given.items():
+            if column is not None and column not in present:
+                hint = did_you_mean(str(column), present)
+                raise DataError(f"{where} has no column {column!r} (dataset.columns.{name}).{hint}")
+        low = {name.strip().lower(): name for name in reversed(present)}
+        taken = {column for column in given.values() if column}
+        found = {name: column for name, column in given.items() if column}
+        for name, others in COLUMNS.items():
+            free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
+            if name not in given and (column := next(free, None)):
+                found[name] = column
+        if "id" not in found:
+            raise DataError(
+                f"{where} has no column 'id', which says what an item is: add it, or name it with "
+                f"dataset.columns.id=COLUMN. Columns are: {', '.join(present)[:300]}."
+            )
+        if "preference" in found and "agent" in found and "other" not in found:
+            raise DataError(
+                f"{where} has preferences between the text of 'agent' and another one, but no "
+                "column 'other' that names it (dataset.columns.other=COLUMN)."
+            )
+        return found
+
+    def _meaning(
+        self, rows: Sequence[JudgmentRow], columns: Mapping[str, str], comma: bool
+    ) -> Meaning:
+        """How cells are read, from settings, columns and cells."""
+        labels = [cell for row in rows for _, cell in row.labels]
+        verdicts = [said[2] for row in rows for said in row.said]
+        kind = self.kind or _kind(rows, labels, verdicts, comma)
+        heard: dict[str, list[str]] = {}
+        levels: Sequence[str] = ()
+        if kind == "preference":
+            for row in rows:
+                if row.get("other"):
+                    names = row.get("agent"), row.get("other")
+                    said = [("people", cell) for _, cell in row.labels]
+                    said += [(judge, cell) for judge, _, cell, _ in row.said]
+                    for who, cell in said:
+                        if cell.strip() not in names:
+                            heard.setdefault(who, []).append(cell)
+        if kind == "category":
+            levels = self.categories or _levels(labels) or _levels(verdicts)
+        read = Preferences.of(heard, self.preferences, comma)
+        return Meaning(kind, read, tuple(map(str, levels)), self.numbering == "shown", comma)  # type: ignore[arg-type]
+
+    def _made(self, heard: Heard, where: str, facts: dict[str, object], limit: int | None) -> Panel:
+        """The panel of the first so many items."""
+        items = list(dict.fromkeys(key[0] for key in heard.units))[:limit]
+        kept = set(items)
+        keys = [key for key in heard.units if key[0] in kept]
+        pairs = heard.meaning.kind == "preference"
+        units = [key for key in keys if bool(key[2]) == pairs]
+        if not units:
+            raise DataError(
+                f"{where} has no pairs of texts: kind=preference needs the columns agent and other."
+            )
+        grades = _grades_of_texts(heard, units) if pairs else {}
+        raters = list(dict.fromkeys(rater for _, rater in heard.labels))
+        of_pairs = {unit for key, unit in heard.units.items() if bool(key[2]) == pairs}
+        judges = list(dict.fromkeys(j for j, unit, _ in heard.verdicts if unit in of_pairs))
+        table = heard.table(units, raters, judges)
+        agents = list(dict.fromkeys(name for key in heard.units for name in key[1:] if name))
+        texts = tuple(tuple(_cell(heard, "text", i, name) for name in agents) for i in items)
+        if not (raters or heard.verdicts or any(any(row) for row in texts)):
+            raise DataError(
+                f"{where} holds no label, no verdict and no text: name its columns with "
+                f"dataset.columns.human=COLUMN. Not read are: {facts['columns_not_read']}."
+            )
+        human, scores = grades or _human(table), _scores(heard, keys)
+        made = (
+            Item(
+                name,
+                _cell(heard, "source", name) or "",
+                _cell(heard, "reference", name),
+                human=human.get(name, {}),
+                scores=scores.get(name, {}),
+            )
+            for name in items
+        )
+        facts |= {"rows": len(items), "units": len(units), "raters": raters, "judges": judges}
+        facts["labelled"] = int(table.labelled.sum())
+        people = tuple(map(Agent, agents))
+        return Panel(tuple(made), people, texts, self.task, facts, table)
+
+
+def _row(
+    line: int,
+    cells: Mapping[str, str],
+    columns: Mapping[str, str],
+    raters: Mapping[str, Sequence[str]],
+    judges: Mapping[str, Sequence[str]],
+) -> JudgmentRow:
+    """What a row says, its systems named."""
+    own = {name: cells[column] for name, column in columns.items()}
+    pairs = bool(columns.keys() & {"other", "other_text", "preference"})
+    if "agent" not in columns:
+        own["agent"] = PAIR[0] if pairs else TEXT
+        if pairs and "other" not in columns:
+            own["other"] = PAIR[1]
+    row = JudgmentRow(line, own)
+    two = bool(row.get("other"))
+    label = "preference" if two and "preference" in columns else "human"
+    labels = [(rater, cells[column]) for rater, (column,) in raters.items()]
+    if "rater" in columns and (row.get("rater") or row.get(label)):
+        labels.append((row.get("rater"), own.get(label, "")))
+    elif "rater" not in columns and label in columns:
+        labels.append((PEOPLE, own[label]))
+    verdict = own.get("verdict") or own.get("score", "")
+    said = [
+        (judge, str(order), cells[column], "")
+        for judge, its in judges.items()
+        for order, column in enumerate(its)
+        if cells[column].strip()
+    ]
+    if row.get("judge") or verdict.strip():
+        judge = row.get("judge") or ("" if "judge" in columns else "judge")
+        said.append((judge, row.get("order"), verdict, row.get("reason")))
+    return JudgmentRow(line, own, labels, said)
+
+
+def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[str, list[str]]:
+    """Name -> its columns, of a setting that lists columns, or maps names to them."""
+    named = given if isinstance(given, Mapping) else {name: name for name in given or ()}
+    found = {
+        str(name): [column] if isinstance(column, str) else list(map(str, column or ()))
+        for name, column in named.items()
+    }
+    for name, columns in found.items():
+        if not 1 <= len(columns) <= most:
+            many = "one column" if most == 1 else "one column, or two"
+            raise ConfigError(f"dataset.{setting}.{name} must name {many}.")
+        for column in columns:
+            if column not in present:
+                hint = did_you_mean(column, present)
+                raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
+    return found
+
+
+def _kind(
+    rows: Sequence[JudgmentRow], labels: Iterable[str], verdicts: Iterable[str], comma: bool
+) -> str:
+    """Preferences where there are pairs; grades where what was said are mostly numbers."""
+    if any(row.get("other") for row in rows):
+        return "preference"
+    for cells in (labels, verdicts):
+        said = [cell for cell in cells if cell.strip().lower() not in MISSING]
+        if said:
+            figures = sum(number(cell, comma) == number(cell, comma) for cell in said)
+            return "grade" if 2 * figures >= len(said) else "category"
+    return "grade"
+
+
+def _levels(cells: Iterable[str]) -> list[str]:
+    """Each category once, as it is written first; numbers by size, words by letters."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        if cell.strip() and cell.strip().lower() != "nan":
+            found.setdefault(cell.strip().casefold(), cell.strip())
+
+    def size(name: str) -> tuple[float, str]:
+        value = number(name)
+        return (value if value == value else np.inf), name.casefold()
+
+    return sorted(found.values(), key=size)
+
+
+def _grades_of_texts(heard: Heard, pairs: Sequence[Key]) -> dict[str, dict[str, float]]:
+    """Item -> system -> mean grade, where people graded texts of which judges compared pairs.
+
+    A pair that a rater has not compared gets the sign of the difference of that rater's grades.
+    """
+    given: dict[tuple[str, str], dict[str, float]] = {}
+    numbered = {unit: key for key, unit in heard.units.items() if not key[2]}
+    for (unit, rater), (value, _) in heard.labels.items():
+        if unit in numbered:
+            given.setdefault(numbered[unit][:2], {})[rater] = value
+    for key in pairs:
+        one, two = (given.get((key[0], name), {}) for name in key[1:])
+        for rater in one.keys() & two.keys():
+            value = (float(np.sign(one[rater] - two[rater])) + 1) / 2
+            heard.labels.setdefault((heard.units[key], rater), (value, 0))
+    return _by_item({key: list(values.values()) for key, values in given.items()})
+
+
+def _human(table: JudgmentTable) -> dict[str, dict[str, float]]:
+    """Item -> system -> the mean grade, or of preferences the share that it won."""
+    if table.kind == "category":
+        return {}
+    truth, units = table.truth, table.units
+    values: dict[tuple[str, str], list[float]] = {}
+    for k in np.flatnonzero(~np.isnan(truth)):
+        values.setdefault((units.item[k], units.first[k]), []).append(float(truth[k]))
+        if units.second[k]:
+            values.setdefault((units.item[k], units.second[k]), []).append(1 - float(truth[k]))
+    return _by_item(values)
+
+
+def _by_item(values: Mapping[tuple[str, str], Sequence[float]]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for (item, agent), given in values.items():
+        found.setdefault(item, {})[agent] = float(np.mean(given))
+    return found
+
+
+def _scores(heard: Heard, keys: Iterable[Key]) -> dict[str, dict[str, dict[str, float]]]:
+    """Item -> judge -> system -> grade, where judges graded texts."""
+    numbered = {heard.units[key]: key for key in keys if not key[2]}
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for (judge, unit, _), (value, _) in heard.verdicts.items():
+        if unit in numbered and value == value and heard.meaning.kind != "category":
+            item, agent, _ = numbered[unit]
+            found.setdefault(item, {}).setdefault(judge, {})[agent] = value
+    return found
+
+
+def _cell(heard: Heard, name: str, *whose: str) -> str | None:
+    value = heard.facts.get((name, *whose))
+    return value[0] if value else None

@@ -1,0 +1,311 @@
+"""A user's own table of labels and judgments: what is read, and how every fault is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.judgments import JudgmentTable
+from judgelab.core.panel import Panel
+from judgelab.dataset.table import LabelledTable
+
+GRADES = """id,source,agent,text,rater,human,judge,verdict
+a,The sky.,gpt,It is blue.,ann,4,,
+a,,gpt,,bob,5,,
+a,,me,Grey.,ann,2,,
+a,,me,,,,g4,3
+a,,gpt,,,,g4,I cannot say
+b,The sea.,gpt,Wet.,,,g4,
+"""
+PAIRS = """id,agent,other,text,other_text,preference,judge,order,verdict
+1,x,y,aa bb,cc,x,j,0,[[A]]
+1,x,y,,,x,j,1,y
+2,x,y,dd,ee,tie,j,0,[[C]]
+2,y,x,,,,j,0,y
+3,x,y,ff,gg,,j,0,who knows
+"""
+
+
+def load(folder: Path, text: str | bytes, name: str = "own.csv", **settings: Any) -> Panel:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return LabelledTable(path=str(file), **settings).load()
+
+
+def judged(panel: Panel) -> JudgmentTable:
+    assert panel.judgments is not None
+    return panel.judgments
+
+
+def refusal(folder: Path, text: str | bytes, name: str = "own.csv", **settings: Any) -> str:
+    with pytest.raises((DataError, ConfigError)) as caught:
+        load(folder, text, name, **settings)
+    return str(caught.value)
+
+
+def same(one: Any, two: Any) -> bool:
+    return bool(np.array_equal(np.array(one, float), np.array(two, float), equal_nan=True))
+
+
+def test_grades_keep_their_raters_and_judges_their_reasons(tmp_path: Path) -> None:
+    panel = load(tmp_path, GRADES)
+    found = judged(panel)
+    assert found.kind == "grade" and found.raters == ("ann", "bob") and found.names == ("g4",)
+    assert same(found.labels, [[4, 5], [2, np.nan], [np.nan, np.nan]])
+    assert same(found.verdicts[0, :, 0], [np.nan, 3, np.nan]) and found.asked.all()
+    assert found.reasons == {
+        "g4": {"the verdict is no number": 1, "no verdict in the data": 1},
+    }
+    assert [one.human for one in panel.items] == [{"gpt": 4.5, "me": 2.0}, {}]
+    assert panel.items[0].scores == {"g4": {"me": 3.0}}
+    assert panel.texts == (("It is blue.", "Grey."), ("Wet.", None))
+    assert panel.items[1].source == "The sea." and panel.provenance["labelled"] == 2
+
+
+def test_pairs_in_either_order_are_one_unit(tmp_path: Path) -> None:
+    """A row that names its systems the other way round showed them so."""
+    found = judged(load(tmp_path, PAIRS))
+    assert found.kind == "preference" and same(found.truth, [1, 0.5, np.nan])
+    assert same(found.verdicts[0], [[1, 0], [0.5, 0], [np.nan, np.nan]])
+    assert found.asked[0].tolist() == [[True, True], [True, True], [True, False]]
+    assert found.reasons == {"j": {"the verdict names neither text": 1}}
+
+
+def test_letters_may_name_what_was_shown_first(tmp_path: Path) -> None:
+    rows = "id,agent,other,judge,order,verdict\n1,x,y,j,0,A\n1,x,y,j,1,A\n2,x,y,j,1,x\n2,x,y,j,0,\n"
+    assert same(judged(load(tmp_path, rows)).verdicts[0], [[1, 1], [np.nan, 1]])
+    shown = judged(load(tmp_path, rows, numbering="shown"))
+    assert same(shown.verdicts[0], [[1, 0], [np.nan, 1]])
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        ("1 2 0", [1, 0, 0.5]),
+        ("1 0 0.5", [1, 0, 0.5]),
+        ("1 -1 0", [1, 0, 0.5]),
+        ("model_a model_b tie", [1, 0, 0.5]),
+        ("first second neither", [1, 0, 0.5]),
+        ("x y equal", [1, 0, 0.5]),
+    ],
+)
+def test_preferences_are_read_as_they_are_written(
+    tmp_path: Path, cells: str, values: list[float]
+) -> None:
+    rows = [f"{k},x,y,{cell}" for k, cell in enumerate(cells.split())]
+    found = judged(load(tmp_path, "\n".join(["id,agent,other,preference", *rows])))
+    assert same(found.truth, values)
+
+
+def test_numbers_that_do_not_fit_together_are_asked_about(tmp_path: Path) -> None:
+    rows = "id,agent,other,preference,judge,verdict\n1,x,y,1,j,0\n2,x,y,2,j,1\n"
+    said = refusal(tmp_path, rows)
+    assert "of people" in said and "of j" in said and "dataset.preferences" in said
+    found = judged(load(tmp_path, rows, preferences={"first": 1, "second": 2, "tie": 0}))
+    assert same(found.verdicts[0, :, 0], [0.5, 1])
+
+
+def test_systems_that_are_called_1_and_2_are_meant_first(tmp_path: Path) -> None:
+    found = judged(load(tmp_path, "id,agent,other,preference\n1,2,1,1\n2,2,1,2\n"))
+    assert same(found.truth, [0, 1])
+
+
+def test_a_wide_table(tmp_path: Path) -> None:
+    rows = "id,text,other_text,ann,bob,ab,ba,len\n1,aa,bb,1,2,A,B,1\n2,cc,dd,2,,B,,2\n"
+    found = judged(
+        load(tmp_path, rows, raters=["ann", "bob"], judges={"gpt": ["ab", "ba"], "length": "len"})
+    )
+    assert found.raters == ("ann", "bob") and found.names == ("gpt", "length")
+    assert same(found.labels, [[1, 0], [0, np.nan]])
+    assert same(found.verdicts[0], [[1, 0], [0, np.nan]]) and not found.asked[0, 1, 1]
+    assert found.units.first.tolist() == ["first", "first"]
+    said = refusal(tmp_path, rows, judges=["lenn"])
+    assert "dataset.judges" in said and "Did you mean 'len'" in said
+
+
+def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
+    """The better grade of one rater is that rater's preference; a judge's grades are a metric."""
+    rows = (
+        "id,agent,other,rater,human,judge,verdict,score\n1,x,,ann,4,m,,.5\n1,y,,ann,3,,,\n"
+        "1,x,,bob,1,,,\n1,y,,bob,2,m,,.7\n1,x,y,,,j,x,\n"
+    )
+    panel = load(tmp_path, rows)
+    found = judged(panel)
+    assert found.raters == ("ann", "bob") and same(found.labels, [[1, 0]])
+    assert found.names == ("j",) and same(found.verdicts[0, 0], [1, np.nan])
+    assert panel.items[0].scores == {"m": {"x": 0.5, "y": 0.7}}
+    assert panel.items[0].human == {"x": 2.5, "y": 2.5}
+
+
+def test_categories(tmp_path: Path) -> None:
+    rows = "id,human,judge,verdict\n1,Yes,j,yes\n2,no,j,maybe\n3,none,j,no\n"
+    found = judged(load(tmp_path, rows))
+    assert found.kind == "category" and found.levels == ("no", "none", "Yes")
+    assert same(found.truth, [2, 0, 1]) and same(found.verdicts[0, :, 0], [2, np.nan, 0])
+    named = judged(load(tmp_path, rows, categories=["yes", "maybe", "none", "no"]))
+    assert same(named.verdicts[0, :, 0], [0, 1, 3])
+    assert "line 2: people said 'Yes'" in refusal(tmp_path, rows, categories=["Yse", "no", "none"])
+
+
+def test_columns_by_other_names(tmp_path: Path) -> None:
+    rows = "Nr,System,grade,Human,note\n1,x,3,,hm\n2,x,4,,\n"
+    panel = load(tmp_path, rows, columns={"id": "Nr", "human": "grade"})
+    assert panel.items[0].human == {"x": 3.0}
+    assert panel.provenance["columns_not_read"] == ["Human", "note"]
+    assert "Did you mean 'grade'" in refusal(tmp_path, rows, columns={"id": "Nr", "human": "grad"})
+    assert "dataset.columns.id=COLUMN" in refusal(tmp_path, rows)
+    with pytest.raises(ConfigError, match="Did you mean 'human'"):
+        LabelledTable(path="x.csv", columns={"humn": "grade"})
+
+
+def test_units_carry_what_is_known_of_them(tmp_path: Path) -> None:
+    rows = (
+        "id,agent,other,words,other_words,stratum,cluster,chance,turn,preference\n"
+        "1,x,y,10,20,easy,doc,.5,1,x\n1,y,x,20,10,,,,,\n2,x,y,,,,,,2,y\n"
+    )
+    units = judged(load(tmp_path, rows)).units
+    assert same(units.words, [[10, 20], [np.nan, np.nan]]) and same(units.chance, [0.5, np.nan])
+    assert units.stratum.tolist() == ["easy", ""] and units.cluster.tolist() == ["doc", "2"]
+    assert same(units.turn, [1, 2])
+
+
+def test_every_format_holds_the_same(tmp_path: Path) -> None:
+    """CSV as Excel saves it in several countries, TSV, JSONL, parquet, and a frame in memory."""
+    frame = pd.DataFrame(
+        {
+            "id": [1, 2, 3],
+            "agent": ["x", "x", "x"],
+            "text": ['He said "no"\nand left; gone', "a,b", "ü"],
+            "human": [4.5, None, 3.0],
+        }
+    )
+    comma = frame.to_csv(index=False)
+    semicolon = frame.to_csv(index=False, sep=";", decimal=",")
+    lines = [{k: v for k, v in row.items() if v == v} for row in frame.to_dict("records")]
+    wanted = judged(load(tmp_path, comma)).digest
+    rows = "\n".join(json.dumps(row) for row in lines)
+    tab = frame.to_csv(index=False, sep="\t")
+    for text, name in (
+        (comma.encode("utf-8-sig"), "a.csv"),
+        (comma.replace("\n", "\r\n").replace('no""\r\n', 'no""\n'), "b.csv"),
+        (semicolon.encode("utf-8-sig"), "c.csv"),
+        ("sep=;\r\n" + semicolon, "d.csv"),
+        (tab, "e.tsv"),
+        (tab.encode("utf-16"), "f.txt"),
+        (rows, "g.jsonl"),
+        (rows.replace("\n", "\r"), "h.jsonl"),
+    ):
+        panel = load(tmp_path, text, name)
+        assert judged(panel).digest == wanted, name
+        assert panel.texts[0][0] == frame["text"][0], name
+    frame.to_parquet(tmp_path / "i.parquet")
+    assert judged(LabelledTable(path=str(tmp_path / "i.parquet")).load()).digest == wanted
+    assert judged(LabelledTable().of(frame)).digest == wanted
+    old = "id,agent,human\r1,x,4.5\r2,x,\r3,x,3\r"
+    assert same(judged(load(tmp_path, old)).labels[:, 0], [4.5, np.nan, 3])
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("a,gpt,ann,4,,", "line 3: says once more what line 2 is about"),
+        ("a,gpt,ann,3,g,2", "line 3: ann said something else of the same in line 2"),
+        (",gpt,ann,4,,", "line 3: id is empty"),
+        ("b,,ann,4,,", "line 3: agent is empty"),
+        ("b,gpt,ann,good,,", "line 3: ann said 'good', which is no number"),
+        ("b,gpt,ann,1e999,,", "line 3: ann said '1e999', which is no number"),
+        ("b,gpt,,4,,", "line 3: rater is empty"),
+        ("b,gpt,,,,4", "line 3: judge is empty"),
+        ("b,gpt,ann,4", "line 3: 4 cells where the header has 6"),
+        ("b,gpt,ann,4,,,,", "line 3: 8 cells where the header has 6"),
+        ('b,gpt,"ann,4,,', "a quote that is left open"),
+    ],
+)
+def test_a_bad_row_is_named_with_its_reason(tmp_path: Path, row: str, said: str) -> None:
+    head = "id,agent,rater,human,judge,verdict\na,gpt,ann,4,,\n"
+    assert said in refusal(tmp_path, head + row + "\n")
+
+
+def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
+    rows = "\n".join(f"{k},x,bad" for k in range(30)) + "\n30,x,1\n" + "31,x,2\n" * 40
+    said = refusal(tmp_path, "id,agent,human\n" + rows, kind="grade").splitlines()
+    assert "69 rows" in said[0] and len(said) == 12 and said[-1].strip() == "and 59 more"
+    assert said[1].strip() == "line 2: people said 'bad', which is no number"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "said"),
+    [
+        (b"", "own.csv", "has no rows"),
+        (b"id,human\n", "own.csv", "has no rows"),
+        (b"\n\n", "own.jsonl", "has no rows"),
+        (b"id,human\n1,\xff\n", "own.csv", "line 2: not valid UTF-8"),
+        (b"not parquet", "own.parquet", "cannot be read as parquet"),
+        (b"id,id\n1,2\n", "own.csv", "two columns 'id'"),
+        (b"id,agent,preference\n1,x,x\n", "own.csv", "no column 'other'"),
+        (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
+        (b"id,agent,human\n1,x,3\n", "own.xlsx", "save it as .csv"),
+        (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 rows"),
+        (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "holds half a character"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "own.jsonl", "too large"),
+    ],
+)
+def test_files_that_are_no_tables(tmp_path: Path, text: bytes, name: str, said: str) -> None:
+    assert said in refusal(tmp_path, text, name)
+
+
+CELLS = st.one_of(
+    st.sampled_from(
+        ["", "1", "2", "A", "x", "tie", "nan", "1e400", "-0", "9" * 400, "4,5", "\x00"]
+    ),
+    st.text(max_size=6),
+    st.floats(),
+    st.integers(),
+    st.booleans(),
+    st.none(),
+    st.just([1]),
+)
+WORDS = """
+id agent other human preference judge order verdict score rater words chance turn text stratum Note
+"""
+NAMES = st.sampled_from(WORDS.split())
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(rows=st.lists(st.dictionaries(NAMES, CELLS, max_size=8), max_size=6), raw=st.binary())
+def test_odd_cells_are_read_or_refused(
+    tmp_path: Path, rows: list[dict[str, Any]], raw: bytes
+) -> None:
+    """Nothing but a sentence: no other error, whatever a file holds."""
+    rows = [{"id": "1"} | row for row in rows]
+    frame = pd.DataFrame(rows, dtype=object)
+    text = "\n".join(json.dumps(row) for row in rows)
+    for make in (
+        lambda: LabelledTable().of(frame),
+        lambda: load(tmp_path, text, "own.jsonl"),
+        lambda: load(tmp_path, frame.to_csv(index=False).encode("utf-8", "replace")),
+        lambda: load(tmp_path, raw, "raw.csv"),
+        lambda: load(tmp_path, b"id,human\n" + raw, "raw.csv"),
+    ):
+        try:
+            judged(make())
+        except (DataError, ConfigError) as cause:
+            assert str(cause)
+
+
+def test_the_head_of_a_panel_has_its_judgments(tmp_path: Path) -> None:
+    panel = load(tmp_path, GRADES)
+    head = panel.head(1)
+    assert set(judged(head).units.item) == {"a"} and len(judged(panel).units) == 3
+    assert judged(load(tmp_path, GRADES, limit=1)).digest == judged(head).digest
+    assert panel.digest != head.digest
