@@ -67,7 +67,8 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     assert isinstance(plain, dict)
     if isinstance(plain.get("debug"), bool):  # as it was once: configs of older runs have it
         plain["debug"] = {"traceback": plain["debug"]}
-    return {str(key): _renamed(value) for key, value in with_judges(plain).items()}
+    named = with_judges({str(key): value for key, value in plain.items()})
+    return {key: _renamed(value) for key, value in named.items()}
 
 
 def frame(config: Mapping[str, Any]) -> Frame:

@@ -173,7 +173,8 @@ def _parsed(words: Any, where: str) -> dict[str, Any]:
 
 def _set(cfg: DictConfig, key: str, value: Any, where: str) -> None:
     """Set what is there; with a plus also what is new, as on the command line."""
-    path, node = key.lstrip("+").split("."), cfg
+    path: list[str] = key.lstrip("+").split(".")
+    node: Any = cfg
     for k, part in enumerate(path):
         last, holds = k == len(path) - 1, OmegaConf.is_dict(node)
         known = [str(one) for one in node if one != "_target_"] if holds else []

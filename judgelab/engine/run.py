@@ -256,7 +256,7 @@ def _choices(config: Mapping[str, Any]) -> str:
         return "plan"  # as users ask for it: study=plan
     if config["study"].get("run"):
         return study
-    axes = ("mechanism", "dataset", "attack")
+    axes: tuple[str, ...] = ("mechanism", "dataset", "attack")
     if study == "audit":  # of several judges, each with its mechanism
         axes = ("study", "dataset")
     if HydraConfig.initialized():

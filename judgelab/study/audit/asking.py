@@ -158,7 +158,7 @@ def _values(said: xr.Dataset, scores: Scores, at: NDArray[np.intp], table: Judgm
     grade = np.asarray(scores.agent.transpose("item", "agent").values, np.float64)
     if table.kind == "preference":
         return np.repeat(better(grade[i, a], grade[i, b])[:, None], 2, axis=1)
-    return grade[i, a][:, None]
+    return np.asarray(grade[i, a][:, None])
 
 
 def _facts(name: str, context: Context, family: str) -> JudgeFacts:

@@ -82,7 +82,6 @@ def test_a_dry_run_says_what_it_would_ask(panel: Path, capsys: pytest.CaptureFix
 
 
 def test_importing_judgelab_loads_nothing() -> None:
-    code = (
-        "import sys, judgelab; assert not {'numpy', 'hydra', 'judgelab.engine'} & set(sys.modules)"
-    )
+    heavy = {"numpy", "hydra", "judgelab.engine"}
+    code = f"import sys, judgelab; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
