@@ -180,6 +180,7 @@ def _summary(
         "unscored_verdicts": int(lost.sum()),
     }
     for name in order if len(order) <= CARDS else ():
+        made[f"{name}/verdict"] = verdicts[name].verdict
         if evidence[name].agreement.value == evidence[name].agreement.value:
             made |= flat_estimate(f"{name}/agreement", evidence[name].agreement.as_dict())
     return made

@@ -57,8 +57,8 @@ class AuditReport:
     @property
     def verdicts(self) -> dict[str, str]:
         """Judge -> trust, trust after correction, do not trust, or cannot say yet."""
-        head = "verdict/"
-        return {k.removeprefix(head): v for k, v in self.summary.items() if k.startswith(head)}
+        table = self.tables["verdicts"]
+        return dict(zip(table["judge"], table["verdict"], strict=True))
 
     def __repr__(self) -> str:
         said = "\n".join(f"  {name}: {word}" for name, word in self.verdicts.items())

@@ -21,9 +21,11 @@ from judgelab.study.audit.asking import gather
 from judgelab.study.audit.conclusion import concluded
 from judgelab.study.audit.controls import with_controls
 from judgelab.study.audit.evidence import Findings
+from judgelab.study.audit.judge_table import SECTION, judge_table
 from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.common.panels import text_records
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Audit(Study):
         sampled: whether the labelled units were drawn at random; null: not known, unless all are
             labelled or the data give the probabilities.
         bootstrap: resamples.
+        prices: price list of models behind an endpoint; null: conf/prices.yaml.
     """
 
     questions: Mapping[str, Any]
@@ -52,6 +55,7 @@ class Audit(Study):
     parts: Sequence[str] | None = None
     sampled: bool | None = None
     bootstrap: Count = 2000
+    prices: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", named(self.judges))
@@ -104,12 +108,19 @@ class Audit(Study):
         """Every part's answer, and one verdict for each judge."""
         case = self._case(context)
         context.run_dir.write_table("records/judgments.parquet", case.table.long())
+        if any(text is not None for row in case.panel.texts for text in row):
+            context.run_dir.write_table("records/clean_texts.parquet", text_records(case.panel))
         found = {}
         for name, part in self._answered.items():
             context.tell(part.question, 0)
             found[name] = _found(part, case)
         left = [name for name in self.questions if name not in found]
-        return concluded(case, self._answered, found, left)
+        result = concluded(case, self._answered, found, left)
+        return replace(
+            result,
+            tables=[*result.tables, judge_table(case, self.prices)],
+            sections=[*result.sections, SECTION],
+        )
 
     def _case(self, context: Context) -> AuditCase:
         context.no_attack("audit")

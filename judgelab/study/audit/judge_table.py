@@ -1,0 +1,74 @@
+"""Who judged: where each judge's judgments come from, what is missing of them, and the cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from judgelab.core.result import PageSection, Row, Table, Value
+from judgelab.endpoint.prices import price_of
+from judgelab.endpoint.remote import Remote
+from judgelab.study.audit.part import AuditCase
+
+NOTE = (
+    "Missing: asked for, and without a verdict. Calls and tokens are those of verdicts alone, "
+    "each question once; of the cost of probes and exams, as of retries, manifest.json has the "
+    "account."
+)
+SECTION = PageSection("Who judged?", ["judges"])
+
+
+def judge_table(case: AuditCase, prices: str | None) -> Table:
+    """One row a judge, controls last.
+
+    Args:
+        prices: price list; None for ours.
+
+    Raises:
+        DataError: the price list cannot be read.
+    """
+    table = case.table
+    rows: list[Row] = []
+    for one, verdicts, asked in zip(table.judges, table.verdicts, table.asked, strict=True):
+        wanted = int(asked.sum())
+        lost = int((asked & np.isnan(verdicts)).sum())
+        why = table.reasons.get(one.name, {})
+        rows.append(
+            {
+                "judge": one.name,
+                "origin": _origin(one.name, one.control, case),
+                "mechanism": one.mechanism or None,
+                "model": one.model or None,
+                "family": one.family or None,
+                "verdicts": wanted - lost,
+                "missing": lost,
+                "missing_because": "; ".join(f"{k} ({n:,})" for k, n in why.items()) or None,
+                **_spent(one.name, case, prices),
+            }
+        )
+    rows.sort(key=lambda row: row["origin"] == "control")
+    return Table("judges", "Who judged", rows, NOTE)
+
+
+def _origin(name: str, control: bool, case: AuditCase) -> str:
+    return "control" if control else "asked" if name in case.asked else "in the data"
+
+
+def _spent(name: str, case: AuditCase, prices: str | None) -> dict[str, Value]:
+    """Calls, tokens and cost of a judge that was asked; of a model without a price no cost."""
+    if name not in case.usage or not case.usage[name].calls:
+        return {}
+    used, lm = case.usage[name], case.asked[name].evaluation_lm.unwrapped
+    found: dict[str, Value] = {
+        "calls": used.calls,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+    }
+    if isinstance(lm, Remote):
+        price = price_of(lm.model, prices)
+        cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
+        found["cost"] = cost
+        if price:
+            found["currency"] = price.currency
+    return found
