@@ -95,6 +95,7 @@ def test_calibration_is_the_mean_of_people_at_each_level():
         assert one.people == pytest.approx(people[at].mean())
         assert one.clusters == len(set(group[at]))
         assert 1 <= one.low <= one.people <= one.high <= 5
+    assert [one.n for one in calibration(values[1], people * np.nan, group, (1, 5))] == [0]
     binned = list(calibration(values[2], people, group, (1, 5), bins=8))
     assert len(binned) == 8 and [one.value for one in binned] == sorted(one.value for one in binned)
     assert max(abs(one.share - 1 / 8) for one in binned) < 0.01
