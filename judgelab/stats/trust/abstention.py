@@ -16,7 +16,7 @@ from judgelab.stats.trust.clustered import cluster_sums, per_cluster
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Abstaining:
     """A judge that decides where its confidence is at least ``confidence``.
 
     Attributes:
@@ -66,7 +66,7 @@ def thresholds(
     risk: float = 0.1,
     delta: float = 0.05,
     level: float = 0.95,
-) -> Iterator[Threshold]:
+) -> Iterator[Abstaining]:
     """Fixed-sequence testing (2110.01052, 2407.18370), from the strictest threshold on.
 
     With probability 1 - delta at least, the most lenient accepted threshold errs in at most
@@ -90,7 +90,7 @@ def thresholds(
         if clusters >= needed:
             still = still and p <= delta
         low, high = share_ends(per_cluster(errors, group), level)
-        yield Threshold(
+        yield Abstaining(
             float(least),
             float(decided.mean()),
             int(labelled.sum()),

@@ -10,7 +10,7 @@ import numpy as np
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.trust.abstention import Threshold, labels_needed, thresholds
+from judgelab.stats.trust.abstention import Abstaining, labels_needed, thresholds
 from judgelab.stats.trust.agreement import majority
 from judgelab.stats.trust.conformal import grade_interval
 from judgelab.stats.trust.scale_use import MOST_LEVELS
@@ -67,7 +67,7 @@ def _of_judge(
     grid: tuple[float, ...],
     risk: float,
     delta: float,
-) -> Iterator[Threshold]:
+) -> Iterator[Abstaining]:
     """Its thresholds, on the units that it was asked about; those that decide alike only once."""
     asked = table.asked[k].any(axis=1)
     confidence = np.where(np.isnan(table.values[k]), np.nan, 1 - doubt)[asked]

@@ -34,7 +34,8 @@ def peer_doubt(table: JudgmentTable) -> Floats:
             made = np.where(values == level, 1 - alike, made)
         return made
     if table.kind == "grade":
-        spread = np.nanstd(np.where(np.isnan(values).all(axis=1)[:, None], 0, values), axis=1)
+        none = np.asarray(np.isnan(values).all(axis=1), np.bool_)[:, None]
+        spread = np.nanstd(np.where(none, 0, values), axis=1)
         centre = divide(np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1))
         values = divide(values - centre[:, None], spread[:, None])
         known &= ~np.isnan(values)

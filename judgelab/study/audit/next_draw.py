@@ -32,7 +32,7 @@ FEWEST_LABELS = 30
 
 
 @dataclass(frozen=True)
-class Pool:
+class LabelPool:
     """Items with and without labels; all [items], or [judges, items].
 
     Attributes:
@@ -84,7 +84,7 @@ def pool_of(
     judges: list[int],
     sampled: bool | None,
     target: Target,
-) -> Pool:
+) -> LabelPool:
     """The items of a table, and what their labels tell of these judges."""
     count = len(found.items)
     any_label = means_within(np.where(table.labelled, 1.0, np.nan), found.place, count)
@@ -101,7 +101,7 @@ def pool_of(
         told = predicted(targets, about, folds(found.cluster))
     chance = means_within(table.units.chance, found.place, count)
     before, known = _before(chance, labelled, open_, sampled)
-    return Pool(labelled, open_, before, known, credit, doubt, told)
+    return LabelPool(labelled, open_, before, known, credit, doubt, told)
 
 
 def enough_labels(credit: Floats) -> Mask:
@@ -138,7 +138,9 @@ def _before(
     return labelled.astype(float), told or not labelled.any()
 
 
-def next_draw(pool: Pool, budget: int, tau: float, least: float, rng: np.random.Generator) -> Draw:
+def next_draw(
+    pool: LabelPool, budget: int, tau: float, least: float, rng: np.random.Generator
+) -> Draw:
     """Equal chances, unless earlier labels predict that unequal ones save a share ``least``."""
     count, budget = len(pool.open), min(budget, int(pool.open.sum()))
     gain, spread = float("nan"), np.ones(count)

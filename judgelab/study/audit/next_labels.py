@@ -20,7 +20,7 @@ from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.next_draw import (
     FEWEST_LABELS,
     Draw,
-    Pool,
+    LabelPool,
     Target,
     enough_labels,
     next_draw,
@@ -121,7 +121,7 @@ class NextLabels(AuditPart):
             if (one.name in self.judges if self.judges else not one.control)
         ]
 
-    def _next(self, case: AuditCase, found: Credits, pool: Pool) -> Findings:
+    def _next(self, case: AuditCase, found: Credits, pool: LabelPool) -> Findings:
         """The draw, its file and its table."""
         if not pool.open.any():
             return Findings(notes=[NONE_LEFT])
@@ -148,7 +148,7 @@ class NextLabels(AuditPart):
         return Findings([table], notes=notes, summary={"next_labels": chosen})
 
 
-def _chances(pool: Pool, draw: Draw) -> str:
+def _chances(pool: LabelPool, draw: Draw) -> str:
     """How chances were made."""
     if not draw.equal:
         return UNEQUAL.format(draw.gain)
@@ -157,7 +157,7 @@ def _chances(pool: Pool, draw: Draw) -> str:
     return NO_GAIN.format(max(draw.gain, 0.0))
 
 
-def write_draw(case: AuditCase, found: Credits, pool: Pool, draw: Draw, number: int) -> None:
+def write_draw(case: AuditCase, found: Credits, pool: LabelPool, draw: Draw, number: int) -> None:
     """One row for each unit of an item with a label, or that could get one: ``FILE``.
 
     Columns: item, first, second, drawn (1: to be labelled now), turn (order of labelling, all
@@ -188,13 +188,13 @@ def write_draw(case: AuditCase, found: Credits, pool: Pool, draw: Draw, number: 
     case.context.run_dir.write_text(FILE, frame.to_csv(index=False, lineterminator="\n"))
 
 
-def _unequal(pool: Pool) -> bool:
+def _unequal(pool: LabelPool) -> bool:
     """Whether labelled items had different chances of their label."""
     given = pool.before[pool.labelled]
     return bool(len(given) and np.ptp(given) > 1e-9)
 
 
-def _weighted(case: AuditCase, found: Credits, pool: Pool, judges: list[int]) -> Findings:
+def _weighted(case: AuditCase, found: Credits, pool: LabelPool, judges: list[int]) -> Findings:
     """Agreement on all items, where labels were drawn with unequal chances."""
     there = pool.labelled | pool.open
     if not _unequal(pool) or not (pool.before[there] > 0).all():
@@ -216,7 +216,7 @@ def _weighted(case: AuditCase, found: Credits, pool: Pool, judges: list[int]) ->
     return Findings([Table("weighted_agreement", "Agreement, weighted by chance", rows, note)])
 
 
-def _predictions(pool: Pool, y: Floats, judge: int, judges: list[int]) -> Floats:
+def _predictions(pool: LabelPool, y: Floats, judge: int, judges: list[int]) -> Floats:
     """[items] m_i of a judge; without earlier fits the same for all."""
     enough = enough_labels(pool.credit)
     row = judges.index(judge)

@@ -67,7 +67,7 @@ def _unsure(items: int, seed: int) -> JudgmentTable:
 
 def test_unequal_chances_where_a_gain_is_predicted_and_labels_come_back(tmp_path: Path):
     off, plain, held = [], [], []
-    for seed in range(25):
+    for seed in range(15):
         whole = _unsure(600, seed)
         table = _hidden(whole, 0.15, seed)
         part = NextLabels(budget=90, judges=["judge 0"], target="agreement")
