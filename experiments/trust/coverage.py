@@ -77,7 +77,7 @@ def tried(trial: Trial, labels: int, count: int = POOLS, seed: int = 1) -> Itera
                 known.setdefault(key, []).append((*interval, aim))
     for key, found in known.items():
         head = {"part": trial.part, "data": trial.data, "table": key[0]}
-        head |= {"of": " ".join(key[1:-1]), "column": key[-1], "labels": labels}
+        head |= {"of": " / ".join(key[1:-1]), "column": key[-1], "labels": labels}
         yield {**head, **_tally(np.array(found, dtype=np.float64), count)}
 
 
@@ -111,6 +111,7 @@ def ranges(rows: Sequence[Row], column: str = "held") -> list[Row]:
     """A row for each column of a table: mean, lowest and highest coverage over judges."""
     made: list[Row] = []
     names = ("part", "data", "table", "column")
+    rows = [{**row, "column": _named(row)} for row in rows]
     for key in dict.fromkeys(tuple(row[name] for name in names) for row in rows):
         mine = [row for row in rows if tuple(row[name] for name in names) == key]
         line = dict(zip(names, key, strict=True))
@@ -119,6 +120,12 @@ def ranges(rows: Sequence[Row], column: str = "held") -> list[Row]:
             line[f"{labels} labels"] = spread(held)
         made.append(line)
     return made
+
+
+def _named(row: Row) -> str:
+    """Of what is held against a control, with the control."""
+    apart = {"gains": "over", "controls": "of"}.get(row["table"])
+    return f"{row['column']} {apart} {row['of'].split(' / ')[-1]}" if apart else row["column"]
 
 
 def spread(held: Sequence[float]) -> str:

@@ -20,9 +20,11 @@ from experiments.trust.pools import Source
 from experiments.trust.readme import markdown
 from experiments.trust.results import RESULTS, write
 from judgelab.core.judgments import JudgmentTable
+from judgelab.study.audit.agreement import Agreement
 from judgelab.study.audit.biases import Biases
 from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.quantities import quantities
+from judgelab.study.audit.replacement import Replacement
 from tests.judgment_tables import ADVERSARIAL, NATURAL, frank, llmbar, summeval
 
 STRATEGIES = ("/Vanilla", "/CoT", "/Metrics_Reference", "/Rating")
@@ -69,6 +71,26 @@ def biases(data: Path) -> list[Trial]:
     ]
 
 
+def agreement(data: Path) -> list[Trial]:
+    """Agreement, gains, differences of judges, strata, ceiling, correlations."""
+    named = {"agreement": ("judge",), "gains": ("judge", "control"), "ceiling": ("judge",)}
+    named |= {"correlations": ("judge",), "strata": ("judge", "stratum")}
+    named |= {"judge_pairs": ("judge", "compared_with"), "controls": ("control",)}
+    made = []
+    for name, step in (("LLMBar", 3), ("FRANK", 2), ("SummEval", 3)):
+        whole = source(name, data).table
+        drawn = Source(whole.of(whole.names[::step]))
+        made.append(Trial("agreement", name, drawn, Page([Agreement()], named), whole=True))
+    return made
+
+
+def replacement(data: Path) -> list[Trial]:
+    """Whether a judge may take a person's place: SummEval's three experts."""
+    named = {"replacement": ("judge",), "raters": ("rater",), "each_rater": ("judge", "rater")}
+    page = Page([Replacement("expert")], named)
+    return [Trial("replacement", "SummEval", source("SummEval", data), page, whole=True)]
+
+
 def numbers(table: JudgmentTable) -> dict[Key, float]:
     """What people say, whatever estimates it."""
     columns = ("judge_alone", "people_alone", "corrected", "from_error_rates", "the one to use")
@@ -94,7 +116,12 @@ def estimates(data: Path) -> list[Trial]:
     return made
 
 
-PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {"biases": biases, "estimate": estimates}
+PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {
+    "agreement": agreement,
+    "replacement": replacement,
+    "estimate": estimates,
+    "biases": biases,
+}
 """Part -> its trials; results/intervals_PART.json."""
 
 

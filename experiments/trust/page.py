@@ -18,6 +18,9 @@ from judgelab.study.audit.part import AuditCase, AuditPart
 from tests.judgment_tables import audit_case, made_pairs
 
 DRAWS = 400
+DIFFERENCES = "judge_pairs"
+OVER_SYSTEMS = "tau_between"
+"""Intervals over systems: resampled items say nothing of them."""
 
 
 @cache
@@ -55,20 +58,24 @@ def found(part: AuditPart, table: JudgmentTable, **setting: Any) -> Findings:
 
 def intervals(tables: Sequence[Table], named: Mapping[str, Sequence[str]]) -> dict[Key, Interval]:
     """Key -> estimate, of every row of the tables that are named."""
-    return {
-        (table.name, *(str(row.get(name, "")) for name in named[table.name]), column): interval
-        for table in tables
-        if table.name in named
-        for row in table.rows
-        for column, interval in _estimates(row)
-    }
+    found: dict[Key, Interval] = {}
+    for table in tables:
+        for row in table.rows if table.name in named else ():
+            names = [str(row.get(name, "")) for name in named[table.name]]
+            turned = table.name == DIFFERENCES and names[0] > names[1]
+            for column, (value, low, high) in _estimates(row):
+                if turned:  # a difference is shown from its better side
+                    value, low, high = -value, -high, -low
+                ordered = sorted(names) if table.name == DIFFERENCES else names
+                found[table.name, *ordered, column] = (value, low, high)
+    return found
 
 
 def _estimates(row: Row) -> Iterator[tuple[str, Interval]]:
     """Columns that are followed by ``low`` and ``high``, whatever stands before these words."""
     names = list(row)
     for value, low, high in zip(names, names[1:], names[2:], strict=False):
-        if low.endswith("low") and high.endswith("high"):
+        if low.endswith("low") and high.endswith("high") and not value.startswith(OVER_SYSTEMS):
             yield value, (_number(row[value]), _number(row[low]), _number(row[high]))
             if value == row.get("use"):
                 yield "the one to use", (_number(row[value]), _number(row[low]), _number(row[high]))
