@@ -8,22 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgelab.stats.trust.exchange import (
-    dummies,
-    labels_for_difference,
-    labels_for_width,
-    saving,
-    worth,
-)
+from judgelab.stats.trust.exchange import dummies, saving, worth
 from tests.judgment_tables import frank
-
-
-def test_labels_that_are_needed() -> None:
-    assert labels_for_width(0.05, 0.25, 0.4, 2000) == 250
-    assert labels_for_width(0.05, 0.25, 0.4, 2000, "pool") == 207
-    assert labels_for_width(0.05, 0.25, 0.0) == 385
-    assert labels_for_difference(0.05, 0.5, 0.3, 5000) == 1214
-    assert math.isinf(labels_for_width(0.01, 0.25, 0.9, 100))
 
 
 def test_worth_of_a_verdict() -> None:
@@ -31,6 +17,7 @@ def test_worth_of_a_verdict() -> None:
     assert effective == pytest.approx(100 / 0.55) and most == 2
     assert each == pytest.approx((100 / 0.55 - 100) / 900)
     assert worth(0.0, 100, 900)[1] == 0
+    assert worth(0.3, 100, 0)[1] == pytest.approx(0.3, abs=1e-12)
 
 
 def test_a_metric_that_knows_the_system_alone_saves_little(shared_data: Path) -> None:
