@@ -145,17 +145,17 @@ class _Worths:
         for k in self.judges:
             there = ~np.isnan(self.truth) & ~np.isnan(self.values[k])
             groups = len(np.unique(clusters[there]))
-            ends = (float(x[k]) for x in (net.value, net.low, net.high))
+            value, low, high = (float(x[k]) for x in (net.value, net.low, net.high))
             made[self.case.table.names[k]] = {
-                "saving": Estimate(*ends, n=int(net.n[k]), clusters=groups)
+                "saving": Estimate(value, low, high, int(net.n[k]), clusters=groups)
             }
         return made
 
     @property
     def rows(self) -> list[Row]:
         """One for each judge, the best first."""
-        made = [self._row(k) for k in self.judges]
-        return sorted(made, key=lambda row: -np.nan_to_num(row["saves"], nan=-1.0))
+        made: list[dict[str, Any]] = [self._row(k) for k in self.judges]
+        return sorted(made, key=lambda row: -float(np.nan_to_num(row["saves"], nan=-1.0)))
 
     def _row(self, k: int) -> dict[str, Any]:
         net, pooled = self.net, self.pooled
