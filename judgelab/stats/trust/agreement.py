@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.ends import (
+    mean_ends,
+    of_ratio,
+    resampled_share_ends,
+    share_ends,
+)
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.clustered import cluster_sums
+from judgelab.stats.trust.clustered import cluster_sums, t_interval
 
 Places = NDArray[np.intp]
 
@@ -61,14 +67,20 @@ def clustered_ends(
     cluster: Places,
     bounds: tuple[float, float] = (0.0, 1.0),
     level: float = 0.95,
+    weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
     """Ends for the mean over items [..., items], items of one cluster not being independent.
 
     Shares (bounds (0, 1)) by ``share_ends``, changes (bounds below 0) by ``mean_ends``, from what
     each cluster adds to the mean.
+
+    Args:
+        weight: [items]; None: all alike.
     """
     cells = np.asarray(values, dtype=np.float64)
-    added = of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
+    w = np.ones(cells.shape[-1]) if weight is None else np.asarray(weight, dtype=np.float64)
+    count = cluster_sums(w * ~np.isnan(cells), cluster)
+    added = of_ratio(cluster_sums(w * cells, cluster), count)
     if bounds[0] < 0:
         return mean_ends(added, level, bounds)
     return share_ends(added, level, bounds)
@@ -79,12 +91,14 @@ def clustered_means(
     cluster: Places,
     bounds: tuple[float, float] = (0.0, 1.0),
     level: float = 0.95,
+    weight: ArrayLike | None = None,
 ) -> list[Estimate]:
     """Mean over items of each row [rows, items] with its interval; n counts items."""
     cells = np.atleast_2d(np.asarray(values, dtype=np.float64))
     known = ~np.isnan(cells)
-    low, high = clustered_ends(cells, cluster, bounds, level)
-    mean = divide(np.where(known, cells, 0.0).sum(axis=1), known.sum(axis=1))
+    low, high = clustered_ends(cells, cluster, bounds, level, weight)
+    w = known * (1.0 if weight is None else np.asarray(weight, dtype=np.float64))
+    mean = divide(np.where(known, w * cells, 0.0).sum(axis=1), w.sum(axis=1))
     groups = (cluster_sums(known, cluster) > 0).sum(axis=1)
     n = known.sum(axis=1)
     numbers = zip(mean.tolist(), low.tolist(), high.tolist(), n.tolist(), groups, strict=True)
@@ -92,6 +106,29 @@ def clustered_means(
         Estimate(m, a, b, k, cells.shape[1] - k, clusters=int(g) if g < k else None)
         for m, a, b, k, g in numbers
     ]
+
+
+def wider(
+    found: list[Estimate], draws: Floats, groups: int, bounds: tuple[float, float], level: float
+) -> list[Estimate]:
+    """The estimates with the farther ends of their own and of those that resamples give.
+
+    Of shares Wilson's with the spread of the draws, else t of it, G - 1 degrees of freedom.
+
+    Args:
+        draws: [draws, rows] the statistic in resampled clusters.
+        groups: clusters drawn.
+    """
+    made = []
+    for one, drawn in zip(found, draws.T, strict=True):
+        if bounds[0] == 0:
+            low, high = resampled_share_ends(one.value, drawn, groups, level)
+        else:
+            error = float(np.nanstd(drawn)) * np.sqrt(groups / max(groups - 1, 1))
+            low, high = np.clip(t_interval(one.value, error, groups, level), *bounds)
+        ends = float(np.fmin(low, one.low)), float(np.fmax(high, one.high))
+        made.append(replace(one, low=ends[0], high=ends[1]))
+    return made
 
 
 def cross_fitted(

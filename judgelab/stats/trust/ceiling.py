@@ -7,6 +7,7 @@ one. Here both are held against single people, on the units that at least two pe
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,14 @@ from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.bootstrap import item_draws, percentile_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Places, category_credit, means_within, preference_credit
-from judgelab.stats.trust.ties import folds, gaps, pair_credit, pairs_within, tie_thresholds
+from judgelab.stats.trust.ties import (
+    folds,
+    gaps,
+    pair_credit,
+    pairs_within,
+    refitted_means,
+    tie_thresholds,
+)
 
 Scale = Literal["nominal", "ordinal", "interval"]
 
@@ -53,6 +61,42 @@ def label_agreement(
     return among, np.where(several, _mean(np.stack(judged)), np.nan)
 
 
+@dataclass(frozen=True)
+class PersonPairs:
+    """Pairs of an item's texts, each once for every person who graded both texts.
+
+    Only texts that two people graded; people and judges are held against single people.
+
+    Attributes:
+        one, other: [pairs] units.
+        target: [pairs] number of the person.
+        wanted: [pairs] difference of that person's grades.
+    """
+
+    one: Places
+    other: Places
+    target: Places
+    wanted: Floats
+
+    @staticmethod
+    def of(labels: ArrayLike, item: Places) -> PersonPairs:
+        """From grades [units, raters] and the number of each unit's item."""
+        people = np.asarray(labels, dtype=np.float64)
+        several = (~np.isnan(people)).sum(axis=1) >= 2
+        parts = [pairs_within(item, several & ~np.isnan(values)) for values in people.T]
+        one, other = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        wanted = [gaps(values, *part) for values, part in zip(people.T, parts, strict=True)]
+        counts = [len(part[0]) for part in parts]
+        return PersonPairs(
+            one, other, np.repeat(np.arange(len(parts)), counts), np.concatenate(wanted)
+        )
+
+    def graded(self, values: Floats, asked: Mask, but: int = -1) -> tuple[Mask, Floats]:
+        """Which pairs somebody was asked about, but not those of one person, and the gaps there."""
+        there = (self.target != but) & asked[self.one] & asked[self.other]
+        return there, gaps(values, self.one, self.other)
+
+
 def grade_agreement(
     scores: ArrayLike, asked: Mask, labels: ArrayLike, item: Places, cluster: Places, items: int
 ) -> tuple[Floats, Floats]:
@@ -63,29 +107,45 @@ def grade_agreement(
     Returns:
         [items] and [judges, items].
     """
-    people, cells = np.asarray(labels, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    raters = people.shape[1]
-    several = (~np.isnan(people)).sum(axis=1) >= 2
-    parts = [pairs_within(item, several & ~np.isnan(people[:, k])) for k in range(raters)]
-    one, other = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-    target = np.repeat(np.arange(raters), [len(part[0]) for part in parts])
-    wanted = np.concatenate([gaps(people[:, k], *part) for k, part in enumerate(parts)])
+    pairs, people = PersonPairs.of(labels, item), np.asarray(labels, dtype=np.float64)
+    of, fold = cluster[pairs.one], folds(cluster)[pairs.one]
 
-    def against(values: Floats, there: Mask, counts: Mask) -> Floats:
+    def against(values: Floats, there: Mask, but: int = -1) -> Floats:
         """[items] credit of one who grades, over the pairs that count."""
-        gap = gaps(values, one, other)
+        counts, gap = pairs.graded(values, there, but)
         known = counts & ~np.isnan(gap)
-        earned = np.where(counts & there[one] & there[other], 0.0, np.nan)
+        earned = np.where(counts, 0.0, np.nan)
         if known.any():
-            of, fold = cluster[one[known]], folds(cluster)[one[known]]
-            width = tie_thresholds(gap[known], wanted[known], of, fold)
-            earned[known] = pair_credit(gap[known], wanted[known], width[fold])
-        return means_within(earned, item[one], items)
+            width = tie_thresholds(gap[known], pairs.wanted[known], of[known], fold[known])
+            earned[known] = pair_credit(gap[known], pairs.wanted[known], width[fold[known]])
+        return means_within(earned, item[pairs.one], items)
 
-    everybody = np.ones(len(one), np.bool_)
-    judged = [against(v, a, everybody) for v, a in zip(cells, asked, strict=True)]
-    among = [against(people[:, k], ~np.isnan(people[:, k]), target != k) for k in range(raters)]
+    judged = [against(v, a) for v, a in zip(np.asarray(scores), asked, strict=True)]
+    among = [against(v, ~np.isnan(v), k) for k, v in enumerate(people.T)]
     return _mean(np.stack(among)), np.stack(judged) if judged else np.zeros((0, items))
+
+
+def resampled_grade_agreement(
+    scores: ArrayLike, asked: Mask, labels: ArrayLike, item: Places, cluster: Places, times: Floats
+) -> tuple[Floats, Floats]:
+    """Means of ``grade_agreement`` in resampled clusters, thresholds fitted anew.
+
+    Args:
+        times: as of ``ties.resampled_agreement``.
+
+    Returns:
+        [draws] of people, [draws, judges].
+    """
+    pairs, people = PersonPairs.of(labels, item), np.asarray(labels, dtype=np.float64)
+
+    def against(values: Floats, there: Mask, but: int = -1) -> Floats:
+        counts, gap = pairs.graded(values, there, but)
+        of = cluster[pairs.one[counts]]
+        return refitted_means(gap[counts], pairs.wanted[counts], of, times)
+
+    judged = [against(v, a) for v, a in zip(np.asarray(scores), asked, strict=True)]
+    among = [against(v, ~np.isnan(v), k) for k, v in enumerate(people.T)]
+    return _mean(np.stack(among)), np.stack(judged, axis=1)
 
 
 def _mean(values: Floats) -> Floats:

@@ -10,7 +10,7 @@ from scipy.special import bdtr, stdtr
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.trust.agreement import Places, clustered_ends
-from judgelab.stats.trust.clustered import FEWEST, cluster_sums
+from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 
 MCNEMAR, PAIRED_T = "exact McNemar", "paired t"
 
@@ -39,7 +39,12 @@ class JudgePairs:
     exact: Mask
 
 
-def judge_pairs(credits: ArrayLike, cluster: Places) -> JudgePairs:
+def judge_pairs(
+    credits: ArrayLike,
+    cluster: Places,
+    weight: ArrayLike | None = None,
+    draws: ArrayLike | None = None,
+) -> JudgePairs:
     """Every judge against every other.
 
     McNemar's exact test where each credit is 0 or 1 and no two items share a cluster: of the items
@@ -49,18 +54,31 @@ def judge_pairs(credits: ArrayLike, cluster: Places) -> JudgePairs:
     Args:
         credits: [judges, items]; NaN where there is none.
         cluster: [items].
+        weight: [items]; None: all alike. McNemar's test needs that.
+        draws: [draws, judges] mean credits in resampled clusters, where the items alone do not tell
+            how much they vary: then t of their spread, and the farther ends.
     """
     cells = np.asarray(credits, dtype=np.float64)
-    single = len(np.unique(cluster)) == len(cluster)
+    w = np.ones(len(cluster)) if weight is None else np.asarray(weight, dtype=np.float64)
+    single = len(np.unique(cluster)) == len(cluster) and np.ptp(w) <= 1e-12 * w.max(initial=0.0)
     crisp = np.isin(cells, (0.0, 1.0)) | np.isnan(cells)
     made = []
     for place in range(len(cells) - 1):
         off = cells[place] - cells[place + 1 :]
         exact = np.full(len(off), single) & (crisp[place] & crisp[place + 1 :]).all(axis=1)
-        low, high = clustered_ends(off, cluster, (-1.0, 1.0))
+        low, high = clustered_ends(off, cluster, (-1.0, 1.0), weight=w)
         n = (~np.isnan(off)).sum(axis=1)
-        mean = divide(np.nansum(off, axis=1), n)
-        p = np.where(exact, mcnemar_p(off), paired_p(off, cluster))
+        mean = divide(np.nansum(w * off, axis=1), (w * ~np.isnan(off)).sum(axis=1))
+        error = None
+        if draws is not None:
+            exact = np.zeros(len(off), np.bool_)
+            drawn = np.asarray(draws, dtype=np.float64)
+            g = len(np.unique(cluster))
+            error = (drawn[:, place, None] - drawn[:, place + 1 :]).std(axis=0)
+            error = error * np.sqrt(g / max(g - 1, 1))
+            ends = t_interval(mean, error, g)
+            low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
+        p = np.where(exact, mcnemar_p(off), paired_p(off, cluster, w, error))
         made.append((mean, low, high, n, p, exact))
     one, other = np.triu_indices(len(cells), k=1)
     parts = [np.concatenate(part) for part in zip(*made, strict=True)] or [np.zeros(0)] * 6
@@ -76,17 +94,29 @@ def mcnemar_p(off: ArrayLike) -> Floats:
     return np.asarray(np.where(more + less == 0, 1.0, np.minimum(2 * tail, 1.0)))
 
 
-def paired_p(off: ArrayLike, cluster: Places) -> Floats:
-    """[...] two-sided p of no mean difference, by cluster; 1 where nothing differs."""
+def paired_p(
+    off: ArrayLike,
+    cluster: Places,
+    weight: ArrayLike | None = None,
+    error: ArrayLike | None = None,
+) -> Floats:
+    """[...] two-sided p of no mean difference, by cluster; 1 where nothing differs.
+
+    Args:
+        off: [..., items] differences.
+        weight: [items]; None: all alike.
+        error: [...] standard error, where it is known to be larger than by cluster.
+    """
     cells = np.asarray(off, dtype=np.float64)
-    known = ~np.isnan(cells)
-    count, total = cluster_sums(known, cluster), cluster_sums(cells, cluster)
+    w = np.ones(cells.shape[-1]) if weight is None else np.asarray(weight, dtype=np.float64)
+    count, total = cluster_sums(w * ~np.isnan(cells), cluster), cluster_sums(w * cells, cluster)
     mean = divide(total.sum(axis=-1), count.sum(axis=-1))
     g = (count > 0).sum(axis=-1)
     squares = ((total - mean[..., None] * count) ** 2).sum(axis=-1)
-    error = divide(np.sqrt(g * squares / np.maximum(g - 1, 1)), count.sum(axis=-1))
-    flat = error <= 1e-12
-    t = np.where(flat, np.where(np.abs(mean) <= 1e-12, 0.0, np.inf), divide(np.abs(mean), error))
+    own = divide(np.sqrt(g * squares / np.maximum(g - 1, 1)), count.sum(axis=-1))
+    used = own if error is None else np.fmax(own, np.asarray(error, dtype=np.float64))
+    flat = used <= 1e-12
+    t = np.where(flat, np.where(np.abs(mean) <= 1e-12, 0.0, np.inf), divide(np.abs(mean), used))
     p = 2 * stdtr(np.maximum(g - 1, 1), -t)
     return np.asarray(np.where(g < FEWEST, np.nan, p), dtype=np.float64)
 

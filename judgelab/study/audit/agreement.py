@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.agreement import Places, clustered_means, means_within
-from judgelab.stats.trust.ceiling import grade_agreement, krippendorff_alpha, label_agreement
+from judgelab.stats.trust.agreement import Places
+from judgelab.stats.trust.ceiling import krippendorff_alpha
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.correlations import correlation_table, join_alarms
 from judgelab.study.audit.evidence import UNKNOWN, Findings
 from judgelab.study.audit.judge_comparison import judge_pairs_table
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.strata import strata_table
+from judgelab.study.audit.with_people import AgreementWithPeople
 from judgelab.study.common.tables import entries
 
 TIES = "no better than calling every pair a tie"
@@ -28,103 +28,9 @@ ONE_RATER = (
     "Labels of a second person on about 50 items would tell."
 )
 ACROSS = (
-    "No item has two graded texts, so texts of different items are compared, two by two: agreement "
-    "says how often the better one of two texts on different items gets the higher grade."
+    "Most items have one graded text, so texts of different items are compared, two by two: "
+    "agreement says how often the better one of two texts on different items gets the higher grade."
 )
-
-
-@dataclass(frozen=True)
-class AgreementWithPeople:
-    """What there is to say about agreement, on the items with labels.
-
-    Attributes:
-        case: the audit.
-    """
-
-    case: AuditCase
-
-    @property
-    def level(self) -> float:
-        """Of the intervals."""
-        return 1 - self.case.rules.alpha
-
-    @cached_property
-    def seen(self) -> Mask:
-        """[items] with labels."""
-        return self.case.credits.labelled
-
-    @cached_property
-    def cluster(self) -> Places:
-        """[items with labels]."""
-        return self.case.credits.cluster[self.seen]
-
-    def means(self, values: Floats, bounds: tuple[float, float] = (0.0, 1.0)) -> list[Estimate]:
-        """Of each row [rows, items with labels]."""
-        return clustered_means(values, self.cluster, bounds, self.level)
-
-    @cached_property
-    def agreement(self) -> list[Estimate]:
-        """Of every judge with the people together."""
-        return self.means(self.case.credits.item[:, self.seen])
-
-    @cached_property
-    def gains(self) -> list[list[Estimate]]:
-        """[judges][controls]."""
-        gains = self.case.credits.gains[:, :, self.seen]
-        found = self.means(gains.reshape(-1, gains.shape[2]), (-1.0, 1.0))
-        count = gains.shape[1]
-        return [found[k : k + count] for k in range(0, len(found), count)]
-
-    def best_control(self, judge: int) -> int:
-        """Place of the control that is best on the judge's items; a judge is not its own."""
-        credits, name = self.case.credits, self.case.table.names[judge]
-        gains = [
-            np.inf if np.isnan(one.value) or credits.controls[k] == name else one.value
-            for k, one in enumerate(self.gains[judge])
-        ]
-        return int(np.argmin(gains))
-
-    @cached_property
-    def people(self) -> tuple[Floats, Floats] | None:
-        """[items], [judges, items] agreement with single people; None with one rater."""
-        table, credits = self.case.table, self.case.credits
-        if ((~np.isnan(table.labels)).sum(axis=1) < 2).all():
-            return None
-        count, place = len(credits.items), credits.place
-        if table.kind == "grade":
-            cluster = place if credits.across else table.clusters
-            scores, asked = table.verdicts[:, :, 0], table.asked[:, :, 0]
-            found = grade_agreement(scores, asked, table.labels, place, cluster, count)
-        else:
-            found = label_agreement(
-                table.verdicts, table.asked, table.labels, table.kind == "category"
-            )
-            found = tuple(means_within(x, place, count) for x in found)  # type: ignore[assignment]
-        return found[0][self.seen], found[1][:, self.seen]
-
-    @cached_property
-    def with_one(self) -> list[Estimate]:
-        """Of every judge with single people, as people with each other; empty with one rater."""
-        return self.means(self.people[1]) if self.people else []
-
-    @cached_property
-    def ceiling(self) -> Estimate:
-        """Of people with each other."""
-        return self.means(self.people[0][None])[0] if self.people else UNKNOWN
-
-    @cached_property
-    def tied(self) -> list[bool]:
-        """Of grades: whether a judge's order is not surely better than calling all pairs ties."""
-        if self.case.table.kind != "grade":
-            return [False] * len(self.agreement)
-        place = self.case.credits.controls.index("always tie")
-        return [not row[place].low > 0 for row in self.gains]
-
-    @cached_property
-    def unparsed(self) -> Places:
-        """[judges] verdicts asked for and missing."""
-        table = self.case.table
-        return np.asarray((table.asked & np.isnan(table.verdicts)).sum(axis=(1, 2)), np.intp)
 
 
 @dataclass(frozen=True)
@@ -155,7 +61,7 @@ class Agreement(AuditPart):
             controls_table(found),
             gains_table(found),
             ceiling_table(found),
-            judge_pairs_table(case),
+            judge_pairs_table(found),
             correlation_table(case, self.systems),
             strata_table(case),
         ]
@@ -219,7 +125,7 @@ _HOW = {
 def controls_table(found: AgreementWithPeople) -> Table:
     """What each control earns."""
     credits = found.case.credits
-    means = found.means(credits.control[:, found.seen])
+    means = found.controls
     # What is the same on every item is known, not estimated.
     spread = np.nanmax(credits.control, axis=1) - np.nanmin(credits.control, axis=1)
     means = [
@@ -254,8 +160,7 @@ def ceiling_table(found: AgreementWithPeople) -> Table:
     """Judges beside people, both against single people."""
     rows: list[Row] = []
     if found.people is not None:
-        among, judged = found.people
-        less = found.means(judged - among, (-1.0, 1.0))
+        less = found.more_than_people
         labels, kind = found.case.table.labels, found.case.table.kind
         scale = {"preference": "ordinal", "category": "nominal", "grade": "interval"}[kind]
         alpha = krippendorff_alpha(labels, scale, found.case.table.clusters, found.case.seed)  # type: ignore[arg-type]

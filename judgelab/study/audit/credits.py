@@ -42,11 +42,13 @@ class Credits:
         cluster: [items] number of its cluster.
         clusters: names of the clusters.
         turn: [items] when its last label came; NaN: not known.
+        weight: [items] 1 / chance of being labelled, so that means are of the whole pool; 1 where
+            some chance is not known.
         controls: names; the table's own but for ``SAME``, after those computed here.
         control: [controls, items].
         threshold: [judges] largest gap of two grades that counts as a tie; NaN but for grades.
         across: whether an "item" is two of them, their texts compared with each other: of grades
-            where no item has two graded texts.
+            where most items have one graded text.
     """
 
     judges: tuple[str, ...]
@@ -57,6 +59,7 @@ class Credits:
     cluster: Places
     clusters: tuple[str, ...]
     turn: Floats
+    weight: Floats
     controls: tuple[str, ...]
     control: Floats
     threshold: Floats
@@ -112,6 +115,7 @@ def credits_of(table: JudgmentTable) -> Credits:
         cluster[first],
         names if across else tuple(dict.fromkeys(str(name) for name in table.units.cluster)),
         _last_turn(table, place, len(names)),
+        _weight(table, place, len(names), across),
         (*controls, *(table.names[k] for k in own)),
         np.concatenate([np.array(list(controls.values())), items[own]]),
         threshold,
@@ -122,14 +126,15 @@ def credits_of(table: JudgmentTable) -> Credits:
 def _items(table: JudgmentTable) -> tuple[Places, tuple[str, ...], bool]:
     """[units] number of the item, their names, and whether two items had to be made one.
 
-    Grades are compared within items. Where no item has two graded texts, clusters are taken two by
-    two in the order of labels: independent of each other, and none is used twice.
+    Grades are compared within items. Where most items have one graded text, clusters are taken two
+    by two in the order of labels: independent of each other, and none is used twice.
     """
     names: dict[object, int] = {}
     place = np.array([names.setdefault(name, len(names)) for name in table.units.item], np.intp)
     told = tuple(str(name) for name in names)
-    several = np.bincount(place[table.labelled], minlength=1).max() > 1
-    if table.kind != "grade" or several or not table.labelled.any():
+    texts = np.bincount(place[table.labelled], minlength=1)
+    most = 2 * (texts > 1).sum() >= (texts > 0).sum()
+    if table.kind != "grade" or most:
         return place, told, False
     cluster = table.clusters
     called, first = np.unique(cluster, return_index=True)
@@ -202,7 +207,7 @@ def _categories(table: JudgmentTable, place: Places, count: int, cluster: Places
 def _grades(table: JudgmentTable, place: Places, count: int, cluster: Places) -> Found:
     truth = table.truth
     one, other = pairs = pairs_within(place, ~np.isnan(truth))
-    said = _said_of_texts(table, truth, folds(cluster))
+    said = said_of_texts(table, truth, folds(cluster))
     scores = np.concatenate([table.verdicts[:, :, 0], np.array(list(said.values()))])
     asked: Mask = np.concatenate([table.asked[:, :, 0], ~np.isnan(np.array(list(said.values())))])
     credit, threshold = pair_credits(scores, asked, truth, pairs, cluster)
@@ -217,7 +222,7 @@ def _grades(table: JudgmentTable, place: Places, count: int, cluster: Places) ->
     return units, by_item[:judges], threshold[:judges], _kept(controls, "random", "always tie")
 
 
-def _said_of_texts(table: JudgmentTable, truth: Floats, fold: Places) -> dict[str, Floats]:
+def said_of_texts(table: JudgmentTable, truth: Floats, fold: Places) -> dict[str, Floats]:
     """What controls say of single texts, as grades [units]."""
     words = table.units.words[:, 0]
     return {
@@ -247,3 +252,13 @@ def _last_turn(table: JudgmentTable, place: Places, count: int) -> Floats:
     turn = np.where(table.labelled, table.units.turn, np.nan)
     np.maximum.at(last, place, np.nan_to_num(turn, nan=-np.inf))
     return np.where(np.isinf(last), np.nan, last)
+
+
+def _weight(table: JudgmentTable, place: Places, count: int, across: bool) -> Floats:
+    """1 / chance of an item's units to be labelled together; of two items made one, of both."""
+    chance = np.where(table.labelled, table.units.chance, np.nan)
+    if np.isnan(chance[table.labelled]).any() or (chance[table.labelled] <= 0).any():
+        return np.ones(count)
+    logs, rarity = np.zeros(count), -np.log(chance[table.labelled])
+    (np.add if across else np.maximum).at(logs, place[table.labelled], rarity)
+    return np.asarray(np.exp(logs - logs.max()), dtype=np.float64)

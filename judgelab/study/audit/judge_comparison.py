@@ -6,25 +6,26 @@ import numpy as np
 
 from judgelab.core.result import Row, Table
 from judgelab.stats.trust.comparison import MCNEMAR, PAIRED_T, judge_pairs
-from judgelab.study.audit.part import AuditCase
+from judgelab.study.audit.with_people import AgreementWithPeople
 
 MOST = 45
 """Pairs up to which all are shown; of more, those of the best judge."""
 
 
-def judge_pairs_table(case: AuditCase) -> Table:
-    """Every pair of judges, of many those of the best with each other."""
+def judge_pairs_table(numbers: AgreementWithPeople) -> Table:
+    """Every pair of judges; of many, those of the best with each other one."""
+    case, seen = numbers.case, numbers.seen
     credits, table = case.credits, case.table
-    seen = credits.labelled
     chosen = [
         k
         for k, who in enumerate(table.judges)
         if not who.control and not np.isnan(credits.item[k, seen]).all()
     ]
-    found = judge_pairs(credits.item[chosen][:, seen], credits.cluster[seen])
+    draws = None if numbers.resamples is None else numbers.resamples.judges[:, chosen]
+    found = judge_pairs(credits.item[chosen][:, seen], numbers.cluster, numbers.weight, draws)
     shown = list(range(len(found.p)))
     if len(found.p) > MOST:
-        best = int(np.nanmean(credits.item[chosen][:, seen], axis=1).argmax())
+        best = int(np.argmax([numbers.agreement[k].value for k in chosen]))
         shown = np.flatnonzero((found.one == best) | (found.other == best)).tolist()
     rows: list[Row] = []
     for k in shown:

@@ -31,7 +31,9 @@ def strata_table(case: AuditCase) -> Table:
     credits, rows = case.credits, []
     for name, at in item_strata(case):
         level = 1 - case.rules.alpha
-        found = clustered_means(credits.item[:, at], credits.cluster[at], level=level)
+        found = clustered_means(
+            credits.item[:, at], credits.cluster[at], level=level, weight=credits.weight[at]
+        )
         known = credits.control[:, at]
         control = np.array([x[~np.isnan(x)].mean() if (~np.isnan(x)).any() else -1 for x in known])
         best = int(control.argmax())

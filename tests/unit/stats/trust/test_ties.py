@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgelab.stats.intervals.bootstrap import item_draws
+from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 from judgelab.stats.trust.ties import (
     FOLDS,
     folds,
@@ -123,7 +123,8 @@ def test_resamples_fit_thresholds_anew_with_copies_of_an_item_in_one_fold() -> N
     asked = np.ones((1, len(scores)), bool)
     asked[0, 11] = False
     pairs = pairs_within(items, np.ones(len(items), bool))
-    found = resampled_agreement(scores[None], asked, truth, pairs, items, 5, 3)
+    times = item_weights(17, 5, 3)
+    found = resampled_agreement(scores[None], asked, truth, pairs, items, times)
     for drawn, value in zip(item_draws(17, 5, 3), found[:, 0], strict=True):
         units = np.concatenate([np.flatnonzero(items == k) for k in drawn])
         copies = np.repeat(FOLDS * np.arange(17) + folds(drawn), 5)  # names that keep the fold

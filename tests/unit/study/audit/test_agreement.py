@@ -128,3 +128,19 @@ def test_single_texts_are_compared_two_by_two(tmp_path: Path) -> None:
     assert one["n"] == 150 and 0.55 < one["agreement"] < 0.95 and not one["refused"]
     assert any("two by two" in note for note in found.notes)
     assert found.evidence["j"]["labelled"] == 300
+
+
+def test_labels_chosen_with_known_chances_say_how_often_it_agrees_on_the_whole_pool(
+    tmp_path: Path,
+) -> None:
+    table = made_pairs(4000, (0.9,), seed=3)
+    right = (table.verdicts == table.labels[None]).all(axis=(0, 2))
+    chance = np.where(right, 0.1, 0.4)  # what it has wrong is labelled more often
+    drawn = np.random.default_rng(1).random(4000) < chance
+    units = replace(table.units, chance=chance)
+    seen = replace(table, units=units, labels=np.where(drawn[:, None], table.labels, np.nan))
+    whole = Agreement().run(audit_case(table, tmp_path)).evidence["judge 0"]["agreement"].value
+    found = Agreement().run(audit_case(seen, tmp_path)).evidence["judge 0"]["agreement"]
+    naive = Agreement().run(audit_case(replace(seen, units=table.units), tmp_path))
+    assert found.low < whole < found.high
+    assert naive.evidence["judge 0"]["agreement"].high < whole

@@ -123,3 +123,12 @@ def test_categories_are_held_against_guessing_and_the_most_frequent() -> None:
     assert found.item[0].mean() == pytest.approx((said[0, :, 0] == truth).mean())
     assert control(found, "random") == pytest.approx(1 / 3)
     assert control(found, "most frequent") == pytest.approx((truth == 0).mean())
+
+
+def test_labels_that_were_likelier_count_for_less() -> None:
+    table = made_pairs(400, (0.9, 0.6), seed=4)
+    chance = np.where(np.arange(400) < 200, 0.8, 0.2)
+    units = Units.of([str(k) for k in range(400)], ["a"] * 400, ["b"] * 400, chance=chance)
+    found = credits_of(replace(table, units=units))
+    np.testing.assert_allclose(found.weight / found.weight.max(), np.where(chance > 0.5, 0.25, 1))
+    assert (credits_of(table).weight == 1).all()
