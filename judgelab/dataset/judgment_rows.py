@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class JudgmentRow:
         return self.cells.get(column, "").strip()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Meaning:
     """How cells are read.
 
@@ -65,6 +66,11 @@ class Meaning:
     shown: bool
     comma: bool
 
+    @cached_property
+    def _place(self) -> dict[str, float]:
+        """Name of a category, in small letters -> its place."""
+        return {name.strip().casefold(): float(k) for k, name in enumerate(self.levels)}
+
     def number(self, cell: str) -> float:
         """A finite number; NaN for all else."""
         return number(cell, self.comma)
@@ -77,9 +83,7 @@ class Meaning:
             order: 1 where the second one of them was shown first.
         """
         if self.kind == "category":
-            place = {one.strip().casefold(): k for k, one in enumerate(self.levels)}
-            found = place.get(cell.strip().casefold())
-            return NO_CATEGORY if found is None else float(found)
+            return self._place.get(cell.strip().casefold(), NO_CATEGORY)
         if pair is None:
             value = self.number(cell)
             return value if value == value else NO_NUMBER
@@ -234,8 +238,9 @@ class Heard:
             self.verdicts[key] = (value, row.line)
             if isinstance(read, str):
                 self.reasons.setdefault(judge, Counter())[read] += 1
+            return
         before, line = self.verdicts[key]
-        if not np.array_equal(before, value, equal_nan=True):
+        if before != value and not (before != before and value != value):
             raise _BadRow(f"{judge} said something else of the same in {self.noun} {line}")
 
     def _order(self, cell: str, pair: tuple[str, str] | None) -> int:
