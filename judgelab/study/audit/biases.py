@@ -103,6 +103,7 @@ def _own_rows(table: JudgmentTable, own: Floats, alpha: float) -> list[Row]:
     return [
         {
             "judge": one.name,
+            "reading": found.refused[k] or side(found.favour[k], p[k], alpha, *readings),
             "favour": float(found.favour[k]),
             "low": float(found.low[k]),
             "high": float(found.high[k]),
@@ -112,7 +113,6 @@ def _own_rows(table: JudgmentTable, own: Floats, alpha: float) -> list[Row]:
             "wrongly_high": float(found.wrongly_high[k]),
             "wrongly_n": int(found.against[k]),
             "p": float(p[k]),
-            "reading": found.refused[k] or side(found.favour[k], p[k], alpha, *readings),
         }
         for k, one in enumerate(table.judges)
         if there[k]

@@ -43,6 +43,7 @@ def length(table: JudgmentTable, alpha: float) -> Findings:
     rows: list[Row] = [
         {
             "judge": one.name,
+            "reading": found.refused[k] or side(found.length[k], p[k], alpha, *READINGS),
             "effect": float(found.length[k]),
             "effect_low": float(found.length_low[k]),
             "effect_high": float(found.length_high[k]),
@@ -53,7 +54,6 @@ def length(table: JudgmentTable, alpha: float) -> Findings:
             "n": int(found.n[k]),
             "clusters": int(found.clusters[k]),
             "p": float(p[k]),
-            "reading": found.refused[k] or side(found.length[k], p[k], alpha, *READINGS),
         }
         for k, one in enumerate(table.judges)
         if not one.control
@@ -77,13 +77,13 @@ def grade_effects(table: JudgmentTable, own: Floats | None, alpha: float) -> lis
     return [
         {
             "judge": one.name,
+            "reading": side(fit.coefficients[k, 1], p[k], alpha, *readings),
             "effect": float(fit.coefficients[k, 1]),
             "low": float(fit.low[k, 1]),
             "high": float(fit.high[k, 1]),
             "n": int(fit.n[k]),
             "clusters": int(fit.groups[k]),
             "p": float(p[k]),
-            "reading": side(fit.coefficients[k, 1], p[k], alpha, *readings),
         }
         for k, one in enumerate(table.judges)
         if there[k]

@@ -65,6 +65,7 @@ def position(case: AuditCase) -> Findings:
 def _row(found: PositionBias, k: int, who: JudgeFacts, p: float, rules: TrustRules) -> Row:
     return {
         "judge": who.name,
+        "reading": _reading(found, k, who.pointwise, p, rules),
         "first_wins": float(found.share[k]),
         "low": float(found.low[k]),
         "high": float(found.high[k]),
@@ -76,7 +77,6 @@ def _row(found: PositionBias, k: int, who: JudgeFacts, p: float, rules: TrustRul
         "flip_high": float(found.rate_high[k]),
         "flips_to_first": int(found.to_first[k]),
         "p": p,
-        "reading": _reading(found, k, who.pointwise, p, rules),
     }
 
 
