@@ -113,7 +113,9 @@ def grade_intervals(case: AuditCase, miss: float, unequal: bool) -> Findings:
         for grade, low, high in zip(shown, *made.at(shown), strict=True):
             ends = {"low": float(low), "high": float(high), "n": made.n}
             whole = bool(len(levels)) and low <= levels[0] and high >= levels[-1]
-            rows.append({"judge": one.name, "grade": float(grade), **ends, "whole_scale": whole})
+            rows.append(
+                {"judge": one.name, "grade": float(grade), **ends, "whole_scale": bool(whole)}
+            )
     notes = []
     if few:
         need = int(np.ceil(1 / miss)) - 1
