@@ -65,7 +65,8 @@ def disagreement(tables: Tables) -> Drawn:
     said = (
         "Units by the share of judges that give the most frequent answer in both orders; figures "
         "on top: how many units. Judges that are fooled alike agree, too: where many do and the "
-        f"circles lie low, agreement misleads. Lines are 95 % intervals.{_left_out(frame, 'units', groups)}"
+        "circles lie low, agreement misleads. Lines are 95 % intervals."
+        f"{_left_out(frame, 'units', groups)}"
     )
     return Drawn("Where judges agree", figure, said)
 

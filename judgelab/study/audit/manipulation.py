@@ -233,8 +233,8 @@ def _sentences(
         for one in fell:
             m = one.move
             yield (
-                f"{judge} falls for {one.probe}: the manipulated text wins {100 * m.value:.0f} more "
-                f"of 100 comparisons (95 % interval {100 * m.low:.0f} to {100 * m.high:.0f})."
+                f"{judge} falls for {one.probe}: the manipulated text wins {100 * m.value:.0f} "
+                f"more of 100 comparisons (95 % interval {100 * m.low:.0f} to {100 * m.high:.0f})."
             )
         if safe:
             which = "any probe" if len(safe) == len(own) else ", ".join(safe)

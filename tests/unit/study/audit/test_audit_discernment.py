@@ -17,7 +17,7 @@ from tests.unit.study.discernment.discernment_context import at_random, counts_t
 
 RATING = Rating(Prompt("rating.txt"), metrics=["coherence"])
 PART = Unseen(
-    Discernment(only=["typos_major", "reordering_major"], replicates=200), RATING, RATING, 30
+    Discernment(only=["deletions_major", "reordering_major"], replicates=100), RATING, RATING, 16
 )
 
 
@@ -36,12 +36,12 @@ def test_what_each_judge_does_not_see(tmp_path: Path) -> None:
     assert [lm.seen[len(before) :] for lm, before in zip(lms.values(), asked, strict=True)] == asked
     rows = {row["judge"]: row for row in found.tables[0].rows}
     assert rows["reads/typos"]["not_seen"] == "reordering_major"
-    assert rows["guesses"]["not_seen"] == "typos_major, reordering_major"
+    assert rows["guesses"]["not_seen"] == "deletions_major, reordering_major"
     assert "reordering_major" in str(rows["length"]["not_seen"])
     assert [rows[name]["asked_by"] for name in rows] == ["rating", "rating", "length"]
-    assert rows["reads/typos"]["n"] == 30 and rows["reads/typos"]["perturbations"] == 2
+    assert rows["reads/typos"]["n"] == 16 and rows["reads/typos"]["perturbations"] == 2
     assert float(str(rows["reads/typos"]["value"])) > 1 > float(str(rows["guesses"]["value"]))
-    assert "guesses rates a text no lower after typos_major" in " ".join(found.notes)
+    assert "guesses rates a text no lower after deletions_major" in " ".join(found.notes)
     for name in ("reads_typos", "guesses", "length"):
         assert (tmp_path / "discernment" / name / "records").is_dir()
 
