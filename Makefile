@@ -51,6 +51,7 @@ check: $(DEV) ## lint and types
 bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
 	$(BIN)/python -m experiments.bench.ranking --out outputs/bench/ranking.json
+	$(BIN)/python -m experiments.bench.audit --out outputs/bench/audit.json
 	$(BIN)/python -m tests.bench_paid --out outputs/bench/paid.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
