@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -65,7 +66,6 @@ def write(run_dir: RunDir) -> Path:
         cards=cards(result),
         unscored=list(unscored(result)),
         answer=result.get("answer", []),
-        long=LONG,
         figures=[drawn[name] for name in result["figures"]],
         tables=[table for name, table in shown.items() if name not in own],
         sections=[_section(one, shown, drawn) for one in sections],
@@ -199,16 +199,27 @@ def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _shown(table: Mapping[str, Any]) -> dict[str, Any]:
     """What a template needs of a table; long ones that are grouped in their groups."""
     rows, order, level = table["rows"], table.get("columns", ()), table.get("level", 0.95)
-    made = {key: table[key] for key in ("name", "title", "note")}
+    made = {"name": table["name"], "title": table["title"], "note": _legend(table)}
     by: Any = table.get("by")
     groups: dict[str, list[list[Column]]] = {}
-    if by and len(rows) > LONG:
+    if len(rows) > LONG:
         order = [key for key in order if key != by]
-        for value in dict.fromkeys(row[by] for row in rows):
-            part = [{k: v for k, v in row.items() if k != by} for row in rows if row[by] == value]
+        for value in dict.fromkeys(row[by] for row in rows) if by else [""]:
+            whole = [row for row in rows if not by or row[by] == value]
+            part = [{k: v for k, v in row.items() if k != by} for row in whole]
             cut = [each for each in (part[:FIRST], part[FIRST:]) if each]
-            groups[f"{value} ({len(part)})"] = [columns(each, order, level) for each in cut]
-    return made | {"columns": columns(rows, order, level), "n": len(rows), "groups": groups}
+            heading = f"{value} ({len(part)})" if by else ""
+            groups[heading] = [columns(each, order, level) for each in cut]
+    return made | {"columns": columns(rows, order, level), "groups": groups}
+
+
+def _legend(table: Mapping[str, Any]) -> str:
+    """The note, with columns called as their headings are."""
+    said = str(table["note"])
+    for key in table.get("columns", ()):
+        if "_" in key:
+            said = re.sub(rf"\b{re.escape(key)}\b", format.words(key), said)
+    return said
 
 
 def _section(

@@ -92,4 +92,100 @@ def _known(value: Any) -> bool:
 
 _KEYS = {"value": "agreement", "low": "agreement_low", "high": "agreement_high"}
 
-DRAWINGS: dict[str, Drawing] = {"audit": audit}
+
+def estimates(tables: Tables) -> Drawn:
+    """The number of every judge by itself, by people alone, and corrected by labels."""
+    frame = tables["estimate"]
+    number = frame["number"].iloc[0]
+    rows = _first(tables, records(frame[frame["number"] == number]))
+    figure, side = style.single(1.1 + 0.42 * len(rows))
+    heights = style.name_rows(side, [row["judge"] for row in rows])
+    for y, row in zip(heights, rows, strict=True):
+        for shift, (key, (mark, _)) in zip((0.22, 0.0, -0.22), WAYS.items(), strict=True):
+            ends = {"value": row[key], "low": row[f"{key}_low"], "high": row[f"{key}_high"]}
+            style.interval(side, y + shift, ends, mark)
+    side.set_xlabel(format.text(number))
+    style.legend(figure, [style.key(mark, label) for mark, label in WAYS.values()])
+    said = (
+        "The judge's own interval is the one usually printed; where it misses people's, the judge "
+        "is off. Corrected: labels and verdicts together (PPI++). Lines are 95 % intervals."
+    )
+    return Drawn("The number by the judge, by people, and corrected", figure, said)
+
+
+def disagreement(tables: Tables) -> Drawn:
+    """How often the judges' commonest answer is right, by how many judges give it."""
+    frame = tables["disagreement_map"]
+    parts = list(frame.groupby("units", sort=False))[:MAPS]
+    figure, axes = style.multiples([str(name) for name, _ in parts], 0.5, 2.2, sharey=True)
+    for side, (name, part) in zip(axes.flat, parts, strict=False):
+        most = part["count"].max()
+        for row in records(part):
+            middle, width = (row["from"] + row["to"]) / 2, row["to"] - row["from"]
+            side.bar(middle, row["count"] / most, 0.9 * width, color=style.RULE, zorder=1)
+            ends = {p: row.get(f"majority_right{e}") for p, e in _PARTS}
+            style.interval(side, middle, ends, Mark(style.HUES[0]), upright=True)
+        side.axhline(0.5, **style.DASHED)
+        side.set_title(format.shorten(format.text(name), 30), fontsize=9)
+        side.set_ylim(0, 1.05)
+        side.set_xlabel("Share of judges that agree")
+    for side in axes[:, 0]:
+        side.set_ylabel("Right, by people")
+    said = (
+        "Points: how often the judges' commonest answer is what people say; grey: how many items "
+        "there are, the most at 1. Where points do not rise to the right, agreement among judges "
+        "is no evidence. Lines are 95 % intervals."
+    )
+    return Drawn("Is agreement among judges evidence?", figure, said)
+
+
+def calibration(tables: Tables) -> Drawn:
+    """What people say where a judge says so, one panel for each judge."""
+    frame = tables["calibration"]
+    rows = records(frame)
+    names = [row["judge"] for row in _first(tables, [dict(r) for r in _heads(rows)], MAPS)]
+    figure, axes = style.multiples(names, 0.4, 2.2)
+    for side, name in zip(axes.flat, names, strict=False):
+        for row in (row for row in rows if row["judge"] == name):
+            found = {"value": row["people"], "low": row["low"], "high": row["high"]}
+            style.interval(side, row["value"], found, Mark(style.HUES[0]), upright=True)
+        values = [row["value"] for row in rows if row["judge"] == name]
+        ends = [min(values), max(values)]
+        side.plot(ends, ends, **style.DASHED)
+        side.set_title(format.shorten(format.text(name), 30), fontsize=9)
+        side.set_xlabel("Judge")
+    for side in axes[:, 0]:
+        side.set_ylabel("People")
+    said = (
+        "People's mean where the judge says so; on the dashed line the judge's values can be read "
+        "as they are. Lines are 95 % intervals."
+    )
+    return Drawn("What do people say where a judge says so?", figure, said)
+
+
+def _heads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row of each judge."""
+    return list({row["judge"]: row for row in reversed(rows)}.values())[::-1]
+
+
+def _first(tables: Tables, rows: list[dict[str, Any]], most: int = 12) -> list[dict[str, Any]]:
+    """The rows of the first judges by verdict."""
+    order = {name: k for k, name in enumerate(tables["verdicts"]["judge"])}
+    known = [row for row in rows if row["judge"] in order]
+    return sorted(known, key=lambda row: order[row["judge"]])[:most]
+
+
+MAPS = 6  # panels of a figure
+_PARTS = (("value", ""), ("low", "_low"), ("high", "_high"))
+WAYS = {
+    "judge_alone": (Mark(style.HUES[1], "X"), "judge alone, as usually printed"),
+    "people_alone": (Mark(style.MUTED, "s"), "people alone"),
+    "corrected": (Mark(style.HUES[2], "o"), "corrected"),
+}
+
+DRAWINGS: dict[str, Drawing] = {
+    "audit": audit,
+    "audit_estimates": estimates,
+    "audit_disagreement": disagreement,
+    "audit_calibration": calibration,
+}

@@ -19,6 +19,10 @@ from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
 
+ORDER = (
+    *("gate", "agreement", "replacement", "estimate", "exchange", "biases"),
+    *("manipulation", "discernment", "alone", "next_labels"),
+)
 CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
@@ -69,9 +73,14 @@ def concluded(
                 list(one.notes),
                 one.lacking,
             )
-            for name, one in found.items()
+            for name, one in sorted(found.items(), key=lambda pair: _place(pair[0]))
         ],
     )
+
+
+def _place(part: str) -> int:
+    """Where a part stands on the page (its YAML has defaults of others first); own parts last."""
+    return ORDER.index(part) if part in ORDER else len(ORDER)
 
 
 def facts(case: AuditCase) -> dict[str, dict[str, Any]]:

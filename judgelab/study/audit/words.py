@@ -100,10 +100,15 @@ def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
 
 def no_better(e: Evidence, rules: TrustRules) -> Said:
     """It is surely no better, or hardly, than a control."""
-    tilt = _tilt(e, rules)
+    most = max(e.gain.high, 0.0)
+    ahead = (
+        f"At most it is right {_hundredth(most)} times in 100 more often than that; "
+        f"{_hundredth(rules.gain)} are asked for."
+        if most >= 0.005
+        else "It is not better than that."
+    )
     return (
-        f"{agreement(e)}, {control(e)}. It is at most {_hundredth(max(e.gain.high, 0.0))} times in "
-        f"100 better than that; {_hundredth(rules.gain)} is the least.{tilt}",
+        f"{agreement(e)}, {control(e)}. {ahead}{_tilt(e, rules)}",
         "Use another judge or another prompt; labels will not help this one.",
     )
 

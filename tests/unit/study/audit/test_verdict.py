@@ -162,7 +162,11 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
             "Use it",
         ),
         ({"probes": fell(0.2)}, ["markers", "30 times in 100 (20 to 40) more"], "remove markers"),
-        ({"gain": Estimate(0.0, -0.1, 0.02)}, ["at most 2 times", "(longer)"], "will not help"),
+        (
+            {"gain": Estimate(0.0, -0.1, 0.02)},
+            ["At most it is right 2 times", "(longer)"],
+            "will not help",
+        ),
         (
             {"gain": Estimate(0.0, -0.1, 0.02), "position": Estimate(0.93, 0.89, 0.97)},
             ["shown first 93 times in 100 (89 to 97)"],
