@@ -113,52 +113,32 @@ def estimates(tables: Tables) -> Drawn:
     return Drawn("The number by the judge, by people, and corrected", figure, said)
 
 
-def disagreement(tables: Tables) -> Drawn:
-    """How often the judges' commonest answer is right, by how many judges give it."""
-    frame = tables["disagreement_map"]
-    parts = list(frame.groupby("units", sort=False))[:MAPS]
-    figure, axes = style.multiples([str(name) for name, _ in parts], 0.5, 2.2, sharey=True)
-    for side, (name, part) in zip(axes.flat, parts, strict=False):
-        most = part["count"].max()
-        for row in records(part):
-            middle, width = (row["from"] + row["to"]) / 2, row["to"] - row["from"]
-            side.bar(middle, row["count"] / most, 0.9 * width, color=style.RULE, zorder=1)
-            ends = {p: row.get(f"majority_right{e}") for p, e in _PARTS}
-            style.interval(side, middle, ends, Mark(style.HUES[0]), upright=True)
-        side.axhline(0.5, **style.DASHED)
-        side.set_title(format.shorten(format.text(name), 30), fontsize=9)
-        side.set_ylim(0, 1.05)
-        side.set_xlabel("Share of judges that agree")
-    for side in axes[:, 0]:
-        side.set_ylabel("Right, by people")
-    said = (
-        "Points: how often the judges' commonest answer is what people say; grey: how many items "
-        "there are, the most at 1. Where points do not rise to the right, agreement among judges "
-        "is no evidence. Lines are 95 % intervals."
-    )
-    return Drawn("Is agreement among judges evidence?", figure, said)
-
-
 def calibration(tables: Tables) -> Drawn:
     """What people say where a judge says so, one panel for each judge."""
     frame = tables["calibration"]
     rows = records(frame)
-    names = [row["judge"] for row in _first(tables, [dict(r) for r in _heads(rows)], MAPS)]
+    names = [row["judge"] for row in _first(tables, _heads(rows), MAPS)]
     figure, axes = style.multiples(names, 0.4, 2.2)
     for side, name in zip(axes.flat, names, strict=False):
-        for row in (row for row in rows if row["judge"] == name):
+        own = [row for row in rows if row["judge"] == name]
+        named = isinstance(own[0]["value"], str)
+        for place, row in enumerate(own):
             found = {"value": row["people"], "low": row["low"], "high": row["high"]}
-            style.interval(side, row["value"], found, Mark(style.HUES[0]), upright=True)
-        values = [row["value"] for row in rows if row["judge"] == name]
-        ends = [min(values), max(values)]
-        side.plot(ends, ends, **style.DASHED)
+            x = place if named else row["value"]
+            style.interval(side, x, found, Mark(style.HUES[0]), upright=True)
+        if named:
+            side.set_xticks(range(len(own)), [format.text(row["value"]) for row in own])
+        else:
+            ends = [min(row["value"] for row in own), max(row["value"] for row in own)]
+            side.plot(ends, ends, **style.DASHED)
         side.set_title(format.shorten(format.text(name), 30), fontsize=9)
         side.set_xlabel("Judge")
     for side in axes[:, 0]:
         side.set_ylabel("People")
     said = (
-        "People's mean where the judge says so; on the dashed line the judge's values can be read "
-        "as they are. Lines are 95 % intervals."
+        "What people say where the judge says so: of grades and preferences their mean, which on "
+        "the dashed line is the judge's value; of categories how often they choose the same. Lines "
+        "are 95 % intervals."
     )
     return Drawn("What do people say where a judge says so?", figure, said)
 
@@ -176,7 +156,6 @@ def _first(tables: Tables, rows: list[dict[str, Any]], most: int = 12) -> list[d
 
 
 MAPS = 6  # panels of a figure
-_PARTS = (("value", ""), ("low", "_low"), ("high", "_high"))
 WAYS = {
     "judge_alone": (Mark(style.HUES[1], "X"), "judge alone, as usually printed"),
     "people_alone": (Mark(style.MUTED, "s"), "people alone"),
@@ -186,6 +165,5 @@ WAYS = {
 DRAWINGS: dict[str, Drawing] = {
     "audit": audit,
     "audit_estimates": estimates,
-    "audit_disagreement": disagreement,
     "audit_calibration": calibration,
 }

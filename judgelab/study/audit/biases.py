@@ -60,7 +60,8 @@ class Biases(AuditPart):
         tables += list(scale_tables(case.table, self.bins))
         notes = [said for one in made for said in one.notes]
         kept = [table for table in tables if table.rows]
-        return Findings(kept, evidence=made[0].evidence, notes=notes)
+        drawn = ["audit_calibration"] if any(one.name == "calibration" for one in kept) else []
+        return Findings(kept, drawn, made[0].evidence, notes)
 
     def _own(self, case: AuditCase) -> Findings:
         """The table of own families, or what it would need."""

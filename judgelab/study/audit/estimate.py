@@ -70,7 +70,10 @@ class CorrectedMean(AuditPart):
         rows.sort(key=lambda row: table.names.index(str(row["judge"])))
         title = "The number by the judge alone, by people alone, and corrected"
         return Findings(
-            [Table("estimate", title, rows, NOTE)], evidence=evidence, notes=_notes(rows)
+            [Table("estimate", title, rows, NOTE)],
+            figures=["audit_estimates"] if rows else [],
+            evidence=evidence,
+            notes=_notes(rows),
         )
 
 

@@ -11,7 +11,10 @@ import numpy as np
 from judgelab.core.panel import Panel
 from judgelab.core.result import Table
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.agreement import Agreement
+from judgelab.study.audit.biases import Biases
 from judgelab.study.audit.conclusion import concluded
+from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.evidence import Findings, ProbeOutcome
 from judgelab.study.audit.gate import Gate
 from judgelab.study.audit.part import AuditCase, AuditPart
@@ -21,28 +24,16 @@ from tests.judgment_tables import made_pairs
 
 @dataclass(frozen=True)
 class Known(AuditPart):
-    """Evidence that is made of the credits; and a section that lacks something."""
+    """What a part that asks judges could find."""
 
     name: ClassVar[str] = "known"
     question: ClassVar[str] = "What is known?"
 
     def run(self, case: AuditCase) -> Findings:
-        credit = case.credits
         given: dict[str, dict[str, Any]] = {}
         for k, name in enumerate(case.table.names):
-            gain = float(np.nanmean(credit.gains[k, 0]))
-            given[name] = {
-                "labelled": len(credit.items),
-                "pool": len(credit.items),
-                "sampled": True,
-                "agreement": _about(gain + 0.5, len(credit.items)),
-                "ceiling": 0.9,
-                "gain": _about(gain, len(credit.items)),
-                "gain_over": "random",
-                "shift": _about(0.0, 0),
-                "averaged": True,
-                "saving": _about(max(2 * gain, 0), 0),
-            }
+            saved = max(2 * float(np.nanmean(case.credits.gains[k, 0])), 0)
+            given[name] = {"saving": Estimate(saved, saved - 0.04, saved + 0.04)}
         given[case.table.names[-1]]["probes"] = (
             ProbeOutcome("markers", "falls", Estimate(0.3, 0.2, 0.4)),
         )
@@ -61,16 +52,19 @@ class Lacking(AuditPart):
         return Findings(lacking="Two raters of the same items.")
 
 
-def _about(value: float, n: int) -> Estimate:
-    return Estimate(value, value - 0.04, value + 0.04, n)
-
-
 def audit_result(accuracies: tuple[float, ...] = (0.95, 0.78, 0.5, 0.93)) -> dict[str, Any]:
     """What Result.to_json gives after a round through JSON (keys sorted)."""
     none: Any = None
     table = made_pairs(200, accuracies)
-    case = AuditCase(table, Panel(()), none, {}, True, TrustRules(), 0, 100)
-    parts: dict[str, AuditPart] = {"gate": Gate(), "known": Known(), "lacking": Lacking()}
+    case = AuditCase(table, Panel(()), none, {}, True, TrustRules(minimum=0.8), 0, 100)
+    parts: dict[str, AuditPart] = {
+        "gate": Gate(),
+        "agreement": Agreement(),
+        "estimate": CorrectedMean(),
+        "biases": Biases(),
+        "known": Known(),
+        "lacking": Lacking(),
+    }
     found = {name: part.run(case) for name, part in parts.items()}
     made = concluded(case, parts, found, ["alone"]).to_json()
     return dict(json.loads(json.dumps(made, sort_keys=True)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +51,7 @@ def test_many_judges_are_grouped_and_folded(tmp_path: Path) -> None:
         assert (f"<summary>{n - 5} more: {verdict} ({n})</summary>" in text) == (n > 5)
     assert "<summary>35 more</summary>" in text
     assert all(len(sentence) < 700 for _, sentence in MANY["answer"])
-    assert " more" not in " ".join(
-        re.findall("<summary>(.*?)</summary>", written(FOUR, tmp_path / "four"))
-    )
+    assert "more: " not in written(FOUR, tmp_path / "four")
 
 
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -81,7 +78,8 @@ def test_names_of_judges_are_texts(tmp_path: Path) -> None:
     found = audit_result()
     for table in found["tables"]:
         for row in table["rows"]:
-            row["judge"] = f"{HOSTILE} {row['judge']}"
+            if "judge" in row:
+                row["judge"] = f"{HOSTILE} {row['judge']}"
     found["answer"][0][1] = HOSTILE
     text = written(found, tmp_path)
     assert "script" in Reader(text).tags
