@@ -67,7 +67,8 @@ def saving(
         base = base if free is None else np.column_stack([base, free[mask]])
         numbers = np.unique(cluster[mask], return_inverse=True)[1]
         found[:, which] = _of_complete(truth[mask], values[which][:, mask], base, numbers, level)
-    return Saving(*found[:4], found[4] < 0, there.sum(axis=1).astype(np.int64))
+    value, low, high, r, top = found
+    return Saving(value, low, high, r, top < 0, there.sum(axis=1).astype(np.int64))
 
 
 def _alike(there: Mask) -> list[tuple[Mask, NDArray[np.intp]]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.trust.clustered import cluster_sums
-from judgelab.stats.trust.prediction_powered import LabelledPool
+from judgelab.stats.trust.labelled_pool import LabelledPool
 
 
 def resampled_means(pool: LabelledPool, tuning: Floats, draws: int, seed: int) -> Floats:

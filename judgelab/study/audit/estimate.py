@@ -15,14 +15,9 @@ from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.intervals.ends import share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.clustered import cluster_sums
-from judgelab.stats.trust.prediction_powered import (
-    Corrected,
-    LabelledPool,
-    Target,
-    estimate,
-    judge_alone,
-    shift,
-)
+from judgelab.stats.trust.judge_shift import shift
+from judgelab.stats.trust.labelled_pool import LabelledPool
+from judgelab.stats.trust.prediction_powered import Corrected, Target, estimate, judge_alone
 from judgelab.stats.trust.rogan_gladen import TrueRate, true_rate
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.part import AuditCase, AuditPart

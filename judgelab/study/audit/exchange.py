@@ -155,7 +155,8 @@ class _Worths:
     def rows(self) -> list[Row]:
         """One for each judge, the best first."""
         made: list[dict[str, Any]] = [self._row(k) for k in self.judges]
-        return sorted(made, key=lambda row: -float(np.nan_to_num(row["saves"], nan=-1.0)))
+        made.sort(key=lambda row: -float(np.nan_to_num(row["saves"], nan=-1.0)))
+        return [*made]
 
     def _row(self, k: int) -> dict[str, Any]:
         net, pooled = self.net, self.pooled

@@ -30,7 +30,8 @@ def known_for_free(table: JudgmentTable, labelled: Mask) -> tuple[Floats, list[s
         "domain": _columns([(units.stratum, 1.0)], labelled),
         "length": _length(table, labelled),
     }
-    kept, names = np.empty((len(units), 0)), []
+    names: list[str] = []
+    kept: Floats = np.empty((len(units), 0))
     for name, columns in found.items():
         both = np.column_stack([kept, columns])
         new = columns.size and np.linalg.matrix_rank(_spread(both[labelled])) > kept.shape[1]

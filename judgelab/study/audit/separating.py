@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import divide
-from judgelab.stats.ranking.confidence import confidence, required_n
+from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
 from judgelab.stats.trust.exchange import saving
 from judgelab.stats.trust.planner import design_effect, label_plan, room_for_difference
@@ -153,7 +153,7 @@ def _rows(case: AuditCase, duel: Duel, delta: float, apart: Apart, grid: _Grid |
                 *((float(x[k]), pool) for x in (found.value, found.high, found.low)),
             )
         )
-        row = {
+        row: dict[str, Any] = {
             "judge": one.name,
             "difference": float(duel.people[there].mean()) if there.any() else math.nan,
             "saves": float(found.value[k]),
@@ -168,7 +168,8 @@ def _rows(case: AuditCase, duel: Duel, delta: float, apart: Apart, grid: _Grid |
             "pool": pool,
         }
         rows.append(row | ({} if grid is None else _alone(grid, k, delta, apart)))
-    return sorted(rows, key=lambda row: -float(np.nan_to_num(row["saves"], nan=-1.0)))
+    rows.sort(key=lambda row: -float(np.nan_to_num(row["saves"], nan=-1.0)))
+    return [*rows]
 
 
 def _alone(grid: _Grid, k: int, delta: float, apart: Apart) -> dict[str, Any]:
@@ -178,11 +179,14 @@ def _alone(grid: _Grid, k: int, delta: float, apart: Apart) -> dict[str, Any]:
     if not fit.r > 0 or math.isnan(fit.bias_sd):
         return row
     shared = 0.0 if math.isnan(fit.item_correlation) else fit.item_correlation
-    known = {"sd": fit.sd, "paired": True, "item_correlation": shared}
-    items = required_n(fit.r, delta, apart.confidence, system_bias_sd=fit.bias_sd, **known)
-    best = confidence(
-        fit.r, 1, delta, method="closed_form", system_bias_sd=fit.bias_sd, **known
-    ).ceiling
+    known: Circumstances = {
+        "sd": fit.sd,
+        "paired": True,
+        "item_correlation": shared,
+        "system_bias_sd": fit.bias_sd,
+    }
+    items = required_n(fit.r, delta, apart.confidence, **known)
+    best = confidence(fit.r, 1, delta, method="closed_form", **known).ceiling
     row["judge_alone_items"] = int(items) if math.isfinite(items) else None
     return row | {"at_best": float(best)}
 

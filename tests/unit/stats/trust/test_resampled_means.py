@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.stats.trust.prediction_powered import LabelledPool, estimate
+from judgelab.stats.trust.labelled_pool import LabelledPool
+from judgelab.stats.trust.prediction_powered import estimate
 from judgelab.stats.trust.resampled_means import resampled_means
 
 

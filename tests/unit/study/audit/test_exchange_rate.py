@@ -10,7 +10,8 @@ import pytest
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import JudgmentTable
-from judgelab.stats.trust.prediction_powered import LabelledPool, estimate
+from judgelab.stats.trust.labelled_pool import LabelledPool
+from judgelab.stats.trust.prediction_powered import estimate
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.exchange import ExchangeRate
 from tests.judgment_tables import ADVERSARIAL, audit_case, frank, llmbar, made_pairs
