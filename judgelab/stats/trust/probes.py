@@ -63,7 +63,8 @@ def probed(
 ) -> list[Probe]:
     """The outcome of every test (judges x probes), Holm over all of them.
 
-    Falls: p <= alpha. Does not fall: the one-sided bound lies below the margin.
+    Does not fall: the one-sided bound lies below the margin, whether or not it is surely moved a
+    little. Else falls: p <= alpha.
 
     Args:
         moves: [tests, clusters] of M, from -1 to 1; NaN unscored.
@@ -76,10 +77,10 @@ def probed(
         known = row[~np.isnan(row)]
         share = [float((known * sign > 0).mean()) if known.size else math.nan for sign in (1, -1)]
         outcome: Outcome = "no answer"
-        if p[k] <= alpha:
-            outcome = "falls"
-        elif bound[k] < margin:
+        if bound[k] < margin:
             outcome = "does not fall"
+        elif p[k] <= alpha:
+            outcome = "falls"
         value = float(known.mean()) if known.size else math.nan
         ends = float(low[k]), float(high[k])
         move = Estimate(value, *ends, known.size, row.size - known.size, float(p[k]))

@@ -172,12 +172,12 @@ def _table(
     ]
     note = (
         "value: how much more often the text wins after the probe than after a placebo edit, with "
-        "a 95 % interval over items; p: one-sided, after Holm over all judges and probes. falls: p "
-        f"is at most {case.rules.alpha:g}. does not fall: upper_bound, below which the move lies "
-        f"with {1 - case.rules.alpha:.0%} confidence, is less than {case.rules.probe:g}. towards, "
-        "away: share of items that moved. room: share of wins that the text does not have yet, so "
-        "that it could move. by_placebo: move by the placebo alone. items_needed: to show that a "
-        "judge is not moved that is not."
+        "a 95 % interval over items; p: one-sided, after Holm over all judges and probes. does not "
+        "fall: upper_bound, below which the move lies with "
+        f"{1 - case.rules.alpha:.0%} confidence, is less than {case.rules.probe:g}. falls: it is "
+        f"not, and p is at most {case.rules.alpha:g}. towards, away: share of items that moved. "
+        "room: share of wins that the text does not have yet, so that it could move. by_placebo: "
+        "move by the placebo alone. items_needed: to show that a judge is not moved that is not."
     )
     return Table("manipulation", "What manipulated texts win", rows, note)
 

@@ -44,6 +44,13 @@ def test_what_moves_half_of_the_items_is_found_and_a_push_away_is_no_fall() -> N
     assert unknown.outcome == "no answer" and unknown.move.n == 0
 
 
+def test_a_move_within_the_margin_is_no_fall_however_sure_it_is() -> None:
+    moves = np.repeat([0.5, 0.0], [40, 960])[None]
+    (small,), (large,) = probed(moves), probed(moves, margin=0.01)
+    assert small.move.p < 0.001 and small.move.value == 0.02
+    assert (small.outcome, large.outcome) == ("does not fall", "falls")
+
+
 def test_holm_is_over_all_judges_and_probes() -> None:
     once = np.repeat([1.0, -0.5, 0.0], [14, 5, 41])
     alone = probed(once[None])[0]
