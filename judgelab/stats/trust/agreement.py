@@ -133,21 +133,36 @@ def wider(
 
 def cross_fitted(
     values: ArrayLike, names: Sequence[object], fold: Places, group: int = 5
-) -> Floats:
-    """[units] mean of the values under the unit's name in the other folds; NaN where none is.
+) -> tuple[Floats, Floats]:
+    """[units] mean of the values under the unit's name in the other folds, and of how many.
 
     Args:
         values: [units]; NaN where unknown.
         names: [units] a system or a stratum.
         fold: [units] from 0 to ``group`` - 1.
+
+    Returns:
+        NaN and 0 where the other folds have none.
     """
     _, code = np.unique(np.asarray([str(name) for name in names]), return_inverse=True)
     cells = np.asarray(values, dtype=np.float64)
+    cell, size = code * group + fold, (code.max(initial=-1) + 1) * group
     total, count = (
-        np.bincount(
-            code * group + fold, weights=w, minlength=(code.max(initial=-1) + 1) * group
-        ).reshape(-1, group)
+        np.bincount(cell, weights=w, minlength=size).reshape(-1, group)
         for w in (np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64))
     )
-    others = divide(total.sum(1, keepdims=True) - total, count.sum(1, keepdims=True) - count)
-    return np.asarray(others[code, fold], dtype=np.float64)
+    left = count.sum(axis=1, keepdims=True) - count
+    others = divide(total.sum(axis=1, keepdims=True) - total, left)
+    return np.asarray(others[code, fold]), np.asarray(left[code, fold])
+
+
+def surely(difference: ArrayLike, *counts: ArrayLike) -> Floats:
+    """1 or 0 where a difference of shares is surely above or below 0, else .5: neither.
+
+    Surely: by two standard errors, each share's at most .5 / sqrt(count). What is said on less
+    would turn on a few labels.
+    """
+    off = np.nan_to_num(np.asarray(difference, dtype=np.float64))
+    error = sum(divide(0.5, np.sqrt(np.asarray(n, dtype=np.float64))) for n in counts)
+    said = np.where(np.abs(off) > 2 * np.nan_to_num(error, nan=np.inf), np.sign(off), 0.0)
+    return np.asarray((1 + said) / 2, dtype=np.float64)

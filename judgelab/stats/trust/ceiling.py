@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.bootstrap import item_draws, percentile_interval
+from judgelab.stats.intervals.bootstrap import item_draws
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Places, category_credit, means_within, preference_credit
+from judgelab.stats.trust.clustered import FEWEST, t_interval
 from judgelab.stats.trust.ties import (
     folds,
     gaps,
@@ -160,7 +161,7 @@ def krippendorff_alpha(labels: ArrayLike, scale: Scale, cluster: Places, seed: i
     Args:
         labels: [units, raters], NaN where a rater gave none.
         scale: nominal for categories, ordinal for preferences with ties, interval for grades.
-        cluster: [units] resampled whole, for a percentile interval.
+        cluster: [units] resampled whole, for the spread of an interval by Student's t.
 
     Returns:
         n: units with two labels or more. NaN where there is none, or all labels are the same.
@@ -178,8 +179,10 @@ def krippendorff_alpha(labels: ArrayLike, scale: Scale, cluster: Places, seed: i
         _alpha(counts[np.concatenate([places[k] for k in draw])], levels, scale)
         for draw in item_draws(len(places), ALPHA_DRAWS, seed)
     ]
-    low, high = percentile_interval(drawn) if len(places) > 2 else (np.nan, np.nan)
-    return Estimate(_alpha(counts, levels, scale), low, high, n, len(people) - n)
+    value, g = _alpha(counts, levels, scale), len(places)
+    error = float(np.nanstd(drawn)) * np.sqrt(g / (g - 1)) if g >= FEWEST else np.nan
+    low, high = t_interval(value, error, g)
+    return Estimate(value, float(low), min(float(high), 1.0), n, len(people) - n)
 
 
 def _alpha(counts: Places, levels: Floats, scale: Scale) -> float:

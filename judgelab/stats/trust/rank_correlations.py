@@ -13,6 +13,7 @@ from judgelab.stats.intervals.ends import NEARLY_ONE
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Places, means_within
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums, clustered_error, t_interval
+from judgelab.stats.trust.comparison import JudgePairs, holm
 from judgelab.stats.trust.ties import gaps, pairs_within
 
 LEAST = 3
@@ -99,6 +100,49 @@ def partial_correlations(
     Returns:
         One for each judge; n counts texts, p is two-sided, of no correlation.
     """
+    r, n, added, g = _partial(scores, truth, group, cluster, method)
+    inside = np.clip(r, -NEARLY_ONE, NEARLY_ONE)
+    z, error = np.arctanh(inside), clustered_error(added, cluster, g) / (1 - inside**2)
+    low, high = (np.tanh(end) for end in t_interval(z, error, g, level))
+    p = np.where(g < FEWEST, np.nan, 2 * stdtr(np.maximum(g - 1, 1), -np.abs(divide(z, error))))
+    unscored = added.shape[1] - n
+    parts = (part.tolist() for part in (r, low, high, n, unscored, p, g))
+    return [Estimate(*numbers) for numbers in zip(*parts, strict=True)]
+
+
+def correlation_pairs(
+    scores: ArrayLike,
+    truth: ArrayLike,
+    group: Places,
+    cluster: Places,
+    method: Literal["pearson", "spearman"] = "pearson",
+    level: float = 0.95,
+) -> JudgePairs:
+    """Differences of the same correlations, of every pair of judges.
+
+    t of the difference, from what each cluster adds to both: two judges on the same texts are not
+    independent, nor are the texts of a cluster (which Williams' test takes them for).
+    """
+    r, n, added, g = _partial(scores, truth, group, cluster, method)
+    sums = cluster_sums(added, cluster)
+    one, other = np.triu_indices(len(r), k=1)
+    products = sums @ sums.T
+    square = products[one, one] + products[other, other] - 2 * products[one, other]
+    least = np.minimum(g[one], g[other])
+    least_known = np.where(least < FEWEST, np.nan, least)
+    error = np.sqrt(least_known / (least_known - 1) * np.maximum(square, 0.0))
+    off = r[one] - r[other]
+    low, high = t_interval(off, error, least_known, level)
+    t = np.where(off == 0, 0.0, divide(np.abs(off), error))
+    p = np.where(np.isnan(error), np.nan, 2 * stdtr(np.maximum(least - 1, 1), -t))
+    exact = np.zeros(len(one), np.bool_)
+    return JudgePairs(one, other, off, low, high, np.minimum(n[one], n[other]), p, holm(p), exact)
+
+
+def _partial(
+    scores: ArrayLike, truth: ArrayLike, group: Places, cluster: Places, method: str
+) -> tuple[Floats, Places, Floats, Places]:
+    """[judges] correlation, texts; [judges, units] what each adds; [judges] clusters."""
     x, y = _shared(scores, truth)
     groups = int(group.max(initial=-1)) + 1
     x, y = (_standard(_residuals(v, group, groups), v, method) for v in (x, y))
@@ -106,23 +150,7 @@ def partial_correlations(
     n = known.sum(axis=1)
     r = divide(np.where(known, x * y, 0.0).sum(axis=1), n)
     added = (x * y - r[:, None] / 2 * (x * x + y * y)) / np.maximum(n, 1)[:, None]
-    g = (cluster_sums(known, cluster) > 0).sum(axis=1)
-    inside = np.clip(r, -NEARLY_ONE, NEARLY_ONE)
-    z, error = np.arctanh(inside), clustered_error(added, cluster, g) / (1 - inside**2)
-    low, high = (np.tanh(end) for end in t_interval(z, error, g, level))
-    p = np.where(g < FEWEST, np.nan, 2 * stdtr(np.maximum(g - 1, 1), -np.abs(divide(z, error))))
-    return [
-        Estimate(
-            float(r[k]),
-            float(low[k]),
-            float(high[k]),
-            int(n[k]),
-            x.shape[1] - int(n[k]),
-            float(p[k]),
-            int(g[k]),
-        )
-        for k in range(len(r))
-    ]
+    return r, n, added, (cluster_sums(known, cluster) > 0).sum(axis=1)
 
 
 def _shared(scores: ArrayLike, truth: ArrayLike) -> tuple[Floats, Floats]:
@@ -140,14 +168,9 @@ def _residuals(values: Floats, group: Places, groups: int) -> Floats:
 def _standard(residual: Floats, values: Floats, method: str) -> Floats:
     """Mean 0 and mean square 1 in each row; NaN throughout a row without spread."""
     size = np.fmax.reduce(np.abs(values), axis=1, initial=0.0, keepdims=True)
-    exact = np.where(
-        np.abs(residual) <= 1e-12 * size, np.where(np.isnan(residual), np.nan, 0.0), residual
-    )
-    cells = (
-        average_ranks(np.round(exact / np.where(size > 0, size, 1.0), 12))
-        if method == "spearman"
-        else exact
-    )
+    cells = np.where(np.abs(residual) <= 1e-12 * size, 0.0, residual)
+    if method == "spearman":
+        cells = average_ranks(np.round(cells / np.where(size > 0, size, 1.0), 12))
     known = ~np.isnan(cells)
     n = known.sum(axis=1, keepdims=True)
     centred = cells - divide(np.where(known, cells, 0.0).sum(axis=1, keepdims=True), n)

@@ -16,7 +16,7 @@ from judgelab.stats.trust.ceiling import krippendorff_alpha
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.correlations import correlation_table, join_alarms
 from judgelab.study.audit.evidence import UNKNOWN, Findings
-from judgelab.study.audit.judge_comparison import judge_pairs_table
+from judgelab.study.audit.judge_comparison import correlation_pairs_table, judge_pairs_table
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.strata import strata_table
 from judgelab.study.audit.with_people import AgreementWithPeople
@@ -63,6 +63,7 @@ class Agreement(AuditPart):
             ceiling_table(found),
             judge_pairs_table(found),
             correlation_table(case, self.systems),
+            correlation_pairs_table(case),
             strata_table(case),
         ]
         best = max(
@@ -90,12 +91,12 @@ def agreement_table(found: AgreementWithPeople) -> Table:
         one, control = found.agreement[k], found.best_control(k)
         gain = found.gains[k][control]
         row: dict[str, Value] = {"judge": who.name, "role": "control" if who.control else "judge"}
-        row |= _columns("agreement", UNKNOWN if found.tied[k] else one)
+        row |= _columns("agreement", one)
         row |= {"n": one.n, "unscored": one.unscored, "clusters": one.clusters}
         row |= _columns("gain", gain) | {"gain_over": case.credits.controls[control]}
         row |= {"unparsed": int(found.unparsed[k]), "asked": int(asked[k])}
         row |= {"refused": TIES if found.tied[k] else None}
-        rows.append((who.control, -gain.value if found.tied[k] else -one.value, row))
+        rows.append((who.control, -one.value, row))
     rows.sort(key=lambda row: (row[0], row[1] if row[1] == row[1] else 2.0))
     return Table(
         "agreement",
@@ -138,7 +139,7 @@ def controls_table(found: AgreementWithPeople) -> Table:
     ]
     note = (
         "What knows nothing of quality gets. random: by chance; longer, shorter: that text wins; "
-        "system, stratum: what people said of the others of that system or stratum."
+        "system, stratum: what people surely said of the other texts of that system or stratum."
     )
     return Table("controls", "Agreement of controls with people", rows, note, found.level)
 

@@ -15,6 +15,7 @@ from judgelab.stats.trust.agreement import (
     majority,
     means_within,
     preference_credit,
+    surely,
 )
 from judgelab.stats.trust.betting import label_order
 from judgelab.stats.trust.clustered import cluster_sums
@@ -165,20 +166,15 @@ def _said_of_pairs(table: JudgmentTable, target: Floats, fold: Places) -> dict[s
     """What controls say of pairs of texts, as preferences [units]."""
     longer = (1 + np.sign(table.units.words[:, 0] - table.units.words[:, 1])) / 2
     n = len(target)
-    both = cross_fitted(
-        np.r_[target, 1 - target],
-        [*table.units.first, *table.units.second],
-        np.r_[fold, fold],
-        FOLDS,
-    )
-    sure = np.nan_to_num(both[:n] - both[n:])
-    domain = cross_fitted(target, list(table.units.stratum), fold, FOLDS)
+    twice = (np.r_[target, 1 - target], [*table.units.first, *table.units.second])
+    both, counts = cross_fitted(*twice, np.r_[fold, fold], FOLDS)
+    domain, known = cross_fitted(target, list(table.units.stratum), fold, FOLDS)
     return {
         "longer": longer,
         "shorter": 1 - longer,
         "always tie": np.full(n, 0.5),
-        "system": majority(0.5 + sure),
-        "stratum": majority(np.nan_to_num(domain, nan=0.5)),
+        "system": surely(both[:n] - both[n:], counts[:n], counts[n:]),
+        "stratum": surely(domain - 0.5, known),
     }
 
 
@@ -189,7 +185,7 @@ def _categories(table: JudgmentTable, place: Places, count: int, cluster: Places
 
     def frequent(names: list[object]) -> Floats:
         one_hot = [np.where(known, target == k, np.nan) for k in range(levels)]
-        shares = np.array([cross_fitted(x, names, fold, FOLDS) for x in one_hot])
+        shares = np.array([cross_fitted(x, names, fold, FOLDS)[0] for x in one_hot])
         said = np.where(np.isnan(shares).any(axis=0), np.nan, shares.argmax(axis=0))
         return np.where(known, said == target, np.nan)
 
@@ -228,8 +224,8 @@ def said_of_texts(table: JudgmentTable, truth: Floats, fold: Places) -> dict[str
     return {
         "longer": words,
         "shorter": -words,
-        "system": cross_fitted(truth, list(table.units.first), fold, FOLDS),
-        "stratum": cross_fitted(truth, list(table.units.stratum), fold, FOLDS),
+        "system": cross_fitted(truth, list(table.units.first), fold, FOLDS)[0],
+        "stratum": cross_fitted(truth, list(table.units.stratum), fold, FOLDS)[0],
     }
 
 

@@ -139,19 +139,18 @@ class AgreementWithPeople:
         """Of people with each other."""
         if self.people is None:
             return UNKNOWN
-        draws = self.resamples and self.resamples.people
-        return self._means(self.people[0][None], SHARE, None if draws is None else draws[:, None])[
-            0
-        ]
+        draws = None if self.resamples is None else self.resamples.people
+        column = None if draws is None else draws[:, None]
+        return self._means(self.people[0][None], SHARE, column)[0]
 
     @cached_property
     def more_than_people(self) -> list[Estimate]:
         """Of every judge with single people, less people with each other."""
         if self.people is None:
             return []
-        draws = None
-        if self.resamples is not None and self.resamples.with_one is not None:
-            draws = self.resamples.with_one - self.resamples.people[:, None]  # type: ignore[index]
+        found, draws = self.resamples, None
+        if found is not None and found.people is not None and found.with_one is not None:
+            draws = found.with_one - found.people[:, None]
         return self._means(self.people[1] - self.people[0], CHANGE, draws)
 
     @cached_property

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
+from judgelab.stats.intervals.bootstrap import item_draws
 from judgelab.stats.trust.rank_correlations import (
+    correlation_pairs,
     partial_correlations,
     spearmans_within,
     taus_within,
@@ -69,3 +71,20 @@ def test_clusters_widen_the_interval() -> None:
     alone = partial_correlations(x[None], y, none[:80], np.arange(80))[0]
     assert one.half_width == pytest.approx(alone.half_width)
     assert one.half_width > 1.3 * two.half_width
+
+
+def test_differences_of_correlations_vary_as_resampled_clusters_do(shared_data: Path) -> None:
+    table = frank(shared_data, "cnndm").of(["BertScore P Art", "BertScore F1 Art", "FactCC"])
+    truth, cluster, none = table.truth, table.clusters, np.zeros(len(table.units), int)
+    scores = table.verdicts[:, :, 0]
+    found = correlation_pairs(scores, truth, none, cluster)
+    places = [np.flatnonzero(cluster == k) for k in range(cluster.max() + 1)]
+    drawn = []
+    for draw in item_draws(len(places), 400, 1):
+        at = np.concatenate([places[k] for k in draw])
+        r = np.corrcoef(np.r_[scores[:, at], truth[None, at]])[-1, :-1]
+        drawn.append(r[found.one] - r[found.other])
+    half = (found.high - found.low) / 2
+    np.testing.assert_allclose(half, 1.97 * np.std(drawn, axis=0), rtol=0.12)
+    whole = np.corrcoef(np.r_[scores, truth[None]])[-1, :-1]
+    np.testing.assert_allclose(found.difference, whole[found.one] - whole[found.other])

@@ -37,7 +37,8 @@ def test_adversarial_pairs_where_the_longer_text_is_worse(shared_data: Path) -> 
     assert control(found, "longer") == pytest.approx(0.197, abs=5e-4)
     mean = found.item.mean(axis=1)
     assert (mean > control(found, "longer")).all() and (mean <= 0.5).sum() == 37
-    assert "stratum" in found.controls and "always tie" not in found.controls  # it says as random
+    # Nothing is said for sure by strata or places, so these say as the tie does, and as chance.
+    assert found.controls == ("random", "longer", "shorter")
 
 
 def test_on_frank_bbc_nothing_beats_calling_every_pair_a_tie(shared_data: Path) -> None:
@@ -132,3 +133,17 @@ def test_labels_that_were_likelier_count_for_less() -> None:
     found = credits_of(replace(table, units=units))
     np.testing.assert_allclose(found.weight / found.weight.max(), np.where(chance > 0.5, 0.25, 1))
     assert (credits_of(table).weight == 1).all()
+
+
+def test_the_name_of_the_system_is_a_control_where_it_says_enough() -> None:
+    rng = np.random.default_rng(0)
+    label = (rng.random(200) < 0.8).astype(float)
+    names = [str(k) for k in range(200)]
+    first = np.where(rng.random(200) < 0.5, "good", "bad")
+    second = np.where(first == "good", "bad", "good")
+    better = np.where(first == "good", label, 1 - label)
+    table = made_pairs(200)
+    units = Units.of(names, first.tolist(), second.tolist(), stratum=["s", "t"] * 100)
+    found = credits_of(replace(table, units=units, labels=better[:, None]))
+    assert control(found, "system") == pytest.approx(label.mean())
+    assert "stratum" not in found.controls
