@@ -22,15 +22,17 @@ from judgelab.stats.intervals.ends import share_ends
 from judgelab.study.audit.agreement import Agreement
 from judgelab.study.audit.alone import Alone
 from judgelab.study.audit.biases import Biases
+from judgelab.study.audit.conclusion import facts
 from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.evidence import Evidence, joined
+from judgelab.study.audit.exchange import ExchangeRate
 from judgelab.study.audit.gate import Gate
 from judgelab.study.audit.part import AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import decide
 from tests.judgment_tables import ADVERSARIAL, NATURAL, llmbar
 
-PARTS: Sequence[AuditPart] = (Gate(), Agreement(), CorrectedMean(), Biases())
+PARTS: Sequence[AuditPart] = (Gate(), Agreement(), CorrectedMean(), ExchangeRate(), Biases())
 MINIMUM = 0.8
 """Agreement that a user with one rater asks for; also the bar on Adversarial pairs."""
 
@@ -41,8 +43,8 @@ def evidence(
     """Of every judge, from the parts that ask nobody."""
     seen = case(table, rules=rules, sampled=sampled)
     found = [part.run(seen) for part in PARTS]
-    made = joined(found, [one.name for one in table.judges if not one.control])
-    return {name: replace(one, sampled=sampled) for name, one in made.items()}
+    judges = [one.name for one in table.judges if not one.control]
+    return joined(found, judges, facts(seen))
 
 
 def accuracies(table: JudgmentTable) -> dict[str, tuple[float, float, float]]:

@@ -23,6 +23,7 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.study.audit.agreement import Agreement
 from judgelab.study.audit.biases import Biases
 from judgelab.study.audit.estimate import CorrectedMean
+from judgelab.study.audit.exchange import ExchangeRate
 from judgelab.study.audit.quantities import quantities
 from judgelab.study.audit.replacement import Replacement
 from tests.judgment_tables import ADVERSARIAL, NATURAL, frank, llmbar, summeval
@@ -91,6 +92,16 @@ def replacement(data: Path) -> list[Trial]:
     return [Trial("replacement", "SummEval", source("SummEval", data), page, whole=True)]
 
 
+def exchange(data: Path) -> list[Trial]:
+    """The share of labels that a judge saves, in all texts and between two systems."""
+    named = {"exchange": ("judge",), "two_systems": ("judge",)}
+    pairs = {"FRANK": ("bart", "bert_sum"), "SummEval": ("M11", "M17"), "LLMBar": None}
+    return [
+        Trial("exchange", name, source(name, data), Page([ExchangeRate(systems=two)], named))
+        for name, two in pairs.items()
+    ]
+
+
 def numbers(table: JudgmentTable) -> dict[Key, float]:
     """What people say, whatever estimates it."""
     columns = ("judge_alone", "people_alone", "corrected", "from_error_rates", "the one to use")
@@ -119,6 +130,7 @@ def estimates(data: Path) -> list[Trial]:
 PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {
     "agreement": agreement,
     "replacement": replacement,
+    "exchange": exchange,
     "estimate": estimates,
     "biases": biases,
 }

@@ -17,6 +17,7 @@ from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.unseen import unseen_strata
 from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
 
 ORDER = (
@@ -96,6 +97,7 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
             "labelled": int(labelled[k]),
             "pool": int(pool[k]),
             "sampled": case.sampled,
+            "unseen": unseen_strata(table.units.stratum, judged[k], table.labelled),
             "unparsed": float(missing[k] / asked[k]),
         }
         for k, one in enumerate(table.judges)

@@ -22,6 +22,7 @@ from judgelab.stats.trust.rogan_gladen import TrueRate, true_rate
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.quantities import Quantity, quantities
+from judgelab.study.audit.unseen import unseen_strata
 
 RARE = 5
 """Labels of the rarer class below which only people alone (Wilson) hold."""
@@ -173,9 +174,7 @@ def _why_not(case: AuditCase, number: Quantity, k: int) -> str:
     if case.sampled is not True:
         return "labels are not known to be a random sample (study.sampled)"
     stratum = table.units.stratum[number.chosen]
-    judged = ~np.isnan(number.values[k])
-    missing = sorted(set(stratum[judged]) - set(stratum[there]))
-    if missing:
+    if missing := unseen_strata(stratum, ~np.isnan(number.values[k]), there):
         return f"no label is from {missing[0]!r}, of which verdicts are"
     truth = number.truth[there]
     rarer = min(int((truth > 0.5).sum()), int((truth < 0.5).sum()))

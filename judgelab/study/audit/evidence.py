@@ -35,6 +35,7 @@ class Evidence:
     Attributes:
         labelled: clusters (items, documents) with a label that the judge judged.
         pool: clusters that the judge judged, labelled or not.
+        unseen: sets of which its verdicts are and no label is; a random sample would have some.
         sampled: whether labels are a random sample with known probabilities; None: not known.
         alarm: a sentence where the table looks wrongly joined; else "".
         unparsed: share of its verdicts that were asked for and are missing.
@@ -55,6 +56,7 @@ class Evidence:
     labelled: int = 0
     pool: int = 0
     sampled: bool | None = None
+    unseen: tuple[str, ...] = ()
     alarm: str = ""
     unparsed: float = 0.0
     gate_p: float = math.nan

@@ -19,6 +19,7 @@ BECAUSE = {
     "labels and verdicts may be misaligned": "perhaps held against the wrong labels",
     "too few labels": "judged on too few labelled items",
     "labels may not be random": "held against labels that may not be a random sample",
+    "no labels of a set": "used on sets of which no item has a label",
     "replies without a verdict": "too often without a readable verdict",
     "too little evidence": "not shown to be good or bad",
 }

@@ -114,6 +114,8 @@ def _unfit(e: Evidence, rules: TrustRules) -> str:
         return FEW
     if e.sampled is not True:
         return "labels may not be random"
+    if e.unseen:
+        return "no labels of a set"
     return "replies without a verdict" if e.unparsed > rules.unparsed else ""
 
 

@@ -73,6 +73,13 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
             "If they were drawn at random, set study.sampled=true; if not, label items drawn at "
             "random.",
         )
+    if e.unseen:
+        return (
+            f"It judged items of {listed(e.unseen)}, of which none has a label; what the other "
+            "labels say need not hold there.",
+            f"Label some items of each set ({rules.labels} or more in all, drawn at random), or "
+            "audit the labelled sets alone.",
+        )
     return (
         f"{percent_of(e.unparsed)} of its replies hold no verdict; at most "
         f"{percent_of(rules.unparsed)} may.",

@@ -53,6 +53,7 @@ def fell(low: float, outcome: Any = "falls") -> tuple[ProbeOutcome, ...]:
         ({"labelled": 30}, "trust", ""),
         ({"sampled": None}, "cannot say yet", "labels may not be random"),
         ({"sampled": False}, "cannot say yet", "labels may not be random"),
+        ({"unseen": ("web",)}, "cannot say yet", "no labels of a set"),
         ({"unparsed": 0.051}, "cannot say yet", "replies without a verdict"),
         ({"unparsed": 0.051, "probes": fell(0.2)}, "cannot say yet", "replies"),
         # 2. do not trust
