@@ -142,11 +142,10 @@ def _people(pool: LabelledPool, number: Quantity, target: Target, level: float) 
     if not number.rate or target == "pool":
         return found
     size = pool.groups[:, None]
-    influence = pool.weight * (np.where(pool.labelled, pool.truth - found.value[:, None], 0.0))
-    there = cluster_sums(pool.labelled, pool.cluster) > 0
-    each = np.where(
-        there, found.value[:, None] + size * cluster_sums(influence, pool.cluster), np.nan
-    )
+    cluster = np.unique(pool.cluster[pool.columns], return_inverse=True)[1]
+    influence = pool.errors(np.zeros((len(size), 1)), found.value)
+    there = cluster_sums(pool.weight > 0, cluster) > 0
+    each = np.where(there, found.value[:, None] + size * cluster_sums(influence, cluster), np.nan)
     low, high = share_ends(each, level)
     return Corrected(found.value, found.error, low, high, found.tuning, found.n, found.pool,
                      found.groups)  # fmt: skip
