@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,13 +56,12 @@ def reports(items: int, systems: int = 2, seed: int = 0, doubt: float = 0.6) -> 
             yield Report(f"ship{k}", source, f"system{j}", ". ".join(parts) + ".", grades)
 
 
-def write_jsonl(file: Path, items: int = 80, systems: int = 2) -> None:
-    """One line an item; a text's grade is the mean of its raters'."""
-    rows: dict[str, dict[str, object]] = {}
-    for one in reports(items, systems):
-        row = rows.setdefault(
-            one.item, {"id": one.item, "source": one.source, "responses": {}, "human": {}}
-        )
-        row["responses"][one.system] = one.text  # type: ignore[index]
-        row["human"][one.system] = float(np.mean(list(one.grades.values())))  # type: ignore[index]
-    file.write_text("\n".join(map(json.dumps, rows.values())), encoding="utf-8")
+def write_csv(file: Path, items: int = 80, systems: int = 2) -> None:
+    """One row a text and rater, as users keep labels: dataset=table."""
+    rows = [
+        [one.item, one.source, one.system, one.text, rater, grade]
+        for one in reports(items, systems)
+        for rater, grade in one.grades.items()
+    ]
+    with file.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([["id", "source", "agent", "text", "rater", "human"], *rows])

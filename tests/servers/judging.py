@@ -15,8 +15,8 @@ SHOWN = re.compile(
     r"\[Answer two\]\n(.*)\n\[End of answer two\]",
     re.DOTALL,
 )
-MARKER = re.compile(r"<\d{3,}>")
-NOISE = 0.3
+MARKER = re.compile(r"<[0-9a-f]{6}>")
+NOISE = 0.12
 
 
 def verdict(model: str, prompt: str) -> str | None:
