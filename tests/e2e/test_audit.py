@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ from tests.servers.process import scripted
 OTHERS = ("padding", "pattern", "repetition", "authority", "instruction")
 PARTS = ["gate", "agreement", "estimate", "exchange", "biases", "manipulation"]
 WANTED = {
-    "oracle": ("trust", "agrees enough"),
-    "noisy": ("trust after correction", "saves labels"),
-    "lengthy": ("do not trust", "no better than a control"),
-    "first": ("do not trust", "not good enough"),
-    "markers": ("do not trust", "falls for manipulation"),
-    "garbage": ("cannot say yet", "replies without a verdict"),
+    "oracle": ("trust", r"agrees enough: .*people agree with each other.*not fall for format"),
+    "noisy": ("trust after correction", "saves labels: "),
+    "lengthy": ("do not trust", r"no better than a control: .*best control \(longer\)"),
+    "first": ("do not trust", "no better than a control: .*takes the text that is shown first 100"),
+    "markers": ("do not trust", "falls for manipulation: .*format makes the same text win"),
+    "garbage": ("cannot say yet", "replies without a verdict: 100 % of its replies hold no"),
 }
 
 
@@ -46,10 +46,11 @@ def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) ->
             entries(server.url),
             parts=PARTS,
             paths__root=str(tmp_path),
-            questions={"manipulation": {"probes": dict.fromkeys(OTHERS)}},
+            questions={"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 60}},
         )
     assert found is not None
-    table = found.tables["verdicts"].set_index("judge")
-    said = {name: (table["verdict"][name], table["because"][name]) for name in JUDGES}
-    print(json.dumps(said, indent=1))
-    assert said == WANTED
+    assert set(found.verdicts) == set(WANTED)
+    for _, row in found.tables["verdicts"].iterrows():
+        verdict, why = WANTED[row["judge"]]
+        said = f"{row['because']}: {row['why']}"
+        assert (row["verdict"], bool(re.search(why, said))) == (verdict, True), said

@@ -209,13 +209,29 @@ def _unlabelled(case: AuditCase) -> dict[str, dict[str, Any]]:
     }
 
 
+def _telling(found: AgreementWithPeople, judge: int) -> int:
+    """The control that the verdict names: the best; but where it is surely no better than some, it.
+
+    The best control's own share is uncertain: a judge that always shrugs may be hard to tell from
+    it, and yet surely be no better than random.
+    """
+    name, least = found.case.table.names[judge], found.case.rules.gain
+    sure = {
+        k: one.high
+        for k, one in enumerate(found.gains[judge])
+        if one.high < least and found.case.credits.controls[k] != name
+    }
+    best = found.best_control(judge)
+    return best if best in sure or not sure else min(sure, key=lambda k: sure[k])
+
+
 def _evidence(found: AgreementWithPeople, alarms: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     case = found.case
     known = case.table.labelled & case.table.asked.any(axis=2)
     labelled = (cluster_sums(known, case.table.clusters) > 0).sum(axis=1)
     made = _unlabelled(case)
     for k, name in enumerate(case.table.names):
-        control = found.best_control(k)
+        control = _telling(found, k)
         agreed = found.with_one[k] if found.with_one else found.agreement[k]
         made[name] |= {
             "labelled": int(labelled[k]),
