@@ -51,6 +51,8 @@ def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Col
     made = [column(key, [setting(job, key) for job in found], key) for key in axes(found)]
     if any(differs := marked(found)):
         made.append(column("estimator", [mark or None for mark in differs]))
+    if any(said := [_audited(job) for job in found]):
+        made.append(column("verdict", said))
     if any("items" in job.summary for job in found):
         made.append(column("items", [job.summary.get("items") for job in found]))
     measured = [
@@ -68,6 +70,11 @@ def shown(found: Sequence[SweepJob], write: Write = format.estimate) -> list[Col
     if any(missing := [missing_calls(job) for job in found]):
         made.append(column("missing_calls", missing, "missing\ncalls"))
     return made
+
+
+def _audited(job: SweepJob) -> str | None:
+    """The verdict of an audit on one judge, or how many judges have which."""
+    return str(job.summary["verdict"]) if job.summary.get("study") == "audit" else None
 
 
 def table(found: Sequence[SweepJob]) -> DataFrame:

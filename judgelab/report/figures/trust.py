@@ -18,7 +18,7 @@ VERDICTS = {
 CONTROL, PEOPLE = "best control", "people with each other"
 ROWS = 24  # judges that stand below each other
 NAMED = 80  # judges whose names are written where they stand beside each other
-NEEDED = {"color": VERDICTS["trust"].colour, "lw": 1.1, "ls": ":"}
+NEEDED: dict[str, Any] = {"color": VERDICTS["trust"].colour, "lw": 1.1, "ls": ":"}
 SAID = (
     "How often each judge agrees with people, by its verdict; lines are 95 % intervals. Best "
     "control: the best of those that know nothing of quality, on the same items."
@@ -143,6 +143,32 @@ def calibration(tables: Tables) -> Drawn:
     return Drawn("What do people say where a judge says so?", figure, said)
 
 
+def abstention(tables: Tables) -> Drawn:
+    """How often each judge is wrong where it decides, by the share that it decides."""
+    rows = records(tables["abstention"])
+    names = [row["judge"] for row in _first(tables, _heads(rows), len(style.HUES))]
+    figure, side = style.single(3.6)
+    for name, hue in zip(names, style.HUES, strict=False):
+        own = sorted((row for row in rows if row["judge"] == name), key=lambda row: row["coverage"])
+        side.plot([row["coverage"] for row in own], [row["wrong"] for row in own], color=hue, lw=1)
+        for row in own:
+            found = {"value": row["wrong"], "low": row["low"], "high": row["high"]}
+            mark = Mark(hue, hollow=not row["accepted"])
+            style.interval(side, row["coverage"], found, mark, upright=True)
+    side.set_ylim(bottom=0)
+    side.set_xlim(-0.02, 1.02)
+    side.grid(axis="y")
+    side.set_xlabel("Share that the judge decides")
+    side.set_ylabel("Wrong, by people")
+    marks = zip(names, style.HUES, strict=False)
+    style.legend(figure, [style.key(Mark(hue), format.shorten(n, 40)) for n, hue in marks])
+    said = (
+        "Each judge leaves what it is unsure of to people. Filled: surely wrong no more often than "
+        "asked for (see the table). Lines are 95 % intervals."
+    )
+    return Drawn("Where may a judge decide alone?", figure, said)
+
+
 def _heads(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row of each judge."""
     return list({row["judge"]: row for row in reversed(rows)}.values())[::-1]
@@ -166,4 +192,5 @@ DRAWINGS: dict[str, Drawing] = {
     "audit": audit,
     "audit_estimates": estimates,
     "audit_calibration": calibration,
+    "audit_abstention": abstention,
 }

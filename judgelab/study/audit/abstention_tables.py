@@ -56,7 +56,8 @@ def abstention(
         f"{1 - delta:.0%}, at most {risk:.0%} are wrong, tested from the strictest row on (p); it "
         f"takes {labels_needed(risk, delta)} labels without an error. 95 % intervals over items."
     )
-    return Findings([Table("abstention", "Where may a judge decide alone?", rows, note)])
+    made = [Table("abstention", "Where may a judge decide alone?", rows, note)]
+    return Findings(made, ["audit_abstention"] if rows else [])
 
 
 def _of_judge(

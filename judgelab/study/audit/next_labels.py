@@ -103,6 +103,7 @@ class NextLabels(AuditPart):
             parts.append(abstention(case, self.confidence, self.risk, self.delta, by_chance))
         return Findings(
             [table for one in parts for table in one.tables if table.rows],
+            [name for one in parts for name in one.figures],
             notes=[said for one in parts for said in one.notes],
             summary=parts[0].summary,
         )

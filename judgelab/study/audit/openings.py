@@ -13,7 +13,8 @@ from judgelab.study.audit.verdict import STANDINGS, Standing, TrustVerdict
 
 NAMED = 5  # judges that are named; the others are counted
 BECAUSE = {
-    "no better than a control": "hardly better than something that knows nothing of quality",
+    "no better than a control": "hardly better than something that knows nothing of "
+    "quality (control: {control})",
     "falls for manipulation": "moved by a manipulation of the text",
     "too weak": "better than a guess, but too far from people and of no help beside labels",
     "labels and verdicts may be misaligned": "perhaps held against the wrong labels",
@@ -70,7 +71,7 @@ def _sentence(
             f"a random sample and report the corrected average: it needs {low} to {high} % fewer "
             "labels than people alone."
         )
-    return _because(group, verdicts) + _then(standing, verdicts, group)
+    return _because(group, verdicts, evidence) + _then(standing, verdicts, group)
 
 
 def _names(group: Sequence[str]) -> str:
@@ -79,13 +80,19 @@ def _names(group: Sequence[str]) -> str:
     return words.listed(group)
 
 
-def _because(group: Sequence[str], verdicts: Mapping[str, TrustVerdict]) -> str:
+def _because(
+    group: Sequence[str],
+    verdicts: Mapping[str, TrustVerdict],
+    evidence: Mapping[str, Evidence],
+) -> str:
     """Who for which reason, the commonest first."""
     counts = Counter(verdicts[name].reason for name in group).most_common()
     made = []
     for reason, n in counts:
         names = [name for name in group if verdicts[name].reason == reason]
-        made.append(f"{_names(names)} {'is' if n == 1 else 'are'} {BECAUSE[reason]}")
+        control = Counter(evidence[name].gain_over for name in names).most_common(1)[0][0]
+        why = BECAUSE[reason].format(control=control or "a guess")
+        made.append(f"{_names(names)} {'is' if n == 1 else 'are'} {why}")
     return f"{'; '.join(made)}. "
 
 

@@ -145,12 +145,12 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
 
 
 def off(e: Evidence, rules: TrustRules) -> str:
-    """``off by 4.1 in 100 at most (5 may be)``; of grades in their own unit."""
+    """``off by up to 4.1 in 100, 5 allowed``; of grades in their own unit."""
     worst = max(abs(e.shift.low), abs(e.shift.high))
     if e.shift_margin == e.shift_margin and e.shift_margin != rules.mean:
-        return f"off by {worst:.3g} at most ({e.shift_margin:.3g} may be)"
+        return f"off by up to {worst:.3g}, {e.shift_margin:.3g} allowed"
     most = math.ceil(round(1000 * worst, 6)) / 10
-    return f"off by {most:g} in 100 at most ({100 * rules.mean:.3g} may be)"
+    return f"off by up to {most:g} in 100, {100 * rules.mean:.3g} allowed"
 
 
 def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
@@ -214,7 +214,7 @@ def _no_agreement(e: Evidence, rules: TrustRules) -> str:
 def _no_mean(e: Evidence, rules: TrustRules) -> str:
     if e.shift.value != e.shift.value:
         return "that its average is right (not known)"
-    return f"that its average is right (it may be {off(e, rules)})"
+    return f"that its average is right ({off(e, rules)})"
 
 
 def _no_position(e: Evidence, rules: TrustRules) -> str:

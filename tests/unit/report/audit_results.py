@@ -17,6 +17,7 @@ from judgelab.study.audit.conclusion import concluded
 from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.evidence import Findings, ProbeOutcome
 from judgelab.study.audit.gate import Gate
+from judgelab.study.audit.next_labels import NextLabels
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from tests.judgment_tables import made_pairs
@@ -62,6 +63,7 @@ def audit_result(accuracies: tuple[float, ...] = (0.95, 0.78, 0.5, 0.93)) -> dic
         "agreement": Agreement(),
         "estimate": CorrectedMean(),
         "biases": Biases(),
+        "next_labels": NextLabels(),
         "known": Known(),
         "lacking": Lacking(),
     }

@@ -9,9 +9,11 @@ import numpy as np
 
 from judgelab.report import console, page
 from judgelab.report.figures import draw
+from judgelab.report.jobs import jobs
+from judgelab.report.sweep_tables import shown
 from judgelab.report.tables import frame
 from tests.unit.report.audit_results import audit_result
-from tests.unit.report.report_results import HOSTILE, write_run
+from tests.unit.report.report_results import HOSTILE, write_job, write_run
 from tests.unit.report.test_page import Reader, fetched
 
 FOUR = audit_result()
@@ -88,9 +90,9 @@ def test_names_of_judges_are_texts(tmp_path: Path) -> None:
 
 
 def test_the_console_says_the_verdicts_first() -> None:
-    shown = console.rendered(console.screen(FOUR, Path("run")), 100)
-    assert shown.index("Trust: 1 of 4 judges") < shown.index("Evidence, side by side")
-    assert shown.index("Trust: 1 of 4 judges") < shown.index("\nVerdicts")
+    text = console.rendered(console.screen(FOUR, Path("run")), 100)
+    assert text.index("Trust: 1 of 4 judges") < text.index("Evidence, side by side")
+    assert text.index("Trust: 1 of 4 judges") < text.index("\nVerdicts")
 
 
 def test_the_figure_shows_every_judge() -> None:
@@ -99,3 +101,12 @@ def test_the_figure_shows_every_judge() -> None:
         side = draw("audit", tables).figure.axes[0]
         points = [one for one in side.lines if one.get_marker() in "osX" and one.get_marker()]
         assert len(points) == marks
+
+
+def test_a_sweep_shows_the_verdict_of_each_audit(tmp_path: Path) -> None:
+    for number, accuracies in enumerate(((0.95,), (0.5,))):
+        found = audit_result((*accuracies, 0.5))  # the last one falls for markers
+        run = str(write_run(tmp_path / f"run{number}", found).path)
+        write_job(tmp_path, number, {"evaluation_lm": f"lm{number}"}, status="done", run=run)
+    shown_as = {column.heading: column.cells for column in shown(jobs(tmp_path))}
+    assert shown_as["verdict"] == ("1 trust, 1 do not trust", "2 do not trust")

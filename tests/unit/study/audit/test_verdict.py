@@ -158,7 +158,7 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
                 "90 times in 100 (82 to 94)",
                 "92 times",
                 "(longer) 50 times",
-                "off by 5 in 100 at most",
+                "up to 5 in 100",
             ],
             "Use it",
         ),
