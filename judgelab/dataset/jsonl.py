@@ -5,20 +5,24 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
 from judgelab.dataset import LimitedDataset
 
 CATEGORIES = tuple(sorted(GOOD_FAITH | PROBLEMATIC | {"Other"}))
 SHOWN = 20
+PEOPLE = "people"  # who gave scores that come without names
 
 FAULTS = {
     "missing": "is missing",
@@ -65,9 +69,10 @@ class Record(BaseModel):
     synopsis: Text | None = None
     responses: dict[FullText, FullText] = {}
     human: dict[str, FiniteFloat] = {}
+    raters: dict[str, dict[str, float]] = {}  # rater -> agent -> score, behind the means of human
 
 
-KEYS = tuple(Record.model_fields)
+KEYS = tuple(name for name in Record.model_fields if name != "raters")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +80,7 @@ class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own.
 
     A line holds ``id`` (text or a whole number), ``source``, and optionally ``reference``,
-    ``synopsis``, ``responses`` (agent: text) and ``human`` (agent: score)::
+    ``synopsis``, ``responses`` (agent: text) and ``human`` (agent: score, or rater: score)::
 
         {"id": "a1", "source": "...", "responses": {"gpt": "...", "me": "..."}, "human": {"me": 4}}
 
@@ -173,6 +178,30 @@ class Jsonl(LimitedDataset):
             texts=tuple(tuple(r.responses.get(name) for name in names) for r in found),
             task=self.task,
             provenance=facts,
+            judgments=self._judgments(found, names),
+        )
+
+    def _judgments(self, found: Sequence[Record], names: Sequence[str]) -> JudgmentTable | None:
+        """Grades rater by rater, where several are named."""
+        if not any(r.raters for r in found):
+            return None
+        said = {r.id: r.raters or {PEOPLE: r.human} for r in found}
+        raters = list(dict.fromkeys(who for given in said.values() for who in given if given[who]))
+        units = [
+            (r.id, name)
+            for r in found
+            for name in names
+            if name != self.reference_agent and (name in r.responses or name in r.human)
+        ]
+        labels = [[said[i].get(who, {}).get(name, np.nan) for who in raters] for i, name in units]
+        return JudgmentTable(
+            "grade",
+            Units.of([i for i, _ in units], [name for _, name in units]),
+            tuple(raters),
+            np.array(labels, np.float64).reshape(len(units), len(raters)),
+            (),
+            np.empty((0, len(units), 1)),
+            np.empty((0, len(units), 1), np.bool_),
         )
 
 
@@ -217,9 +246,13 @@ def listing(raw: bytes, ignored: set[str] | None) -> Listing:
         if id_ is not None and first.setdefault(str(id_), line) != line:
             faults.insert(0, f"the id {str(id_)!r} was used in line {first[str(id_)]}")
         try:
-            record = Record(**{key: row[key] for key in KEYS if key in row})
+            human, raters = _people(row.get("human"))
+            said = row | ({} if human is None else {"human": human})
+            record = Record(**{key: said[key] for key in KEYS if key in said}, raters=raters)
         except ValidationError as cause:
             faults += [_fault(error) for error in cause.errors()]
+        except DataError as cause:
+            faults.append(str(cause))
         found.faults += [f"line {line}: {fault}" for fault in faults]
         if not faults:
             found.records.append(record)
@@ -262,6 +295,36 @@ def _parsed(text: bytes) -> dict[str, Any]:
         if isinstance(row.get(key), dict):
             row[key] = {name: value for name, value in row[key].items() if value is not None}
     return {key: value for key, value in row.items() if key not in KEYS or value is not None}
+
+
+def _people(given: Any) -> tuple[Any, dict[str, dict[str, float]]]:
+    """Human scores with the mean where several raters are named; rater -> agent -> score.
+
+    Raises:
+        DataError: a rater's score is no finite number.
+    """
+    raters: dict[str, dict[str, float]] = {}
+    if not isinstance(given, dict) or not any(isinstance(one, dict) for one in given.values()):
+        return given, raters
+    means = {}
+    for agent, said in given.items():
+        scores = said if isinstance(said, dict) else {PEOPLE: said}
+        for rater, score in scores.items():
+            if score is None:
+                continue
+            if type(score) not in (int, float) or not math.isfinite(_float(score)):
+                raise DataError(f"the human score of {agent!r} by {rater!r} is no finite number")
+            raters.setdefault(rater, {})[agent] = _float(score)
+        known = [of[agent] for of in raters.values() if agent in of]
+        means |= {agent: sum(known) / len(known)} if known else {}
+    return means, raters
+
+
+def _float(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return math.inf
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import string
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,23 @@ def test_what_is_written_is_what_is_loaded(
         assert item.human == {k: float(v) for k, v in line.get("human", {}).items()}
         answers = dict(zip([agent.name for agent in panel.agents], texts, strict=True))
         assert answers == {name: line["responses"].get(name) for name in names}
+
+
+def test_several_raters_are_kept_apart_and_their_mean_is_the_human_score(tmp_path: Path) -> None:
+    named = {**GOOD, "human": {"A": {"ann": 4, "bob": 1}, "B": {"bob": 3, "cem": None}}}
+    plain = {**GOOD, "id": "b", "human": {"A": 5}}
+    panel = Jsonl(path=written(tmp_path, named, plain)).load()
+    assert [item.human for item in panel.items] == [{"A": 2.5, "B": 3.0}, {"A": 5.0}]
+    table = panel.judgments
+    assert table is not None and table.raters == ("ann", "bob", "people")
+    assert table.units.item.tolist() == ["a", "a", "b", "b"]
+    assert str(table.labels.tolist()) == str(
+        [[4.0, 1.0, math.nan], [math.nan, 3.0, math.nan], [math.nan, math.nan, 5.0], [math.nan] * 3]
+    )
+    assert Jsonl(path=written(tmp_path, plain)).load().judgments is None
+
+
+@pytest.mark.parametrize("score", ["4", True, [1], {"x": 1}, 10**400])
+def test_a_raters_score_is_a_number(tmp_path: Path, score: object) -> None:
+    said = refusal(tmp_path, {**GOOD, "human": {"A": {"ann": score}}})
+    assert "the human score of 'A' by 'ann' is no finite number" in said
