@@ -306,7 +306,7 @@ def _people(given: Any) -> tuple[Any, dict[str, dict[str, float]]]:
     raters: dict[str, dict[str, float]] = {}
     if not isinstance(given, dict) or not any(isinstance(one, dict) for one in given.values()):
         return given, raters
-    means = {}
+    means: dict[str, float] = {}
     for agent, said in given.items():
         scores = said if isinstance(said, dict) else {PEOPLE: said}
         for rater, score in scores.items():
