@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,15 +39,15 @@ def dry_run(parts: Parts, settings: Frame) -> None:
         console.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
         return
     file = Path(settings.paths.cache)
-    counting: list[Counted] = []
+    roles: dict[str, Counted] = {}
 
     def count(role: str, lm: EvaluationLM) -> Counted:
         cache = CallCache(file, read_only=True) if file.is_file() else None
-        counting.append(Counted(lm, cache))
-        return counting[-1]
+        roles[role] = Counted(lm, cache)
+        return roles[role]
 
     def begin(stage: str, calls: int) -> None:
-        for one in counting:
+        for one in roles.values():
             one.begin(stage)
 
     parts = parts.with_lms(count)
@@ -57,13 +57,17 @@ def dry_run(parts: Parts, settings: Frame) -> None:
             parts.study.ask(
                 parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin)
             )
-        for one in counting:
-            console.page(_screen(one, settings))
+        asked = {role: one for role, one in roles.items() if one.total} or roles
+        for role, one in asked.items():
+            console.page(_screen(one, settings, role if len(asked) > 1 else ""))
+        if len(asked) > 1:
+            console.page([_together(list(asked.values()), settings)])
+        counting = list(roles.values())
         texts = [one.stages["texts"] for one in counting if "texts" in one.stages]
         if unwritten := sum(tally.calls - tally.hits for tally in texts):
             console.page([_unwritten(unwritten)])
     finally:
-        for one in counting:
+        for one in roles.values():
             one.close()
 
 
@@ -74,14 +78,36 @@ def _unwritten(count: int) -> str:
     )
 
 
-def _screen(counted: Counted, settings: Frame) -> list[Any]:
+def _together(counting: Sequence[Counted], settings: Frame) -> str:
+    """What all LMs would be asked and cost; those without a price are named."""
+    totals = [(one.lm, _total(one)) for one in counting]
+    costs: dict[str, float] = {}
+    unknown = []
+    for lm, tally in totals:
+        price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
+        if price is not None:
+            cost = price.cost(tally.input_tokens, tally.output_tokens)
+            costs[price.currency] = costs.get(price.currency, 0.0) + cost
+        elif isinstance(lm, Remote) and lm.model not in unknown:
+            unknown.append(lm.model)
+    said = " and ".join(f"{cost:.4f} {currency}" for currency, cost in costs.items())
+    beside = f" beside that of {', '.join(unknown)}, which is unknown" if unknown else ""
+    to_ask = sum(tally.calls - tally.hits for _, tally in totals)
+    return f"All together: {to_ask:,} calls to ask, at most {said or '0'}{beside}."
+
+
+def _total(counted: Counted) -> StageTally:
+    """Over all stages."""
+    tallies = counted.stages.values()
+    return StageTally(*(sum(getattr(t, f) for t in tallies) for f in StageTally.__annotations__))
+
+
+def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     lm = counted.lm
     price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
-    total = StageTally(
-        *(sum(getattr(t, f) for t in stages.values()) for f in StageTally.__annotations__)
-    )
+    total = _total(counted)
     paces, untried = _tried(counted, total.calls - total.hits)
     rows = [
         _paid_row(name, tally, price, limits)
@@ -90,7 +116,8 @@ def _screen(counted: Counted, settings: Frame) -> list[Any]:
         for name, tally in [*stages.items(), ("all", total)]
     ]
     asked = "nothing was asked" if paces == Throughput() else "a few calls were tried for the time"
-    lines: list[Any] = [f"Dry run of {lm.identity}: {asked}, nothing is kept.", ""]
+    who = f"{lm.identity} ({role})" if role else lm.identity
+    lines: list[Any] = [f"Dry run of {who}: {asked}, nothing is kept.", ""]
     lines += [console.grid(columns(rows, list(rows[0]))), ""]
     lines += untried
     if isinstance(lm, Remote):

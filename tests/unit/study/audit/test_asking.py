@@ -128,3 +128,21 @@ def test_no_texts_no_questions(tmp_path: Path) -> None:
     given = ["dataset=score_table", f"dataset.path={path}", "dataset.metrics=[rouge]"]
     with pytest.raises(DataError, match="There is no text to ask one about"):
         audited(tmp_path, *given, "mechanism=pairwise", *asked("one"))
+
+
+def test_a_dry_run_counts_each_part_and_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["mechanism=pairwise", *asked("one", "longer"), "study.parts=[manipulation]"]
+    words += ["study.questions.manipulation.items=3", "dataset.limit=4"]
+    panel = tmp_path / "panel.jsonl"
+    write_panel(panel, 6)
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        given = [*PARTLESS, f"dataset.path={panel}", f"paths.root={tmp_path}", *words]
+        execute(compose("config", overrides=[*given, "dry_run=true"]))
+    said = capsys.readouterr().out
+    assert "(study.judges.longer)" in said
+    assert "manipulation: pairwise, padding" in said
+    assert not (tmp_path / "runs").exists()
+    _, result = audited(tmp_path, *words)
+    assert f"All together: {result['summary']['lm_calls']:,} calls to ask" in said
