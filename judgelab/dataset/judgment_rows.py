@@ -174,7 +174,7 @@ class Heard:
         self._fact(row, words[1], *key, name="other_words", check=_count)
         self._fact(row, "stratum", *key)
         self._fact(row, "cluster", *key)
-        self._fact(row, "chance", *key, check=_chance)
+        self._fact(row, "chance", *key, check=_chance, last=True)  # of a later draw
         self._fact(row, "turn", *key, check=_any, last=True)
 
     def _fact(

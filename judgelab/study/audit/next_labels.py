@@ -36,10 +36,10 @@ SHOWN = 20
 
 HOW = (
     f"Which items next: {{}} of {{}} items without a label, in {FILE} (drawn = 1, in the order of "
-    "turn). Chances: {}. To bring the labels back: take the columns chance and turn of that file "
-    "over into every row of your table (by item, first and second), add the new labels, and run "
-    "again with study.questions.next_labels.round={}. Estimates then weigh each label by its "
-    "chance, so they stay right although the items were chosen."
+    "turn). Chances: {}. To bring the labels back: fill in rater and {} there, add all rows of the "
+    "file below those of your table, and run again with study.questions.next_labels.round={}. "
+    "Estimates then weigh each label by its chance, so they stay right although the items were "
+    "chosen."
 )
 EQUAL = "equal for all"
 FEW = f"equal for all, as fewer than {FEWEST_LABELS} labelled items foretell nothing"
@@ -130,7 +130,8 @@ class NextLabels(AuditPart):
         draw = next_draw(pool, self.budget, self.tau, self.least_gain, rng)
         write_draw(case, found, pool, draw, self.round)
         chosen = int(draw.chosen.sum())
-        notes = [HOW.format(chosen, int(pool.open.sum()), _chances(pool, draw), self.round + 1)]
+        how = _chances(pool, draw), _label(case), self.round + 1
+        notes = [HOW.format(chosen, int(pool.open.sum()), *how)]
         notes += [] if pool.known else [UNKNOWN_BEFORE]
         first = np.flatnonzero(draw.chosen)[np.argsort(draw.turn[draw.chosen])][:SHOWN]
         doubt = pool.doubt.mean(axis=0)
@@ -149,6 +150,11 @@ class NextLabels(AuditPart):
         return Findings([table], notes=notes, summary={"next_labels": chosen})
 
 
+def _label(case: AuditCase) -> str:
+    """What a table calls a person's label."""
+    return "preference" if case.table.kind == "preference" else "human"
+
+
 def _chances(pool: LabelPool, draw: Draw) -> str:
     """How chances were made."""
     if not draw.equal:
@@ -161,9 +167,10 @@ def _chances(pool: LabelPool, draw: Draw) -> str:
 def write_draw(case: AuditCase, found: Credits, pool: LabelPool, draw: Draw, number: int) -> None:
     """One row for each unit of an item with a label, or that could get one: ``FILE``.
 
-    Columns: item, first, second, drawn (1: to be labelled now), turn (order of labelling, all
-    rounds), pi (chance of being drawn in this round; empty where labelled), chance (of a label in
-    this round or before), round, seed.
+    Columns: id, agent and other (the unit, as dataset=table names it), rater and preference or
+    human (to be filled in), drawn (1: to be labelled now), turn (order of labelling, all rounds),
+    pi (chance of being drawn in this round; empty where labelled), chance (of a label in this
+    round or before), round, seed.
     """
     import pandas as pd
 
@@ -173,9 +180,11 @@ def write_draw(case: AuditCase, found: Credits, pool: LabelPool, draw: Draw, num
     turn = np.where(draw.chosen, last + draw.turn, earlier)
     frame = pd.DataFrame(
         {
-            "item": units.item,
-            "first": units.first,
-            "second": units.second,
+            "id": units.item,
+            "agent": units.first,
+            "other": units.second,
+            "rater": "",
+            _label(case): "",
             "drawn": draw.chosen[place].astype(int),
             "turn": turn[place],
             "pi": np.where(pool.open, draw.now, np.nan)[place],
@@ -185,7 +194,7 @@ def write_draw(case: AuditCase, found: Credits, pool: LabelPool, draw: Draw, num
         }
     )
     frame = frame[(pool.open | pool.labelled)[place]]
-    frame = frame.sort_values(["drawn", "turn", "item"], ascending=[False, True, True])
+    frame = frame.sort_values(["drawn", "turn", "id"], ascending=[False, True, True])
     case.context.run_dir.write_text(FILE, frame.to_csv(index=False, lineterminator="\n"))
 
 

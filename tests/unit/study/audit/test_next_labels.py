@@ -39,18 +39,18 @@ def test_equal_chances_by_default_and_all_is_stored(tmp_path: Path):
     file = _file(tmp_path)
     left = int((~table.labelled).sum())
     assert len(file) == 400 and file["drawn"].sum() == 40 == found.summary["next_labels"]
-    assert set(file.columns) >= {"item", "first", "second", "pi", "chance", "turn", "round", "seed"}
+    assert set(file.columns) >= {"id", "agent", "other", "pi", "chance", "turn", "round", "seed"}
     assert file["seed"].unique() == [3] and file["round"].unique() == [1]
     assert np.allclose(file["pi"].dropna(), 40 / left) and file["pi"].notna().sum() == left
     assert np.allclose(file["chance"], 0.2 + 0.8 * 40 / left)
     drawn = file[file["drawn"] == 1]
     assert drawn["turn"].tolist() == list(range(1, 41))
-    assert not set(drawn["item"]) & set(table.units.item[table.labelled])
+    assert not set(drawn["id"]) & set(table.units.item[table.labelled])
     again = tmp_path / "again"
     NextLabels(budget=40).run(audit_case(table, again, seed=3))
     assert (again / FILE).read_bytes() == (tmp_path / FILE).read_bytes()
     NextLabels(budget=40, round=2).run(audit_case(table, again, seed=3))
-    assert set(_file(again).query("drawn == 1")["item"]) != set(drawn["item"])
+    assert set(_file(again).query("drawn == 1")["id"]) != set(drawn["id"])
 
 
 def _unsure(items: int, seed: int) -> JudgmentTable:
@@ -72,7 +72,7 @@ def test_unequal_chances_where_a_gain_is_predicted_and_labels_come_back(tmp_path
         table = _hidden(whole, 0.15, seed)
         part = NextLabels(budget=90, judges=["judge 0"], target="agreement")
         found = part.run(audit_case(table, tmp_path, seed=seed))
-        file = _file(tmp_path).set_index("item")
+        file = _file(tmp_path).set_index("id")
         assert np.ptp(file["pi"].dropna()) > 0.1 and "harder to foretell" in found.notes[0]
         rows = file.loc[list(table.units.item)]
         assert rows["pi"].sum() == pytest.approx(90)
@@ -98,7 +98,7 @@ def test_labels_chosen_in_an_unknown_way_stand_for_themselves_unless_said(tmp_pa
     table = _hidden(made_pairs(200, (0.9,)), 0.3, told=False)
     found = NextLabels(budget=35).run(audit_case(table, tmp_path))
     assert any("study.sampled=true" in said for said in found.notes)
-    file = _file(tmp_path).set_index("item").loc[list(table.units.item)]
+    file = _file(tmp_path).set_index("id").loc[list(table.units.item)]
     assert (file["chance"][table.labelled] == 1).all()
     left = (~table.labelled).sum()
     assert np.allclose(file["chance"][~table.labelled], 35 / left)
@@ -145,6 +145,6 @@ def test_intervals_of_grades(shared_data: Path, tmp_path: Path):
     assert {row["judge"] for row in rows} == set(table.names)
     assert all(row["low"] <= row["high"] for row in rows)
     file = _file(tmp_path)  # an item is drawn with all its responses
-    assert (file.groupby("item")["drawn"].nunique() == 1).all()
+    assert (file.groupby("id")["drawn"].nunique() == 1).all()
     few = NextLabels().run(audit_case(_hidden(table, 0.03), tmp_path))
     assert any("too few labelled items" in said for said in few.notes)
