@@ -137,7 +137,7 @@ class Heard:
             raise _BadRow("judge is empty, and nobody's verdict means nothing")
         whose = tuple(name for name, _ in row.labels), tuple(said[:2] for said in row.said)
         first = self._seen.setdefault((key, swapped, whose), row.line)
-        if first != row.line:
+        if first != row.line and any(whose):  # a row of facts alone may come again
             raise _BadRow(f"says once more what {self.noun} {first} is about: keep one of them")
         unit = self.units.setdefault(key, len(self.units))
         self._note(row, key, swapped)

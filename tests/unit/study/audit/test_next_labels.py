@@ -11,6 +11,7 @@ import pytest
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import JudgmentTable
+from judgelab.dataset.table import LabelledTable
 from judgelab.study.audit.credits import credits_of
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.next_labels import FILE, NextLabels
@@ -148,3 +149,36 @@ def test_intervals_of_grades(shared_data: Path, tmp_path: Path):
     assert (file.groupby("id")["drawn"].nunique() == 1).all()
     few = NextLabels().run(audit_case(_hidden(table, 0.03), tmp_path))
     assert any("too few labelled items" in said for said in few.notes)
+
+
+def test_the_file_filled_in_and_added_to_a_table_is_read(tmp_path: Path):
+    whole = made_pairs(60, (0.9, 0.6), seed=2)
+    item = list(whole.units.item)
+    said = pd.DataFrame(
+        [
+            {"id": item[k], "agent": "a", "other": "b", "judge": name, "order": order}
+            | {"verdict": "ba"[int(whole.verdicts[j, k, order])]}
+            for j, name in enumerate(whole.names)
+            for k in range(60)
+            for order in range(2)
+        ]
+    )
+    label = dict(zip(item, ["ba"[int(one)] for one in whole.labels[:, 0]], strict=True))
+    parts = [said]
+    for number in (1, 2):
+        path = tmp_path / "table.csv"
+        pd.concat(parts).to_csv(path, index=False)
+        table = LabelledTable(path=str(path)).load().judgments
+        part = NextLabels(budget=10, round=number)
+        part.run(audit_case(table, tmp_path, seed=number))
+        filled = _file(tmp_path).astype({"rater": object, "preference": object})
+        drawn = filled["drawn"] == 1
+        filled.loc[drawn, "rater"] = "ann"
+        filled.loc[drawn, "preference"] = filled["id"][drawn].map(label)
+        parts.append(filled)
+    pd.concat(parts).to_csv(path, index=False)
+    back = LabelledTable(path=str(path)).load().judgments
+    assert int(back.labelled.sum()) == 20 and np.allclose(back.units.chance, 20 / 60)
+    assert sorted(back.units.turn[back.labelled]) == list(range(1, 21))
+    true = dict(zip(item, whole.labels[:, 0], strict=True))
+    assert all(back.truth[k] == true[back.units.item[k]] for k in np.flatnonzero(back.labelled))
