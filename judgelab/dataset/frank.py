@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 KEYS = ("item", "system", "dataset")
+FILES = ("human_annotations.json", "baseline_factuality_metrics_outputs.json")
 NO_SCORE = "the metric has no score of this text"
 
 
@@ -29,8 +31,9 @@ class Frank(LimitedDataset):
     An item is an article; summaries of one article are one cluster. Texts do not come along.
 
     Args:
-        path: .parquet or .csv with item (the article), system, dataset (cnndm or bbc), split, the
-            human column, and one column for each metric.
+        path: a clone of the authors' repository (artidoro/frank); or .parquet or .csv with item
+            (the article), system, dataset (cnndm or bbc), split, the human column, and after them
+            one column for each metric.
         domain: whose summaries; null: both, each a stratum. No system wrote for both.
         split: of the authors: valid, test; null: both.
         human: which human score.
@@ -50,7 +53,7 @@ class Frank(LimitedDataset):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.path:
-            raise ConfigError("dataset=frank needs dataset.path=FILE.")
+            raise ConfigError("dataset=frank needs dataset.path, a clone of artidoro/frank.")
 
     def _panel(self, limit: int | None) -> Panel:
         rows = self._rows()
@@ -73,7 +76,8 @@ class Frank(LimitedDataset):
         )
 
     def _rows(self) -> DataFrame:
-        rows = read_table(self.path)
+        folder = Path(self.path).expanduser()
+        rows = _clone(folder) if folder.is_dir() else read_table(self.path)
         need(rows, (*KEYS, "split", self.human), self.path, "dataset.human")
         for column, wanted in (("dataset", self.domain), ("split", self.split)):
             rows = rows if wanted is None else rows[rows[column] == wanted]
@@ -110,3 +114,33 @@ class Frank(LimitedDataset):
             lost,
             facts={"file": Path(self.path).name},
         )
+
+
+def _clone(folder: Path) -> DataFrame:
+    """The table of a clone: people's scores, then the split, then metrics.
+
+    Raises:
+        DataError: a file is missing, is no JSON, or the two are not of the same summaries.
+    """
+    import pandas as pd
+
+    try:
+        people, metrics = (
+            pd.DataFrame(json.loads((folder / "data" / name).read_text(encoding="utf-8")))
+            for name in FILES
+        )
+        same = ["hash", "model_name", "dataset", "split"]
+        rows = people.merge(metrics, on=same, validate="one_to_one")
+    except (OSError, ValueError, KeyError) as cause:
+        said = " ".join(str(cause).split())[:200]
+        raise DataError(
+            f"{str(folder)!r} is no clone of artidoro/frank: {said} (data/{FILES[0]}, {FILES[1]})."
+        ) from cause
+    if not len(rows) == len(people) == len(metrics):
+        raise DataError(
+            f"{str(folder)!r}: {FILES[0]} and {FILES[1]} are not of the same summaries."
+        )
+    given = [name for name in people.columns if name not in same]
+    rest = [name for name in metrics.columns if name not in same]
+    rows = rows[["hash", "model_name", "dataset", *given, "split", *rest]]
+    return rows.rename(columns={"hash": "item", "model_name": "system"})

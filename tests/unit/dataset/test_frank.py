@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgelab.core.errors import DataError
-from judgelab.dataset.frank import NO_SCORE, Frank
+from judgelab.dataset.frank import FILES, NO_SCORE, Frank
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +42,23 @@ def test_a_file_that_lacks_a_column_is_refused(file: str, tmp_path: Path) -> Non
     pd.read_parquet(file).drop(columns="split").to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match="no column 'split'"):
         Frank(path=str(tmp_path / "a.csv")).load()
+
+
+def test_a_clone_holds_the_same(file: str, tmp_path: Path) -> None:
+    rows = pd.read_parquet(file).rename(columns={"item": "hash", "system": "model_name"})[::20]
+    split = rows.columns.tolist().index("split")
+    keys = ["hash", "model_name", "dataset", "split"]
+    (tmp_path / "data").mkdir()
+    for name, part in zip(
+        FILES, (rows.iloc[:, : split + 1], rows[[*keys, *rows.columns[split + 1 :]]]), strict=True
+    ):
+        (tmp_path / "data" / name).write_text(
+            json.dumps(json.loads(part.to_json(orient="records")))
+        )
+    table = Frank(path=file).load().judgments
+    cloned = Frank(path=str(tmp_path)).load().judgments
+    assert table is not None and cloned is not None and cloned.names == table.names
+    assert len(cloned.units) == len(rows) and cloned.truth[3] == rows["Factuality"].iloc[3]
+    (tmp_path / "data" / FILES[1]).write_text("[]")
+    with pytest.raises(DataError, match="no clone of"):
+        Frank(path=str(tmp_path)).load()
