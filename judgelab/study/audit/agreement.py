@@ -27,6 +27,14 @@ ONE_RATER = (
     "How well people agree with each other is not known: nobody labelled a unit a second time. "
     "Labels of a second person on about 50 items would tell."
 )
+FEW_TWICE = (
+    "Only {n} items have labels of two people: too few to say how well people agree with each "
+    "other ({needed} are needed), so judges are held against people together."
+)
+WEIGHTED = (
+    "Labels were chosen with different chances: agreement and gains are weighted, so that they "
+    "speak for the whole pool; correlations and exact tests speak for the labelled items alone."
+)
 ACROSS = (
     "Most items have one graded text, so texts of different items are compared, two by two: "
     "agreement says how often the better one of two texts on different items gets the higher grade."
@@ -232,14 +240,14 @@ def _evidence(found: AgreementWithPeople, alarms: Mapping[str, str]) -> dict[str
     made = _unlabelled(case)
     for k, name in enumerate(case.table.names):
         control = _telling(found, k)
-        agreed = found.with_one[k] if found.with_one else found.agreement[k]
+        agreed = found.with_one[k] if found.compared else found.agreement[k]
         made[name] |= {
             "labelled": int(labelled[k]),
             "alarm": alarms.get(name, ""),
             "gain": found.gains[k][control],
             "gain_over": case.credits.controls[control],
             "agreement": replace(UNKNOWN, n=agreed.n) if found.tied[k] else agreed,
-            "ceiling": found.ceiling.value,
+            "ceiling": found.ceiling.value if found.compared else float("nan"),
         }
     return made
 
@@ -249,7 +257,16 @@ def _notes(found: AgreementWithPeople) -> list[str]:
     lost = [f"{names[k]} {n:,}" for k, n in enumerate(found.unparsed) if n]
     tied = [name for name, tie in zip(names, found.tied, strict=True) if tie]
     made = [] if found.people is not None else [ONE_RATER]
+    if found.people is not None and not found.compared:
+        made.append(FEW_TWICE.format(n=found.ceiling.n, needed=found.case.rules.labels))
+    if np.ptp(found.weight) > 0:
+        made.append(WEIGHTED)
     made += [ACROSS] if found.case.credits.across else []
+    table = found.case.table
+    if split := int((table.labelled & np.isnan(table.truth)).sum()):
+        made.append(
+            f"{split} units have no most frequent category: people are split, nobody is right."
+        )
     if lost:
         made.append(
             f"{int(found.unparsed.sum()):,} verdicts were asked for and could not be read; they "

@@ -143,6 +143,11 @@ class AgreementWithPeople:
         column = None if draws is None else draws[:, None]
         return self._means(self.people[0][None], SHARE, column)[0]
 
+    @property
+    def compared(self) -> bool:
+        """Whether people's agreement with each other is known from enough items to be a bar."""
+        return self.people is not None and self.ceiling.n >= self.case.rules.labels
+
     @cached_property
     def more_than_people(self) -> list[Estimate]:
         """Of every judge with single people, less people with each other."""

@@ -144,3 +144,16 @@ def test_labels_chosen_with_known_chances_say_how_often_it_agrees_on_the_whole_p
     naive = Agreement().run(audit_case(replace(seen, units=table.units), tmp_path))
     assert found.low < whole < found.high
     assert naive.evidence["judge 0"]["agreement"].high < whole
+    said = Agreement().run(audit_case(seen, tmp_path)).notes
+    assert any("different chances" in note for note in said)
+
+
+def test_few_second_labels_are_no_bar(tmp_path: Path) -> None:
+    table = made_raters(300, (0.9, 0.8), (0.9,))
+    labels = table.labels.copy()
+    labels[20:, 1] = np.nan
+    found = Agreement().run(audit_case(replace(table, labels=labels), tmp_path))
+    one = found.evidence["judge 0"]
+    assert np.isnan(one["ceiling"]) and one["agreement"].n == 300
+    assert rows(found, "ceiling", judge="people with each other")[0]["n"] == 20
+    assert any("Only 20 items" in note for note in found.notes)
