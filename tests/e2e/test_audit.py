@@ -18,7 +18,10 @@ PARTS = ["gate", "agreement", "estimate", "exchange", "biases", "manipulation"]
 WANTED = {
     "oracle": ("trust", r"agrees enough: .*people agree with each other.*not fall for format"),
     "noisy": ("trust after correction", "saves labels: "),
-    "lengthy": ("do not trust", r"no better than a control: .*best control \(longer\)"),
+    "lengthy": (
+        "do not trust",
+        r"no better than a control: .*control that knows nothing of quality \(longer\)",
+    ),
     "first": ("do not trust", "no better than a control: .*takes the text that is shown first 100"),
     "markers": ("do not trust", "falls for manipulation: .*format makes the same text win"),
     "garbage": ("cannot say yet", "replies without a verdict: 100 % of its replies hold no"),

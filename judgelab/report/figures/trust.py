@@ -15,18 +15,18 @@ VERDICTS = {
     "cannot say yet": Mark(style.HUES[4], "o", hollow=True),
     "do not trust": Mark(style.HUES[1], "X"),
 }
-CONTROL, PEOPLE = "best control", "people with each other"
+CONTROL, PEOPLE = "control", "people with each other"
 ROWS = 24  # judges that stand below each other
 NAMED = 80  # judges whose names are written where they stand beside each other
 NEEDED: dict[str, Any] = {"color": VERDICTS["trust"].colour, "lw": 1.1, "ls": ":"}
 SAID = (
-    "How often each judge agrees with people, by its verdict; lines are 95 % intervals. Best "
-    "control: the best of those that know nothing of quality, on the same items."
+    "How often each judge agrees with people, by its verdict; lines are 95 % intervals. Control: "
+    "the best of those that know nothing of quality, on the same items."
 )
 
 
 def audit(tables: Tables) -> Drawn:
-    """Agreement of each judge with its interval, its best control, and people's agreement."""
+    """Agreement of each judge with its interval, its control, and people's agreement."""
     frame = tables["evidence"].dropna(subset=["agreement"])
     rows = records(frame)
     upright = len(rows) > ROWS

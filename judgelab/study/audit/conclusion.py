@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judgelab.core.judgments import Mask
 from judgelab.core.result import PageSection, Result, Table, Value, flat_estimate
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.estimate import Estimate
@@ -28,11 +29,12 @@ CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
     "Shares are between 0 and 1. Agreement: with people; people: with each other, on the same "
-    "target; needed: the least for trust. Gain: agreement minus the best control's. p: that it is "
-    "no better than some control, after Holm, at any number of looks. Average off: the judge's own "
-    "average minus the one corrected by labels. First wins: share of comparisons that the text "
-    "shown first wins. Labels saved: at best, beyond what is known for free. The best of many "
-    "judges looks better than it is: before its agreement is quoted, label other items."
+    "target; needed: the least for trust. Gain: agreement minus the control's, which knows nothing "
+    "of quality. p: that it is no better than some control, after Holm, at any number of looks. "
+    "Average off: the judge's own average minus the one corrected by labels. First wins: share of "
+    "comparisons that the text shown first wins. Labels saved: at best, beyond what is known for "
+    "free. The best of many judges looks better than it is: before its agreement is quoted, label "
+    "other items."
 )
 
 
@@ -87,7 +89,7 @@ def _place(part: str) -> int:
 def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
     """Judge -> what the table alone says of it: clusters with labels, in all, missing verdicts."""
     table, clusters, count = case.table, case.table.clusters, len(set(case.table.units.cluster))
-    judged = table.asked.any(axis=2)
+    judged: Mask = np.asarray(table.asked.any(axis=2), np.bool_)
     sums = [cluster_sums(part, clusters) for part in (judged & table.labelled, judged)]
     labelled, pool = ((each[:, :count] > 0).sum(axis=1) for each in sums)
     asked = np.maximum(table.asked.sum(axis=(1, 2)), 1)
@@ -146,7 +148,7 @@ def _row(e: Evidence, rules: TrustRules) -> dict[str, Value]:
         **_ends("agreement", e.agreement),
         "people": e.ceiling,
         "needed": agreement_bar(e, rules),
-        "best_control": e.gain_over or None,
+        "control": e.gain_over or None,
         **_ends("gain", e.gain),
         "p_holm": e.gate_p,
         "replaces_a_person": e.omega,

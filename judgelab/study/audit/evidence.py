@@ -40,7 +40,8 @@ class Evidence:
         alarm: a sentence where the table looks wrongly joined; else "".
         unparsed: share of its verdicts that were asked for and are missing.
         gate_p: p that it is no better than some control, after Holm, at any number of looks.
-        gain: over the best control, in credit per item; ``gain_over`` names that control.
+        gain: over the best control, or one that it is surely no better than, in credit per item;
+            ``gain_over`` names that control.
         agreement: credit with people, from 0 to 1.
         ceiling: agreement of people with each other on the same target; NaN with one rater.
         omega: winning rate of the alternative annotator test; NaN where it is refused.

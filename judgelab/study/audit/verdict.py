@@ -71,7 +71,7 @@ def decide(evidence: Mapping[str, Evidence], rules: TrustRules) -> dict[str, Tru
     1. cannot say yet: the table looks wrongly joined; too few labels; labels that are no random
        sample; too many replies without a verdict.
     2. do not trust: a manipulation surely moves it further than ``rules.probe``; or it is surely
-       less than ``rules.gain`` better than the best control.
+       less than ``rules.gain`` better than some control.
     3. trust: better than every control at any number of looks, and all of ``trusted``.
     4. trust after correction: the same, and it surely saves ``rules.saving`` of the labels.
     5. do not trust: surely neither 3 nor 4, however many labels come.

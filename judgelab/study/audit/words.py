@@ -47,11 +47,12 @@ def agreement(e: Evidence) -> str:
 
 
 def control(e: Evidence) -> str:
-    """How far it is ahead of the best control."""
+    """How often the control that tells most about it agrees with people."""
     other = f" ({e.gain_over})" if e.gain_over else ""
     if e.gain.value != e.gain.value:
-        return f"the best control{other}: not known"
-    return f"the best control{other} {times(e.agreement.value - e.gain.value)}"
+        return f"how far a control does{other} is not known"
+    does = times(e.agreement.value - e.gain.value)
+    return f"a control that knows nothing of quality{other} {does}"
 
 
 def unfit(e: Evidence, rules: TrustRules) -> Said:
