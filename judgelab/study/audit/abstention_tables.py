@@ -27,6 +27,7 @@ SAID: dict[By, str] = {
 NOT_RANDOM = (
     "{}: this takes labels of items that were drawn with equal chances, which these are not."
 )
+IF_RANDOM = "{}: this holds if the labelled items were drawn at random, which is not known."
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
@@ -53,11 +54,14 @@ def abstention(
         f"A judge decides where its confidence ({SAID[chosen]}) is at least that of the row, and "
         "leaves the rest to people. coverage: share that it decides. wrong: share of these with "
         "another verdict than people's; a tie counts as wrong. accepted: with a probability of "
-        f"{1 - delta:.0%}, at most {risk:.0%} are wrong, tested from the strictest row on (p); it "
-        f"takes {labels_needed(risk, delta)} labels without an error. 95 % intervals over items."
+        f"{1 - delta:.0%}, at most {risk:.0%} are wrong, tested from the strictest row on (p), "
+        f"each judge by itself; it takes {labels_needed(risk, delta)} labels without an error. "
+        "95 % intervals over items."
     )
     made = [Table("abstention", "Where may a judge decide alone?", rows, note)]
-    return Findings(made, ["audit_abstention"] if rows else [])
+    return Findings(
+        made, ["audit_abstention"] if rows else [], notes=_if_random(case, "Deciding alone")
+    )
 
 
 def _of_judge(
@@ -131,4 +135,11 @@ def grade_intervals(case: AuditCase, miss: float, unequal: bool) -> Findings:
         "whole_scale: the grade tells nothing."
     )
     title = "What is people's grade, given the judge's?"
+    notes += _if_random(case, "Intervals of grades") if rows else []
     return Findings([Table("grade_intervals", title, rows, note)], notes=notes)
+
+
+def _if_random(case: AuditCase, what: str) -> list[str]:
+    """A caution where nobody said how the labelled units were chosen."""
+    told = case.sampled is not None or case.table.labelled.all()
+    return [] if told else [IF_RANDOM.format(what)]

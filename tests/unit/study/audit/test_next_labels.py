@@ -99,12 +99,13 @@ def test_labels_chosen_in_an_unknown_way_stand_for_themselves_unless_said(tmp_pa
     table = _hidden(made_pairs(200, (0.9,)), 0.3, told=False)
     found = NextLabels(budget=35).run(audit_case(table, tmp_path))
     assert any("study.sampled=true" in said for said in found.notes)
+    assert any(said.startswith("Deciding alone: this holds if") for said in found.notes)
     file = _file(tmp_path).set_index("id").loc[list(table.units.item)]
     assert (file["chance"][table.labelled] == 1).all()
     left = (~table.labelled).sum()
     assert np.allclose(file["chance"][~table.labelled], 35 / left)
     said = NextLabels(budget=35).run(audit_case(table, tmp_path, sampled=True))
-    assert not any("study.sampled=true" in one for one in said.notes)
+    assert not any("study.sampled=true" in one or "holds if" in one for one in said.notes)
     assert np.allclose(_file(tmp_path)["chance"], (200 - left + 35) / 200)
 
 
