@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import judgelab
+from tests.e2e.conftest import ROOT, environment
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
 from tests.servers.process import scripted
@@ -26,6 +31,16 @@ WANTED = {
     "markers": ("do not trust", "falls for manipulation: .*format makes the same text win"),
     "garbage": ("cannot say yet", "replies without a verdict: 100 % of its replies hold no"),
 }
+
+
+AUDIT = ROOT / "conf" / "study" / "audit.yaml"
+DOCS = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Of docs/audit.md, as a reader would copy them."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", DOCS, re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(text) for _, text in found]
 
 
 def entries(url: str) -> list[dict[str, Any]]:
@@ -57,3 +72,58 @@ def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) ->
         verdict, why = WANTED[row["judge"]]
         said = f"{row['because']}: {row['why']}"
         assert (row["verdict"], bool(re.search(why, said))) == (verdict, True), said
+
+
+@pytest.mark.slow
+def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
+    write_csv(tmp_path / "labels.csv", 32)
+    with scripted(tmp_path / "server") as server:
+        (judges,) = blocks("yaml")
+        judges = judges.replace("http://localhost:8000/v1", server.url)
+        (tmp_path / "judges.yaml").write_text(judges.replace("small-model", "oracle"))
+        commands = [line for block in blocks("bash") for line in block.splitlines()]
+        assert len(commands) == 3
+        commands[0] += " limit=60 study.parts=[gate]"  # whole: the README's
+        outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands]
+        assert "All together" in outputs[1]
+        assert "small, graded" in outputs[2]
+        (code,) = blocks("python")
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=environment(tmp_path) | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert set(re.findall(r"'([^']+)': '", done.stdout.splitlines()[0])) == {
+        *("small", "small, graded", "rouge")
+    }
+
+
+def called(folder: Path, words: list[str]) -> str:
+    """What run.py prints, called from a user's folder."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "run.py"), *words, "tracker=none"],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_docs_name_every_verdict_and_part() -> None:
+    """By the page's own words."""
+    rules = (ROOT / "judgelab" / "study" / "audit" / "verdict.py").read_text(encoding="utf-8")
+    reasons = set(re.findall(r'TrustVerdict\(\s*"[^"]+", "([^"]+)"', rules))
+    unfit = rules[rules.index("def _unfit") : rules.index("def _here")]
+    reasons |= {word for word in re.findall(r'"([a-z ]+)"', unfit) if word} | {"too few labels"}
+    assert len(reasons) > 8 and all(f"| {reason} |" in DOCS for reason in reasons)
+    parts = re.findall(r"^  (\w+):\n    _target_", AUDIT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(parts) > 8 and all(f"| `{part}` |" in DOCS for part in parts)
