@@ -11,13 +11,15 @@ from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.ends import of_ratio, share_ends
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 from judgelab.stats.trust.labelled_pool import LabelledPool
-from judgelab.stats.trust.prediction_powered import Corrected, estimate, slopes
+from judgelab.stats.trust.prediction_powered import Corrected, Tuning, estimate, slopes
 
 RARE = 5
 """Labelled clusters that differ from the judge below which Student's t says too little."""
 
 
-def shift(pool: LabelledPool, level: float = 0.95, share: bool = False) -> Corrected:
+def shift(
+    pool: LabelledPool, level: float = 0.95, share: bool = False, tuning: Tuning = "power"
+) -> Corrected:
     """The judge's own mean minus the corrected one (PPI++): how far its number is off.
 
     Args:
@@ -25,8 +27,8 @@ def shift(pool: LabelledPool, level: float = 0.95, share: bool = False) -> Corre
             Student's t does not hold; then from these labels alone, by Wilson's intervals of the
             differences upwards and downwards, joined as by Zou and Donner (2008).
     """
-    made = estimate(pool, level=level)
-    slope = slopes(pool, "power", divide(made.pool, made.pool - made.n), 0)
+    made = estimate(pool, tuning, level=level)
+    slope = slopes(pool, tuning, divide(made.pool, made.pool - made.n), 0)
     errors = pool.errors(slope, made.value)
     squared = pool.squared(-errors, divide(1 - slope[:, 0], made.pool))
     groups = np.where(made.groups < FEWEST, np.nan, made.groups)

@@ -106,8 +106,17 @@ class LabelledPool:
         """[judges] sum of squares of the pooled."""
         return np.asarray(np.einsum("ij,ij->i", self.pooled, self.pooled))
 
+    @cached_property
+    def single(self) -> bool:
+        """Whether every unit is a cluster of its own."""
+        return bool(len(np.unique(self.cluster)) == len(self.cluster))
+
     def slope(self, chosen: NDArray[np.bool_] | None = None) -> Floats:
         """[judges] b of the power-tuned lambda: Cov(Y, F) of labels over Var(F) of the pool.
+
+        Where clusters hold several units: the b with which what clusters add varies least. What a
+        judge tells of units within a cluster is no help for a mean of clusters that are labelled
+        whole, and b from units made intervals wider than those of people alone.
 
         Args:
             chosen: [columns] labels that it is fitted to; None: all.
@@ -118,9 +127,21 @@ class LabelledPool:
             weight = divide(weight, weight.sum(axis=1, keepdims=True))
         y, f = self.truth[self.columns], self.centred[:, self.columns]
         weighted = weight * (y - (weight @ y)[:, None])
+        if not self.single:
+            return self._cluster_slope(weighted, weight)
         covariance = np.einsum("ij,ij->i", weighted, f)
         spread = divide(np.einsum("ij,ij->i", self.centred, self.centred), self.size - 1)
         return np.nan_to_num(divide(covariance, spread))
+
+    def _cluster_slope(self, weighted: Floats, weight: Floats) -> Floats:
+        """b of least squares of what clusters add to mean(Y) on what they add to mean(F) - pool."""
+        f = self.centred[:, self.columns]
+        off = weight * (f - np.einsum("ij,ij->i", weight, f)[:, None])
+        gap = -divide(self.pooled, self.size[:, None])
+        names, place = np.unique(self.cluster[self.columns], return_inverse=True)
+        gap[:, names] += cluster_sums(off, place)
+        told = np.einsum("ij,ij->i", cluster_sums(weighted, place), gap[:, names])
+        return np.nan_to_num(divide(told, np.einsum("ij,ij->i", gap, gap)))
 
     def errors(self, slopes: Floats, value: Floats) -> Floats:
         """[judges, columns] what each label adds to mean(Y - b F)."""

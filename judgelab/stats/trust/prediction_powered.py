@@ -17,7 +17,7 @@ Arrays: ``truth`` [units] (NaN: no label), ``values`` [judges, units] (NaN: not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.ends import of_ratio, share_ends
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 from judgelab.stats.trust.labelled_pool import LabelledPool
 
-Tuning = Literal["power", "unclipped", "full", "none"]
-"""lambda: tuned and within [0, 1]; tuned, also negative (grades that run backwards); 1; 0."""
+Tuning = Literal["power", "scaled", "unclipped", "full", "none"]
+"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); also negative
+(grades that run backwards); 1; 0."""
 
 Target = Literal["population", "pool"]
 """What the mean is of: all items like these, or the units of this pool alone."""
@@ -88,7 +90,7 @@ def estimate(
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     freedom = groups - (1 if tuning == "none" else 2)
     error = np.sqrt(divide(groups, freedom) * np.maximum(squared, 0.0))
-    low, high = _ends(value, error, freedom + 1, level, share)
+    low, high = ends_of(value, error, freedom + 1, level, share)
     return Corrected(
         value, error, low, high, mean_slope * divide(size - n, size), n, size, pool.groups
     )
@@ -104,8 +106,8 @@ def slopes(pool: LabelledPool, tuning: Tuning, most: Floats, folds: int) -> Floa
         return limit[:, None]
 
     def bounded(slope: Floats) -> Floats:
-        kept = slope if tuning == "unclipped" else np.clip(slope, 0.0, limit)
-        return np.where(known, kept, 0.0)
+        ends = {"unclipped": (-np.inf, np.inf), "scaled": (0.0, np.inf)}.get(tuning, (0.0, limit))
+        return np.where(known, np.clip(slope, *ends), 0.0)
 
     if folds < 2:
         return bounded(pool.slope())[:, None]
@@ -114,7 +116,7 @@ def slopes(pool: LabelledPool, tuning: Tuning, most: Floats, folds: int) -> Floa
     return np.asarray(np.stack(each, axis=1)[:, fold], dtype=np.float64)
 
 
-def _ends(
+def ends_of(
     value: Floats, error: Floats, groups: Floats, level: float, share: bool
 ) -> tuple[Floats, Floats]:
     """Ends by Student's t, of a share on the logit scale where that is possible."""
@@ -128,6 +130,22 @@ def _ends(
         np.where(inside, expit(ends[0]), np.maximum(low, 0.0)),
         np.where(inside, expit(ends[1]), np.minimum(high, 1.0)),
     )
+
+
+def people_alone(
+    pool: LabelledPool, target: Target = "population", level: float = 0.95, share: bool = False
+) -> Corrected:
+    """The mean of labels: ``estimate`` with ``none``, of a rate with Wilson's interval."""
+    made = estimate(pool, "none", target, level=level)
+    if not share:
+        return made
+    cluster = np.unique(pool.cluster[pool.columns], return_inverse=True)[1]
+    total = cluster_sums(pool.weight * pool.truth[pool.columns], cluster)
+    low, high = share_ends(of_ratio(total, cluster_sums(pool.weight, cluster)), level)
+    if target == "pool":
+        factor = np.sqrt((pool.weight * pool.kept).sum(axis=1))
+        low, high = (made.value + factor * (end - made.value) for end in (low, high))
+    return replace(made, low=low, high=high)
 
 
 def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:

@@ -7,13 +7,15 @@ come from a population with another rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.trust.clustered import cluster_sums
+from judgelab.stats.trust.labelled_pool import LabelledPool
 
 FEWEST = 5
 """Labels of each class below which the judge's error rates are not known."""
@@ -75,3 +77,34 @@ def true_rate(
 
     return TrueRate(shown(value), shown(middle - half), shown(middle + half), youden, youden_low,
                     np.asarray(refused, np.bool_))  # fmt: skip
+
+
+def rate_behind(pool: LabelledPool, level: float = 0.95) -> TrueRate:
+    """Of the units without a label, from how often the judge errs on those that have one.
+
+    Units count for as many independent ones as would vary as much between clusters. Values between
+    0 and 1 (orders that differ) vary less than this allows for. Without such units, or with labels
+    other than 0 and 1 (ties, raters who differ), there is no answer.
+    """
+    y, f = pool.truth[pool.columns], np.nan_to_num(pool.values[:, pool.columns])
+    cluster = np.unique(pool.cluster[pool.columns], return_inverse=True)[1]
+    q1, m1 = _share(pool.weight * y * f, pool.weight * y, cluster)
+    q0, m0 = _share(pool.weight * (1 - y) * (1 - f), pool.weight * (1 - y), cluster)
+    rest = pool.judged & ~pool.labelled
+    p, count = _share(np.where(rest, np.nan_to_num(pool.values), 0.0), rest * 1.0, pool.cluster)
+    made = true_rate(p, count, q0, m0, q1, m1, level)
+    unfit = made.refused | ~(count > 0) | (not np.isin(y, (0.0, 1.0)).all())
+    hidden = {
+        name: np.where(unfit, np.nan, getattr(made, name)) for name in ("value", "low", "high")
+    }
+    return replace(made, **hidden, refused=unfit)
+
+
+def _share(top: Floats, bottom: Floats, cluster: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """[judges] sum(top) / sum(bottom), and how many independent units it is of."""
+    total, count = cluster_sums(top, cluster), cluster_sums(bottom, cluster)
+    rate = divide(total.sum(axis=1), count.sum(axis=1))
+    off = divide(total - rate[:, None] * count, count.sum(axis=1, keepdims=True))
+    units = (bottom > 0).sum(axis=1).astype(np.float64)
+    as_many = divide(rate * (1 - rate), (off**2).sum(axis=1))
+    return rate, np.where(as_many > 0, np.fmin(as_many, units), units)
