@@ -15,7 +15,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.prediction_powered import Corrected, Target, Tuning
 from judgelab.stats.trust.rogan_gladen import TrueRate
 from judgelab.study.audit.bias_words import listed
-from judgelab.study.audit.estimators import Estimates, How
+from judgelab.study.audit.estimators import Correction, Estimates
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.quantities import quantities
@@ -60,7 +60,7 @@ class CorrectedMean(AuditPart):
         table = case.table
         if not table.labelled.any():
             return Findings(lacking="Nobody labelled an item: without labels no number is known.")
-        how = How(self.target, self.tuning, self.folds, self.strata)
+        how = Correction(self.target, self.tuning, self.folds, self.strata)
         made = [Estimates.of(case, number, how) for number in quantities(table)]
         judges = [k for k, one in enumerate(table.judges) if not one.control]
         rows = [_row(case, found, k) for k in judges for found in made]

@@ -32,7 +32,7 @@ Use = Literal["corrected", "people_alone", "from_error_rates", "none"]
 
 
 @dataclass(frozen=True)
-class How:
+class Correction:
     """Settings of ``CorrectedMean``."""
 
     target: Target
@@ -63,7 +63,7 @@ class Estimates:
     unscored: Floats
 
     @staticmethod
-    def of(case: AuditCase, number: Quantity, how: How) -> Estimates:
+    def of(case: AuditCase, number: Quantity, how: Correction) -> Estimates:
         """From the judgments of a case."""
         units, level = case.table.units.at(number.chosen), 1 - case.rules.alpha
         cluster = case.table.clusters[number.chosen]
