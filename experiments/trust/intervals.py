@@ -46,6 +46,12 @@ def source(name: str, data: Path) -> Source:
     return Source(made[name]())
 
 
+def thinned(name: str, data: Path, step: int) -> Source:
+    """Every so many of its judges: what is tried is the interval, not the judge."""
+    whole = source(name, data).table
+    return Source(whole.of(whole.names[::step]))
+
+
 def rare(data: Path) -> JudgmentTable:
     """Whether a summary of bbc by PtGen is wholly factual: 1 in 21 is."""
     table = frank(data, "bbc")
@@ -78,9 +84,8 @@ def agreement(data: Path) -> list[Trial]:
     named |= {"correlations": ("judge",), "strata": ("judge", "stratum")}
     named |= {"judge_pairs": ("judge", "compared_with"), "controls": ("control",)}
     made = []
-    for name, step in (("LLMBar", 3), ("FRANK", 2), ("SummEval", 3)):
-        whole = source(name, data).table
-        drawn = Source(whole.of(whole.names[::step]))
+    for name, step in (("LLMBar", 3), ("FRANK", 3), ("SummEval", 4)):
+        drawn = thinned(name, data, step)
         made.append(Trial("agreement", name, drawn, Page([Agreement()], named), whole=True))
     return made
 
@@ -97,7 +102,7 @@ def exchange(data: Path) -> list[Trial]:
     named = {"exchange": ("judge",), "two_systems": ("judge",)}
     pairs = {"FRANK": ("bart", "bert_sum"), "SummEval": ("M11", "M17"), "LLMBar": None}
     return [
-        Trial("exchange", name, source(name, data), Page([ExchangeRate(systems=two)], named))
+        Trial("exchange", name, thinned(name, data, 3), Page([ExchangeRate(systems=two)], named))
         for name, two in pairs.items()
     ]
 
@@ -118,8 +123,7 @@ def estimates(data: Path) -> list[Trial]:
     named = {"estimate": ("judge", "number")}
     made = []
     for name in ("LLMBar", "FRANK", "SummEval", "FRANK bbc, rare"):
-        whole = source(name, data).table
-        drawn = Source(whole.of(whole.names[:: 1 if len(whole.judges) == 3 else 3]))
+        drawn = thinned(name, data, 1 if "rare" in name else 3)
         of_all, of_pool = Page([CorrectedMean()], named), Page([CorrectedMean("pool")], named)
         made.append(Trial("estimate", name, drawn, of_all, numbers))
         pool = f"{name}, of the pool"

@@ -13,9 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from experiments.trust.coverage import LABELS, ranges
+from experiments.trust.false_trust import RULES
 from experiments.trust.results import RESULTS, Row, read
 
 README = Path(__file__).parent / "README.md"
+SHIPPED = Path(__file__).parents[2] / "judgelab" / "study" / "audit" / "coverage.yaml"
+LEFT_OUT = ("judge_alone", "the one to use")
+"""What is shown to be wrong, and what is another column again."""
+LEARNED = ("system", "stratum")
+"""Controls that learn from the labels what a name says."""
 COMMAND = "python -m experiments.trust.readme --write"
 
 
@@ -64,8 +73,95 @@ def false_trust(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
     return markdown(across(rows, ("law", "rule"), "labels", "trusted"))
 
 
+def gates(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """Adversarial pairs: power, and how often any judge passes that is no better."""
+    kept = [row for row in rows if row["data"] == "Adversarial" and row["rule"] != RULES[3].name]
+    made = []
+    for line in across(kept, ("controls", "rule"), "labels", "passed of better"):
+        mine = [r for r in kept if (r["controls"], r["rule"]) == (line["controls"], line["rule"])]
+        first = mine[0]
+        counts = f"{first['better']} better, {first['not better']} not"
+        worst = max(row["any passed"] for row in mine)
+        named = {key.replace("labels ", "better ones passed, "): v for key, v in line.items()}
+        made.append({**named, "judges": counts, "any other passed, at most": worst})
+    return markdown(made)
+
+
+def verdicts(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """Shares of verdicts by what a judge is."""
+    return markdown(rows)
+
+
+def held_out(rows: Sequence[Row], setting: Mapping[str, Any]) -> str:
+    """Verdicts from Natural labels against accuracy on Adversarial pairs, then every judge."""
+    bar, kinds = setting["minimum"], dict.fromkeys(row["verdict"] for row in rows)
+    made = []
+    for kind in sorted(kinds):
+        mine = [row["adversarial"] for row in rows if row["verdict"] == kind]
+        counts = {"above .5 there": sum(value > 0.5 for value in mine)}
+        counts |= {f"at {shown(bar)} or above": sum(value >= bar for value in mine)}
+        mean = sum(mine) / len(mine)
+        made.append({"verdict": kind, "judges": len(mine), **counts, "mean there": mean})
+    each = [
+        {
+            "judge": row["judge"],
+            "agreement on Natural": row["agreement"],
+            "verdict": row["verdict"],
+            "on Adversarial": f"{shown(row['adversarial'])} [{shown(row['adversarial_low'])}, "
+            f"{shown(row['adversarial_high'])}]",
+            "verdict where Adversarial pairs are judged, too": f"{row['with the unlabelled']}: "
+            f"{row['its reason']}",
+        }
+        for row in sorted(rows, key=lambda row: -row["agreement"])
+    ]
+    head = "<details><summary>All judges</summary>"
+    return "\n\n".join([markdown(made), head, markdown(each), "</details>"])
+
+
+def reading(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """What the part ``alone`` said of each set."""
+    names = {"units": "set", "n": "pairs", "labelled": "labels seen", "agreement": "agreement"}
+    names |= {"changed": "answers that depend on who is asked"}
+    return markdown([{names[key]: row.get(key) for key in names} for row in rows])
+
+
+def saving(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """By data: how far off predictions are; then every judge."""
+    made = []
+    for data in dict.fromkeys(row["data"] for row in rows):
+        mine = [row for row in rows if row["data"] == data and row["saved"] == row["saved"]]
+        off = [row["predicted"] - row["saved"] for row in mine]
+        line = {"data": data, "judges": len(mine)}
+        line |= {
+            "saved in fact": f"{shown(min(r['saved'] for r in mine))} to "
+            f"{shown(max(r['saved'] for r in mine))}"
+        }
+        line |= {"predicted less saved, mean": sum(off) / len(off)}
+        line |= {"largest": max(off, key=abs)}
+        width = [row["predicted_high"] - row["predicted_low"] for row in mine]
+        line |= {"spread of pilots, 95 %": sum(width) / len(width)}
+        made.append(line | {"interval held": sum(r["interval_held"] for r in mine) / len(mine)})
+    head = "<details><summary>All judges</summary>"
+    return "\n\n".join([markdown(made), head, markdown(list(rows)), "</details>"])
+
+
+def coverage(rows: Sequence[Row], setting: Mapping[str, Any]) -> str:
+    """Mean over judges, and from the judge with the lowest coverage to the highest."""
+    return markdown(ranges(rows))
+
+
 TABLES: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], str]] = {
     "false_trust": false_trust,
+    "gates": gates,
+    "verdicts": verdicts,
+    "held_out": held_out,
+    "reading": reading,
+    "saving": saving,
+    "intervals_agreement": coverage,
+    "intervals_replacement": coverage,
+    "intervals_estimate": coverage,
+    "intervals_exchange": coverage,
+    "intervals_biases": coverage,
 }
 """Result file -> what the README shows of it."""
 
@@ -87,6 +183,37 @@ def page(text: str, folder: Path = RESULTS) -> str:
     return text
 
 
+def shipped(folder: Path = RESULTS) -> str:
+    """What the page of an audit says of its own intervals: judgelab/study/audit/coverage.yaml."""
+    tables: dict[str, Any] = {}
+    for file in sorted(folder.glob("intervals_*.json")):
+        rows, _ = read(file.stem, folder)
+        for row in rows:
+            if row["column"] in LEFT_OUT or "of the pool" in row["data"] or "held" not in row:
+                continue
+            data = row["data"]
+            if row["table"] == "gains" and (control := row["of"].split(" / ")[-1]) in LEARNED:
+                data = f"{data} (control: {control})"
+            by = tables.setdefault(row["table"], {}).setdefault(row["column"], {})
+            by.setdefault(data, {}).setdefault(row["labels"], []).append(row["held"])
+    means = {
+        table: {
+            column: {
+                data: [_mean(held.get(n)) for n in LABELS] for data, held in sorted(by.items())
+            }
+            for column, by in sorted(columns.items())
+        }
+        for table, columns in sorted(tables.items())
+    }
+    head = f"# Share of intervals that held, mean over judges: made by `{COMMAND}`\n"
+    body = {"labels": list(LABELS), "tables": means}
+    return head + yaml.safe_dump(body, default_flow_style=None, sort_keys=False, width=100)
+
+
+def _mean(held: Sequence[float] | None) -> float | None:
+    return round(sum(held) / len(held), 3) if held else None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write, or say that the page is stale."""
     parser = argparse.ArgumentParser(description="Tables of experiments/trust/README.md.")
@@ -94,12 +221,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write = parser.parse_args(arguments).write
     old = README.read_text(encoding="utf-8")
     new = page(old)
-    if write:
-        README.write_text(new, encoding="utf-8")
-    elif new != old:
-        print(f"README.md is stale: {COMMAND}", file=sys.stderr)
-        return 1
-    return 0
+    made = {README: (old, new), SHIPPED: (SHIPPED.read_text(encoding="utf-8"), shipped())}
+    stale = [file for file, (before, after) in made.items() if before != after]
+    for file in stale:
+        if write:
+            file.write_text(made[file][1], encoding="utf-8")
+        else:
+            print(f"{file.name} is stale: {COMMAND}", file=sys.stderr)
+    return 0 if write else int(bool(stale))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.trust.false_trust import LAWS, RULES, betting_p, holm_any, passed, t_p
 from experiments.trust.pools import Source
-from experiments.trust.readme import README, across, markdown, page
+from experiments.trust.readme import README, SHIPPED, across, markdown, page, shipped
 from tests.judgment_tables import made_pairs
 
 
@@ -68,6 +68,7 @@ def test_looking_finds_what_passed_once_and_holm_asks_more() -> None:
 def test_the_tables_of_the_readme_are_those_of_the_result_files() -> None:
     text = README.read_text(encoding="utf-8")
     assert page(text) == text
+    assert SHIPPED.read_text(encoding="utf-8") == shipped()
     with pytest.raises(ValueError, match="lacks the marks"):
         page("nothing")
 
