@@ -53,7 +53,8 @@ def rows_of(table: JudgmentTable, where: str, pools: int) -> list[Row]:
     drawn = Source(table)
     pilots, saved = predicted(drawn, pools), realised(drawn, pools)
     low, high = np.nanquantile(pilots[:, 0], [0.025, 0.975], axis=0)
-    held = np.nanmean((pilots[:, 1] <= saved) & (saved <= pilots[:, 2]), axis=0)
+    most = np.maximum(saved, 0.0)  # next to nothing may come out as a little less than nothing
+    held = np.nanmean((pilots[:, 1] <= most + 0.005) & (most <= pilots[:, 2] + 0.005), axis=0)
     return [
         {
             "data": where,

@@ -14,6 +14,7 @@ from judgelab.core.result import PageSection, Result, Table, Value, flat_estimat
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.clustered import cluster_sums
+from judgelab.study.audit.coverage import said
 from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
@@ -60,7 +61,7 @@ def concluded(
         summary=_summary(order, verdicts, evidence, case)
         | {key: value for one in found.values() for key, value in one.summary.items()},
         primary="trusted",
-        tables=[*own, *(table for one in found.values() for table in one.tables)],
+        tables=[*own, *(said(table) for one in found.values() for table in one.tables)],
         figures=["audit"]
         if any(math.isfinite(one.agreement.low) for one in evidence.values())
         else [],
