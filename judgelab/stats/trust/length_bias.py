@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import share_ends
 from judgelab.stats.trust.clustered import FEWEST, per_cluster
 from judgelab.stats.trust.logit import Logit, clustered_logit
@@ -101,9 +101,7 @@ def length_bias(
     fit = clustered_logit(said, design, group2)
     controlled, ends = _at_equal_length(fit, said, h2, group2, level)
     low, high = fit.ends(2, level)
-    credit = np.where(np.isnan(said), np.nan, 1 - np.abs(said - (h2 > 0)))
-    with np.errstate(invalid="ignore"):
-        agreement = np.nansum(credit, axis=1) / (~np.isnan(credit)).sum(axis=1)
+    agreement = row_means(1 - np.abs(said - (h2 > 0)))
     refused = tuple("" if fine else SEPARATED for fine in fit.converged)
     return LengthBias(
         fit.coefficients[:, 1],

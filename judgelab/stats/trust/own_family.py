@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.intervals.ends import share_ends
 from judgelab.stats.trust.clustered import per_cluster
 from judgelab.stats.trust.logit import clustered_logit
@@ -87,24 +87,30 @@ def own_family(
     enough = pairs >= FEWEST_PAIRS
     favour = np.where(enough, fit.coefficients[:, 0], np.nan)
     low, high = (np.where(enough, end, np.nan) for end in fit.ends(0, level))
-    wins = np.where(own[..., None] > 0, verdicts, 1 - verdicts).mean(axis=2)
-    wins = np.where(prefers_other, wins, np.nan)
-    spread = per_cluster(wins, cluster)
-    wrongly_low, wrongly_high = share_ends(spread, level)
     told = against >= FEWEST_PAIRS
-    count = (~np.isnan(wins)).sum(axis=1)
+    wins = _own_wins(verdicts, own, prefers_other, cluster, level)
+    wrongly, wrongly_low, wrongly_high = (np.where(told, one, np.nan) for one in wins)
     return OwnFamily(
         favour,
         low,
         high,
         fit.groups,
-        np.where(told, divide(np.nansum(wins, axis=1), count), np.nan),
-        np.where(told, wrongly_low, np.nan),
-        np.where(told, wrongly_high, np.nan),
+        wrongly,
+        wrongly_low,
+        wrongly_high,
         pairs,
         against,
         tuple(_refusal(n, fine) for n, fine in zip(pairs, fit.converged, strict=True)),
     )
+
+
+def _own_wins(
+    verdicts: Floats, own: Floats, among: Mask, cluster: NDArray[np.intp], level: float
+) -> tuple[Floats, Floats, Floats]:
+    """Share of these units [judges, units] that the own text wins, and its ends."""
+    wins = np.where(own[..., None] > 0, verdicts, 1 - verdicts).mean(axis=2)
+    wins = np.where(among, wins, np.nan)
+    return row_means(wins), *share_ends(per_cluster(wins, cluster), level)
 
 
 def _refusal(pairs: int, converged: bool) -> str:

@@ -12,7 +12,7 @@ from judgelab.core.result import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.trust.abstention import Abstaining, labels_needed, thresholds
 from judgelab.stats.trust.agreement import majority
-from judgelab.stats.trust.conformal import grade_interval
+from judgelab.stats.trust.conformal import GradeInterval, grade_interval
 from judgelab.stats.trust.scale_use import MOST_LEVELS
 from judgelab.study.audit.doubt import order_doubt, peer_doubt
 from judgelab.study.audit.evidence import Findings
@@ -110,17 +110,10 @@ def grade_intervals(case: AuditCase, miss: float, unequal: bool) -> Findings:
         rng = np.random.default_rng([case.seed, 8])
         values = table.values[k]
         made = grade_interval(values, table.truth, table.clusters, levels, miss, rng)
-        if not np.isfinite(made.half):
+        if np.isfinite(made.half):
+            rows += _of_grades(one.name, values, made)
+        else:
             few.append(one.name)
-            continue
-        distinct = np.unique(values[~np.isnan(values)])
-        shown = distinct if len(distinct) <= MOST_LEVELS else np.nanquantile(values, QUANTILES)
-        for grade, low, high in zip(shown, *made.at(shown), strict=True):
-            ends = {"low": float(low), "high": float(high), "n": made.n}
-            whole = bool(len(levels)) and low <= levels[0] and high >= levels[-1]
-            rows.append(
-                {"judge": one.name, "grade": float(grade), **ends, "whole_scale": bool(whole)}
-            )
     notes = []
     if few:
         need = int(np.ceil(1 / miss)) - 1
@@ -137,6 +130,24 @@ def grade_intervals(case: AuditCase, miss: float, unequal: bool) -> Findings:
     title = "What is people's grade, given the judge's?"
     notes += _if_random(case, "Intervals of grades") if rows else []
     return Findings([Table("grade_intervals", title, rows, note)], notes=notes)
+
+
+def _of_grades(judge: str, values: Floats, made: GradeInterval) -> list[Row]:
+    """For each of its grades; where they are many, for some from low to high."""
+    distinct = np.unique(values[~np.isnan(values)])
+    shown = distinct if len(distinct) <= MOST_LEVELS else np.nanquantile(values, QUANTILES)
+    least, most = (made.levels[0], made.levels[-1]) if len(made.levels) else (-np.inf, np.inf)
+    return [
+        {
+            "judge": judge,
+            "grade": float(grade),
+            "low": float(low),
+            "high": float(high),
+            "n": made.n,
+            "whole_scale": bool(low <= least and high >= most),
+        }
+        for grade, low, high in zip(shown, *made.at(shown), strict=True)
+    ]
 
 
 def _if_random(case: AuditCase, what: str) -> list[str]:
