@@ -25,7 +25,7 @@ WANTED = {
     "noisy": ("trust after correction", "saves labels: "),
     "lengthy": (
         "do not trust",
-        r"no better than a control: .*control that knows nothing of quality \(longer\)",
+        r"no better than a control: .*of quality \(longer\)",
     ),
     "first": ("do not trust", "no better than a control: .*takes the text that is shown first 100"),
     "markers": ("do not trust", "falls for manipulation: .*format makes the same text win"),

@@ -43,7 +43,7 @@ def openings(
             heading = (
                 one if len(verdicts) == 1 else f"{one}: {len(group)} of {len(verdicts)} judges"
             )
-            made.append((heading, _sentence(standing, group, verdicts, evidence)))
+            made.append((heading, _sentence(standing, group, verdicts, evidence, rules)))
     return made
 
 
@@ -52,6 +52,7 @@ def _sentence(
     group: Sequence[str],
     verdicts: Mapping[str, TrustVerdict],
     evidence: Mapping[str, Evidence],
+    rules: TrustRules,
 ) -> str:
     if len(group) == 1:
         one = verdicts[group[0]]
@@ -69,9 +70,19 @@ def _sentence(
         return said + (
             "They know something of quality, but their own averages are not to be reported. Label "
             f"a random sample and report the corrected average: it needs {low} to {high} % fewer "
-            "labels than people alone."
+            f"labels than people alone.{_unstated(found, rules)}"
         )
     return _because(group, verdicts, evidence) + _then(standing, verdicts, group)
+
+
+def _unstated(found: Sequence[Evidence], rules: TrustRules) -> str:
+    """What a user must state before a judge can be trusted as it is, with one person's labels."""
+    if rules.minimum is not None or any(one.ceiling == one.ceiling for one in found):
+        return ""
+    return (
+        " With one person's labels nobody knows how far people agree: to trust a judge as it is, "
+        "state how much agreement is enough (study.rules.minimum=0.8)."
+    )
 
 
 def _names(group: Sequence[str]) -> str:
