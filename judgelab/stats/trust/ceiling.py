@@ -180,9 +180,11 @@ def krippendorff_alpha(labels: ArrayLike, scale: Scale, cluster: Places, seed: i
         for draw in item_draws(len(places), ALPHA_DRAWS, seed)
     ]
     value, g = _alpha(counts, levels, scale), len(places)
-    error = float(np.nanstd(drawn)) * np.sqrt(g / (g - 1)) if g >= FEWEST else np.nan
-    low, high = t_interval(value, error, g)
-    return Estimate(value, float(low), min(float(high), 1.0), n, len(people) - n)
+    # 1 - alpha is a ratio, observed by expected disagreement: its logarithm is nearly normal.
+    logs = np.log(np.maximum(1 - np.array([*drawn, value]), 1e-9))
+    error = float(np.nanstd(logs[:-1])) * np.sqrt(g / (g - 1)) if g >= FEWEST else np.nan
+    high, low = (1 - np.exp(end) for end in t_interval(logs[-1], error, g))
+    return Estimate(value, float(low), float(high), n, len(people) - n)
 
 
 def _alpha(counts: Places, levels: Floats, scale: Scale) -> float:

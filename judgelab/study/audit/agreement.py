@@ -161,7 +161,12 @@ def gains_table(found: AgreementWithPeople) -> Table:
         for control, one in zip(credits.controls, row, strict=True)
         if not who.control
     ]
-    note = "Agreement of the judge minus that of the control, on the same items."
+    note = (
+        "Agreement of the judge minus that of the control, on the same items. Of preferences and "
+        "categories, intervals of gains over system, stratum and most frequent take what these say "
+        "here as given; what they would say after other labels is not in them, and trials found "
+        "the gain of a large sample in .75 to .90 of such intervals instead of .95."
+    )
     return Table("gains", "Gain over each control", rows, note, found.level)
 
 

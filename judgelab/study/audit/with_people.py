@@ -24,6 +24,9 @@ from judgelab.study.audit.part import AuditCase
 DRAWS = 200
 """Resamples of grades: enough for a spread, which is all that is taken from them."""
 
+FITTED = ("most frequent", "system", "stratum")
+"""Controls that say what people said elsewhere."""
+
 SHARE, CHANGE = (0.0, 1.0), (-1.0, 1.0)
 
 
@@ -83,11 +86,16 @@ class AgreementWithPeople:
 
     @cached_property
     def controls(self) -> list[Estimate]:
-        """Of every control; no interval where it gets the same on every item."""
+        """Of every control; no interval where it gets the same on every item, nor of preferences
+        and categories where it was fitted to these labels: on others it may say something else."""
         credit = self.case.credits.control[:, self.seen]
         draws = None if self.resamples is None else self.resamples.controls
         found = self._means(credit, SHARE, draws)
-        same = [float(np.nanmin(x)) == float(np.nanmax(x)) for x in credit]
+        fitted = () if self.case.table.kind == "grade" else FITTED
+        same = [
+            name in fitted or float(np.nanmin(x)) == float(np.nanmax(x))
+            for name, x in zip(self.case.credits.controls, credit, strict=True)
+        ]
         return [
             Estimate(one.value, n=one.n, unscored=one.unscored) if known else one
             for one, known in zip(found, same, strict=True)
