@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import judgelab
+from judgelab.core.errors import PartialRunError
 from tests.e2e.conftest import ROOT, environment
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
@@ -76,7 +77,7 @@ def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
-    write_csv(tmp_path / "labels.csv", 32)
+    write_csv(tmp_path / "labels.csv", 8)
     with scripted(tmp_path / "server") as server:
         (judges,) = blocks("yaml")
         judges = judges.replace("http://localhost:8000/v1", server.url)
@@ -127,3 +128,27 @@ def test_the_docs_name_every_verdict_and_part() -> None:
     assert len(reasons) > 8 and all(f"| {reason} |" in DOCS for reason in reasons)
     parts = re.findall(r"^  (\w+):\n    _target_", AUDIT.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(parts) > 8 and all(f"| `{part}` |" in DOCS for part in parts)
+
+
+@pytest.mark.slow
+def test_a_budget_stops_all_judges_and_a_larger_one_continues_them(tmp_path: Path) -> None:
+    write_csv(tmp_path / "labels.csv", 12)
+    given: dict[str, Any] = {"parts": ["gate", "agreement", "manipulation"]}
+    given["questions"] = {"manipulation": {"probes": dict.fromkeys(OTHERS)}}
+
+    def audited(root: str, **more: Any) -> Any:
+        judges = entries(server.url)[:2]
+        place = {"paths__root": str(tmp_path / root)}
+        return judgelab.audit(tmp_path / "labels.csv", judges, **place, **given, **more)
+
+    with scripted(tmp_path / "server") as server:
+        calm = audited("calm")
+        asked = len(server.seen())
+        with pytest.raises(PartialRunError, match=r"PARTIAL: \d+ of \d+ calls are open") as stopped:
+            audited("stormy", budget={"max_calls": 30})
+        assert stopped.value.run is not None
+        assert (stopped.value.run / "report.html").exists()
+        assert sum(server.seen().values()) == asked + 30
+        again = audited("stormy")
+        assert sum(server.seen().values()) == 2 * asked, "no call is paid twice"
+    assert (again.path / "result.json").read_bytes() == (calm.path / "result.json").read_bytes()
