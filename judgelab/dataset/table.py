@@ -64,7 +64,8 @@ class LabelledTable(LimitedDataset):
 
     Args:
         path: .csv, .tsv, .jsonl or .parquet.
-        columns: column, as judgelab calls it -> the table's name for it; null: it is not read.
+        columns: column, as judgelab calls it -> the table's name for it; null: the same name;
+            false: it is not read.
         raters: columns, each with the labels of one person; or name -> column.
         judges: columns, each with the verdicts of one judge; or name -> column, or name -> two
             columns, the second of verdicts where ``other`` was shown first.
@@ -83,7 +84,7 @@ class LabelledTable(LimitedDataset):
     """
 
     path: str = ""
-    columns: Mapping[str, str | None] | None = None
+    columns: Mapping[str, str | bool | None] | None = None
     raters: Any = None
     judges: Any = None
     kind: str | None = None
@@ -152,14 +153,14 @@ class LabelledTable(LimitedDataset):
 
     def _mapped(self, present: Sequence[str], where: str) -> dict[str, str]:
         """Column, as judgelab calls it -> the table's name."""
-        given = self.columns or {}
+        given = {k: v for k, v in (self.columns or {}).items() if v is not None}
         for name, column in given.items():
-            if column is not None and column not in present:
+            if column is not False and column not in present:
                 hint = did_you_mean(str(column), present)
                 raise DataError(f"{where} has no column {column!r} (dataset.columns.{name}).{hint}")
         low = {name.strip().lower(): name for name in reversed(present)}
-        taken = {column for column in given.values() if column}
-        found = {name: column for name, column in given.items() if column}
+        found = {name: str(column) for name, column in given.items() if column}
+        taken = set(found.values())
         for name, others in COLUMNS.items():
             free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
             if name not in given and (column := next(free, None)):

@@ -162,6 +162,8 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     assert panel.provenance["columns_not_read"] == ["Human", "note"]
     assert "Did you mean 'grade'" in refusal(tmp_path, rows, columns={"id": "Nr", "human": "grad"})
     assert "dataset.columns.id=COLUMN" in refusal(tmp_path, rows)
+    without = load(tmp_path, rows, columns={"id": "Nr", "human": "grade", "agent": False})
+    assert without.agents[0].name == "response"
     with pytest.raises(ConfigError, match="Did you mean 'human'"):
         LabelledTable(path="x.csv", columns={"humn": "grade"})
 
