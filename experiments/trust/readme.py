@@ -15,14 +15,15 @@ from typing import Any
 
 import yaml
 
-from experiments.trust.coverage import LABELS, ranges
+from experiments.trust.coverage import LABELS, ranges, spread
 from experiments.trust.false_trust import RULES
 from experiments.trust.results import RESULTS, Row, read
 
 README = Path(__file__).parent / "README.md"
 SHIPPED = Path(__file__).parents[2] / "judgelab" / "study" / "audit" / "coverage.yaml"
-LEFT_OUT = ("judge_alone", "the one to use")
-"""What is shown to be wrong, and what is another column again."""
+LEFT_OUT = ("judge_alone", "corrected")
+"""What is shown to be wrong, and what is recommended in some pools alone."""
+SHOWN_AS = {"the one to use": "corrected"}
 LEARNED = ("system", "stratum")
 """Controls that learn from the labels what a name says."""
 COMMAND = "python -m experiments.trust.readme --write"
@@ -145,6 +146,33 @@ def saving(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
     return "\n\n".join([markdown(made), head, markdown(list(rows)), "</details>"])
 
 
+def widths(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """Corrected intervals in widths of people's alone, over judges; of whole numbers alone."""
+    sizes = {
+        (row["data"], row["of"], row["labels"], row["column"]): row["width"]
+        for row in rows
+        if "width" in row and " of M" not in row["of"] and "grade of" not in row["of"]
+    }
+    made: dict[str, Row] = {}
+    for (data, of, labels, column), width in sizes.items():
+        if column == "corrected" and "rare" not in data:
+            line = made.setdefault(data, {"data": data})
+            ratio = width / sizes[data, of, labels, "people_alone"]
+            line.setdefault(f"{labels} labels", []).append(ratio)
+    return markdown(
+        [
+            {k: spread(v) if isinstance(v, list) else v for k, v in one.items()}
+            for one in made.values()
+        ]
+    )
+
+
+def estimates(rows: Sequence[Row], setting: Mapping[str, Any]) -> str:
+    """Coverage, then widths."""
+    said = "Widths of `corrected` in widths of `people_alone`, mean (narrowest to widest judge):"
+    return "\n\n".join([coverage(rows, setting), said, widths(rows, setting)])
+
+
 def coverage(rows: Sequence[Row], setting: Mapping[str, Any]) -> str:
     """Mean over judges, and from the judge with the lowest coverage to the highest."""
     return markdown(ranges(rows))
@@ -159,7 +187,7 @@ TABLES: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], str]] = {
     "saving": saving,
     "intervals_agreement": coverage,
     "intervals_replacement": coverage,
-    "intervals_estimate": coverage,
+    "intervals_estimate": estimates,
     "intervals_exchange": coverage,
     "intervals_biases": coverage,
 }
@@ -191,10 +219,10 @@ def shipped(folder: Path = RESULTS) -> str:
         for row in rows:
             if row["column"] in LEFT_OUT or "of the pool" in row["data"] or "held" not in row:
                 continue
-            data = row["data"]
+            data, column = row["data"], SHOWN_AS.get(row["column"], row["column"])
             if row["table"] == "gains" and (control := row["of"].split(" / ")[-1]) in LEARNED:
                 data = f"{data} (control: {control})"
-            by = tables.setdefault(row["table"], {}).setdefault(row["column"], {})
+            by = tables.setdefault(row["table"], {}).setdefault(column, {})
             by.setdefault(data, {}).setdefault(row["labels"], []).append(row["held"])
     means = {
         table: {
