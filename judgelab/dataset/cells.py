@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import DataError
 from judgelab.core.panel import halved
+from judgelab.dataset.jsonl import no_repeats
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -165,7 +166,10 @@ def _objects(file: Path) -> CellTable:
         if not text.strip():
             continue
         try:
-            row = json.loads(text)
+            row = json.loads(text, object_pairs_hook=no_repeats)
+        except DataError as cause:
+            faults.append(f"line {line}: {cause}")
+            continue
         except (ValueError, RecursionError) as cause:
             said = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
             faults.append(f"line {line}: not usable JSON ({said})")

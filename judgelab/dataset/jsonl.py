@@ -278,7 +278,7 @@ def near(name: str, known: Iterable[str]) -> str:
 def _parsed(text: bytes) -> dict[str, Any]:
     """The object of a line without its nulls; an id that is a number is text."""
     try:
-        row = json.loads(text.decode("utf-8"), object_pairs_hook=_no_repeats)
+        row = json.loads(text.decode("utf-8"), object_pairs_hook=no_repeats)
     except UnicodeDecodeError as cause:
         raise DataError(f"not valid UTF-8 (byte {cause.start + 1} of the line)") from cause
     except json.JSONDecodeError as cause:
@@ -327,7 +327,12 @@ def _float(value: int | float) -> float:
         return math.inf
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of a JSON text.
+
+    Raises:
+        DataError: a key occurs twice.
+    """
     row = dict(pairs)
     if len(row) < len(pairs):  # JSON would keep the last of them and drop the others silently
         names = [name for name, _ in pairs]

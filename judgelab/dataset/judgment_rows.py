@@ -15,9 +15,6 @@ from judgelab.dataset.jsonl import near
 from judgelab.dataset.preferences import Preferences
 from judgelab.dataset.score_table import MISSING
 
-PEOPLE = "people"
-"""The one rater of labels that come without names."""
-
 NO_VERDICT = "no verdict in the data"
 NO_NUMBER = "the verdict is no number"
 NO_TEXT = "the verdict names neither text"

@@ -15,8 +15,9 @@ from judgelab.core.judgments import Kind
 from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.cells import CellTable, cell_table, frame_table, number, refuse
+from judgelab.dataset.jsonl import PEOPLE
 from judgelab.dataset.judged_panel import judged_panel
-from judgelab.dataset.judgment_rows import PEOPLE, Heard, JudgmentRow, Meaning
+from judgelab.dataset.judgment_rows import Heard, JudgmentRow, Meaning
 from judgelab.dataset.preferences import Preferences
 from judgelab.dataset.score_table import MISSING
 
@@ -163,8 +164,8 @@ class LabelledTable(LimitedDataset):
         taken = set(found.values())
         for name, others in COLUMNS.items():
             free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
-            if name not in given and (column := next(free, None)):
-                found[name] = column
+            if name not in given and (its := next(free, None)):
+                found[name] = its
         if "id" not in found:
             raise DataError(
                 f"{where} has no column 'id', which says what an item is: add it, or name it with "

@@ -257,6 +257,7 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,agent,human\n1,x,3\n", "own.xlsx", "save it as .csv"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 rows"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "holds half a character"),
+        (b'{"id": 1, "human": 2, "human": 3}', "own.jsonl", "'human' occurs twice"),
         (b'{"id": ' + b"9" * 5000 + b"}", "own.jsonl", "too large"),
     ],
 )
