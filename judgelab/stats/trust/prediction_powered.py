@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.ends import of_ratio, share_ends
+from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 from judgelab.stats.trust.labelled_pool import LabelledPool
 
@@ -66,6 +66,7 @@ def estimate(
     folds: int = 0,
     level: float = 0.95,
     share: bool = False,
+    skewed: bool = False,
 ) -> Corrected:
     """The mean by the estimator of ``tuning``: ``none`` is people alone, ``full`` is PPI.
 
@@ -75,6 +76,8 @@ def estimate(
         folds: of the clusters; lambda for each comes from the others (0: from all).
         level: of the interval.
         share: of a rate: the interval is taken on the logit scale, so that it stays within [0, 1].
+        skewed: Hall's correction of t for the skewness of what labelled clusters add: of 30 FRANK
+            articles, whose grades lie near 0, t holds in .92, this in .955.
     """
     n, size = (pool.weight > 0).sum(axis=1), pool.size
     slope = slopes(pool, tuning, divide(size, size - n), folds)
@@ -83,14 +86,16 @@ def estimate(
     value = np.where(pool.groups < FEWEST, np.nan, value)
     errors = pool.errors(slope, value)
     mean_slope = (pool.weight * slope).sum(axis=1)
+    part = divide(mean_slope, size)
     if target == "pool":
-        squared = pool.squared(errors * np.sqrt(pool.kept), np.zeros(len(n)))
-    else:
-        squared = pool.squared(errors, divide(mean_slope, size))
+        errors, part = errors * np.sqrt(pool.kept), np.zeros(len(n))
+    squared = pool.squared(errors, part)
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     freedom = groups - (1 if tuning == "none" else 2)
     error = np.sqrt(divide(groups, freedom) * np.maximum(squared, 0.0))
     low, high = ends_of(value, error, freedom + 1, level, share)
+    if skewed:
+        low, high = _hall_ends(pool, value, error, errors, part, level)
     return Corrected(
         value, error, low, high, mean_slope * divide(size - n, size), n, size, pool.groups
     )
@@ -135,8 +140,8 @@ def ends_of(
 def people_alone(
     pool: LabelledPool, target: Target = "population", level: float = 0.95, share: bool = False
 ) -> Corrected:
-    """The mean of labels: ``estimate`` with ``none``, of a rate with Wilson's interval."""
-    made = estimate(pool, "none", target, level=level)
+    """The mean of labels: ``estimate`` with ``none``; of a rate Wilson's interval, else Hall's."""
+    made = estimate(pool, "none", target, level=level, skewed=not share)
     if not share:
         return made
     cluster = np.unique(pool.cluster[pool.columns], return_inverse=True)[1]
@@ -146,6 +151,21 @@ def people_alone(
         factor = np.sqrt((pool.weight * pool.kept).sum(axis=1))
         low, high = (made.value + factor * (end - made.value) for end in (low, high))
     return replace(made, low=low, high=high)
+
+
+def _hall_ends(
+    pool: LabelledPool, value: Floats, error: Floats, errors: Floats, part: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
+    names, place = np.unique(pool.cluster[pool.columns], return_inverse=True)
+    there = cluster_sums(pool.weight > 0, place) > 0
+    adds = cluster_sums(errors, place) + part[:, None] * pool.pooled[:, names]
+    groups = pool.groups.astype(np.float64)
+    mean = divide((adds * there).sum(axis=1), groups)
+    off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
+    own = np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1)))
+    low, high = mean_ends(off, level)
+    return value + low * divide(error, own), value + high * divide(error, own)
 
 
 def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:

@@ -91,7 +91,9 @@ def rate_behind(pool: LabelledPool, level: float = 0.95) -> TrueRate:
     q1, m1 = _share(pool.weight * y * f, pool.weight * y, cluster)
     q0, m0 = _share(pool.weight * (1 - y) * (1 - f), pool.weight * (1 - y), cluster)
     rest = pool.judged & ~pool.labelled
-    p, count = _share(np.where(rest, np.nan_to_num(pool.values), 0.0), rest * 1.0, pool.cluster)
+    p, count = _share(
+        np.where(rest, np.nan_to_num(pool.values), 0.0), np.asarray(rest, np.float64), pool.cluster
+    )
     made = true_rate(p, count, q0, m0, q1, m1, level)
     unfit = made.refused | ~(count > 0) | (not np.isin(y, (0.0, 1.0)).all())
     hidden = {

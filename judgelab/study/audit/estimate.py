@@ -63,7 +63,7 @@ class CorrectedMean(AuditPart):
         how = Correction(self.target, self.tuning, self.folds, self.strata)
         made = [Estimates.of(case, number, how) for number in quantities(table)]
         judges = [k for k, one in enumerate(table.judges) if not one.control]
-        rows = [_row(case, found, k) for k in judges for found in made]
+        rows: list[Row] = [_row(case, found, k) for k in judges for found in made]
         overall = made[:1] if table.kind == "grade" else made
         title = "The number by the judge alone, by people alone, and corrected"
         return Findings(

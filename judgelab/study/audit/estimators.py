@@ -80,7 +80,10 @@ class Estimates:
         tuning: Tuning = "scaled" if other_scale else how.tuning
 
         def corrected(one: LabelledPool, share: bool = False) -> Corrected:
-            return estimate(one, tuning, how.target, folds=how.folds, level=level, share=share)
+            return estimate(
+                one, tuning, how.target, folds=how.folds, level=level, share=share,
+                skewed=not number.rate,
+            )  # fmt: skip
 
         def off(one: LabelledPool) -> Corrected:
             return shift(one, level, number.rate, "power" if number.rate else "scaled")

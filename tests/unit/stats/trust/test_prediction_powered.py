@@ -9,7 +9,7 @@ import pytest
 
 from judgelab.stats.trust.judge_shift import shift
 from judgelab.stats.trust.labelled_pool import LabelledPool
-from judgelab.stats.trust.prediction_powered import estimate, judge_alone
+from judgelab.stats.trust.prediction_powered import estimate, judge_alone, people_alone
 
 ppi = pytest.importorskip("ppi_py")
 
@@ -107,6 +107,22 @@ def test_intervals_hold(target: str, share: bool) -> None:
         found = estimate(pool(shown, said[None]), target=target, share=share)  # type: ignore[arg-type]
         held += bool(found.low[0] <= wanted <= found.high[0])
     assert 0.93 <= held / runs <= 0.97
+
+
+def test_intervals_of_skewed_grades_hold() -> None:
+    """Grades of 0 to 3, mostly 0, 40 labels: Hall's ends hold where Student's t does not."""
+    rng, runs, size = np.random.default_rng(2), 800, 440
+    y = np.where(rng.random((runs, size)) < 0.15, rng.integers(1, 4, (runs, size)), 0).astype(float)
+    f = y + rng.normal(size=(runs, size))
+    held = np.zeros(3)
+    for one, said in zip(y, f, strict=True):
+        made = pool(np.where(np.arange(size) < 40, one, np.nan), said[None])
+        for k, found in enumerate(
+            (estimate(made, "scaled"), estimate(made, "scaled", skewed=True), people_alone(made))
+        ):
+            held[k] += found.low[0] <= 0.3 <= found.high[0]
+    plain, hall, people = held / runs
+    assert hall > plain + 0.01 and 0.925 <= hall <= 0.97 and 0.925 <= people <= 0.97
 
 
 def test_labels_with_known_chances_are_weighted() -> None:
