@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from judgelab.core.judgments import JudgeFacts
 from judgelab.core.result import PageSection, Row, Table, Value
 from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
@@ -37,7 +38,7 @@ def judge_table(case: AuditCase, prices: str | None) -> Table:
         rows.append(
             {
                 "judge": one.name,
-                "origin": _origin(one.name, one.control, case),
+                "origin": _origin(one, case),
                 "mechanism": one.mechanism or None,
                 "model": one.model or None,
                 "family": one.family or None,
@@ -51,8 +52,12 @@ def judge_table(case: AuditCase, prices: str | None) -> Table:
     return Table("judges", "Who judged", rows, NOTE)
 
 
-def _origin(name: str, control: bool, case: AuditCase) -> str:
-    return "control" if control else "asked" if name in case.asked else "in the data"
+def _origin(one: JudgeFacts, case: AuditCase) -> str:
+    if one.control:
+        return "control"
+    if one.name not in case.asked:
+        return "in the data"
+    return "asked" if one.model else "computed"  # by a mechanism that asks no LM
 
 
 def _spent(name: str, case: AuditCase, prices: str | None) -> dict[str, Value]:

@@ -37,7 +37,8 @@ class Audit(Study):
     judges. Length and random stand beside them all.
 
     Args:
-        questions: name -> part of the audit, in the order to be read; null: left out.
+        questions: name -> part of the audit; null: left out.
+        order: names of parts in the order to be read; others come last.
         judges: name -> evaluation_lm, mechanism, preprocessor and family, each as far as it is not
             the run's; or an LM alone. A file, or a list, of option names becomes that
             (``judgelab.config.judges``).
@@ -51,6 +52,7 @@ class Audit(Study):
 
     questions: Mapping[str, Any]
     rules: TrustRules
+    order: Sequence[str] = ()
     judges: Any = None
     parts: Sequence[str] | None = None
     sampled: bool | None = None
@@ -59,6 +61,9 @@ class Audit(Study):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", named(self.judges))
+        read = [name for name in self.order if name in self.questions]
+        names = dict.fromkeys([*read, *self.questions])
+        object.__setattr__(self, "questions", {name: self.questions[name] for name in names})
         for name in self.parts or ():
             if name not in self.questions:
                 hint = did_you_mean(name, self.questions)

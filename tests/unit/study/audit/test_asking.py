@@ -146,3 +146,15 @@ def test_a_dry_run_counts_each_part_and_judge(
     assert not (tmp_path / "runs").exists()
     _, result = audited(tmp_path, *words)
     assert f"All together: {result['summary']['lm_calls']:,} calls to ask" in said
+
+
+def test_parts_are_read_in_their_order(tmp_path: Path) -> None:
+    words = ["mechanism=length", "study.parts=[next_labels,manipulation,gate]"]
+    _, result = audited(tmp_path, *words)
+    headings = [one["heading"] for one in result["sections"]]
+    assert headings == [
+        "Is it surely better than something that knows nothing?",
+        "Does a manipulated text win more often?",
+        "Which items should a person look at next?",
+        "Who judged?",
+    ]
