@@ -52,7 +52,7 @@ class Audit(Study):
 
     questions: Mapping[str, Any]
     rules: TrustRules
-    order: Sequence[str] = ()
+    order: Sequence[str]
     judges: Any = None
     parts: Sequence[str] | None = None
     sampled: bool | None = None
