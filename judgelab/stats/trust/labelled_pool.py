@@ -23,6 +23,7 @@ class LabelledPool:
 
     Attributes:
         truth: [units]; 0 without a label.
+        judged: [judges, units].
         columns: units with a label.
         weight: [judges, columns] of the labelled units, summing to 1; 0 where one did not judge.
         kept: [columns] share of a label's error that is one of the pool, too: the finite-pool
@@ -32,6 +33,7 @@ class LabelledPool:
     truth: Floats
     values: Floats
     cluster: NDArray[np.intp]
+    judged: NDArray[np.bool_]
     columns: NDArray[np.intp]
     weight: Floats
     kept: Floats
@@ -43,25 +45,20 @@ class LabelledPool:
         """From the data; units without a label by that judge weigh nothing."""
         known = ~np.isnan(truth)
         columns = np.flatnonzero(known)
-        missing = np.isnan(values)
-        there = ~missing[:, columns]
-        count = there.sum(axis=1)[:, None]
-        size = (missing.shape[1] - missing.sum(axis=1))[:, None]
+        judged = ~np.isnan(values)
+        there = judged[:, columns]
+        count, size = (x.sum(axis=1)[:, None] for x in (there, judged))
         inverse = there if chance is None else np.where(there, divide(1.0, chance[columns]), 0.0)
         kept = 1 - (divide(count, size) if chance is None else chance[None, columns])
         return LabelledPool(
             np.where(known, truth, 0.0),
             values,
             cluster,
+            judged,
             columns,
             divide(inverse, inverse.sum(axis=1, keepdims=True)),
             np.broadcast_to(kept, there.shape),
         )
-
-    @cached_property
-    def judged(self) -> NDArray[np.bool_]:
-        """[judges, units]."""
-        return ~np.isnan(self.values)
 
     @cached_property
     def size(self) -> NDArray[np.int64]:
@@ -76,9 +73,14 @@ class LabelledPool:
         return made
 
     @cached_property
+    def whole(self) -> bool:
+        """Whether every judge judged every unit."""
+        return bool((self.size == self.values.shape[1]).all())
+
+    @cached_property
     def mean(self) -> Floats:
         """[judges] of the pool."""
-        if self.judged.all():
+        if self.whole:
             return np.asarray(self.values.mean(axis=1))
         return divide(np.where(self.judged, self.values, 0.0).sum(axis=1), self.size)
 
@@ -86,7 +88,7 @@ class LabelledPool:
     def centred(self) -> Floats:
         """[judges, units] values minus the pool's mean, 0 where not judged."""
         off = self.values - self.mean[:, None]
-        return off if self.judged.all() else np.where(self.judged, off, 0.0)
+        return off if self.whole else np.where(self.judged, off, 0.0)
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
@@ -99,6 +101,8 @@ class LabelledPool:
     @cached_property
     def pooled(self) -> Floats:
         """[judges, clusters] centred values summed within clusters."""
+        if np.array_equal(self.cluster, np.arange(len(self.cluster))):
+            return self.centred
         return cluster_sums(self.centred, self.cluster)
 
     @cached_property
@@ -130,7 +134,7 @@ class LabelledPool:
         if not self.single:
             return self._cluster_slope(weighted, weight)
         covariance = np.einsum("ij,ij->i", weighted, f)
-        spread = divide(np.einsum("ij,ij->i", self.centred, self.centred), self.size - 1)
+        spread = divide(self.squares, self.size - 1)
         return np.nan_to_num(divide(covariance, spread))
 
     def _cluster_slope(self, weighted: Floats, weight: Floats) -> Floats:

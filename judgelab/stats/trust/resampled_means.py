@@ -25,7 +25,9 @@ def resampled_means(pool: LabelledPool, tuning: Floats, draws: int, seed: int) -
         pool: labels weigh alike: for probabilities of being labelled there is ``estimate``.
         tuning: [judges] lambda.
     """
-    with_label = (cluster_sums(pool.labelled, pool.cluster) > 0).any(axis=0)
+    with_label: Mask = np.asarray(
+        (cluster_sums(pool.labelled, pool.cluster) > 0).any(axis=0), np.bool_
+    )
     said = np.where(pool.judged, pool.values, 0.0)
     left = np.where(pool.labelled, pool.truth - tuning[:, None] * said, 0.0)
     rest = pool.judged & ~with_label[pool.cluster]
