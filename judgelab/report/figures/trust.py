@@ -121,15 +121,16 @@ def calibration(tables: Tables) -> Drawn:
     figure, axes = style.multiples(names, 0.4, 2.2)
     for side, name in zip(axes.flat, names, strict=False):
         own = [row for row in rows if row["judge"] == name]
-        named = isinstance(own[0]["value"], str)
+        named = isinstance(own[0]["judge_says"], str)
         for place, row in enumerate(own):
-            found = {"value": row["people"], "low": row["low"], "high": row["high"]}
-            x = place if named else row["value"]
+            found = {p: row[f"people{end}"] for p, end in _ENDS.items()}
+            x = place if named else row["judge_says"]
             style.interval(side, x, found, Mark(style.HUES[0]), upright=True)
         if named:
-            side.set_xticks(range(len(own)), [format.text(row["value"]) for row in own])
+            side.set_xticks(range(len(own)), [format.text(row["judge_says"]) for row in own])
         else:
-            ends = [min(row["value"] for row in own), max(row["value"] for row in own)]
+            values = [row["judge_says"] for row in own]
+            ends = [min(values), max(values)]
             side.plot(ends, ends, **style.DASHED)
         side.set_title(format.shorten(format.text(name), 30), fontsize=9)
         side.set_xlabel("Judge")
@@ -181,6 +182,7 @@ def _first(tables: Tables, rows: list[dict[str, Any]], most: int = 12) -> list[d
     return sorted(known, key=lambda row: order[row["judge"]])[:most]
 
 
+_ENDS = {"value": "", "low": "_low", "high": "_high"}
 MAPS = 6  # panels of a figure
 WAYS = {
     "judge_alone": (Mark(style.HUES[1], "X"), "judge alone, as usually printed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,10 @@ def concluded(
         summary=_summary(order, verdicts, evidence, case)
         | {key: value for one in found.values() for key, value in one.summary.items()},
         primary="trusted",
-        tables=[*own, *(said(table) for one in found.values() for table in one.tables)],
+        tables=[
+            *own,
+            *(_ranked(said(table), case, order) for one in found.values() for table in one.tables),
+        ],
         figures=["audit"]
         if any(math.isfinite(one.agreement.low) for one in evidence.values())
         else [],
@@ -80,6 +84,15 @@ def concluded(
             for name, one in sorted(found.items(), key=lambda pair: _place(pair[0]))
         ],
     )
+
+
+def _ranked(table: Table, case: AuditCase, order: Sequence[str]) -> Table:
+    """A table in the data's order of judges in that of their verdicts; any other as it is."""
+    judges = list(dict.fromkeys(str(row.get("judge")) for row in table.rows))
+    known = [name for name in case.table.names if name in judges]
+    if judges != known or not set(judges) <= set(order):
+        return table
+    return replace(table, rows=sorted(table.rows, key=lambda row: order.index(str(row["judge"]))))
 
 
 def _place(part: str) -> int:

@@ -22,8 +22,8 @@ OF_GRADES = (
 OF_PAIRS = (
     "effect: log odds that a text gains by one standard deviation more of log words, at equal "
     "human preference; 0: none. agreement: share of the verdicts that side with people; "
-    "at_equal_length: what it would be if both texts had the same length, with its interval low to "
-    "high. People's own preference and length: correlation {:.2f}. n: verdicts that could be read. "
+    "at_equal_length: what it would be if both texts had the same length. "
+    "People's own preference and length: correlation {:.2f}. n: verdicts that could be read. "
     "p: that there is no effect, Holm over judges. 95 % intervals over items."
 )
 
@@ -49,8 +49,8 @@ def length(table: JudgmentTable, alpha: float) -> Findings:
             "effect_high": float(found.length_high[k]),
             "agreement": float(found.agreement[k]),
             "at_equal_length": float(found.controlled[k]),
-            "low": float(found.low[k]),
-            "high": float(found.high[k]),
+            "at_equal_length_low": float(found.low[k]),
+            "at_equal_length_high": float(found.high[k]),
             "n": int(found.n[k]),
             "clusters": int(found.clusters[k]),
             "p": float(p[k]),

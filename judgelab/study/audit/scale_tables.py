@@ -66,19 +66,19 @@ def _curve(table: JudgmentTable, bins: int) -> Table:
             rows.append(
                 {
                     "judge": one.name,
-                    "value": table.levels[int(level.value)] if named else level.value,
+                    "judge_says": table.levels[int(level.value)] if named else level.value,
                     "share": level.share,
                     "people": level.people,
-                    "low": level.low,
-                    "high": level.high,
+                    "people_low": level.low,
+                    "people_high": level.high,
                     "n": level.n,
                 }
             )
     said = {
-        "preference": "value: 1 where both orders prefer the text stored first, 0 the other, .5 "
-        "where they differ or tie; people: how often people prefer the text stored first",
-        "grade": "value: the judge's grade (mean of a tenth of them where it scores on a line); "
-        "people: mean of people's grades there",
+        "preference": "judge_says: 1 where both orders prefer the text stored first, 0 the other, "
+        ".5 where they differ or tie; people: how often people prefer the text stored first",
+        "grade": "judge_says: the judge's grade (mean of a tenth of them where it scores on a "
+        "line); people: mean of people's grades there",
         "category": "people: how often people choose this category where the judge does",
     }[table.kind]
     note = f"{said}. share: of the judge's values. n: labelled. 95 % intervals over items."

@@ -32,7 +32,7 @@ def test_real_judges_of_pairs(shared_data: Path, tmp_path: Path):
     assert np.isnan(evidence["ChatGPT/Rating"].position.value)
     assert any("families" in said for said in found.notes)  # what own family would need
     curve = next(one for one in found.tables if one.name == "calibration").rows
-    gpt4 = {row["value"]: row for row in curve if row["judge"] == "GPT-4/Metrics_Reference"}
+    gpt4 = {row["judge_says"]: row for row in curve if row["judge"] == "GPT-4/Metrics_Reference"}
     assert gpt4[0.0]["people"] < 0.25 < 0.75 < gpt4[1.0]["people"]
 
 
