@@ -50,7 +50,10 @@ def saving(
     """rho^2 with the interval that holds for odd distributions, too.
 
     On artanh r, with error sd(y f - (r / 2)(y^2 + f^2)) / ((1 - r^2) sqrt n) of standardised y and
-    f, summed within clusters, and t of clusters - 2 degrees.
+    f, and t of clusters - 2 degrees. Where clusters hold several labelled units (all summaries of
+    an article) y and f are the clusters' sums: these decide how far a mean over clusters is off.
+    Single texts of FRANK promise .24 of the labels where .15 is saved, and .09 where nothing is
+    (experiments/trust).
 
     Args:
         truth: [units], NaN without a label.
@@ -88,16 +91,19 @@ def _of_complete(
         return np.full((5, len(values)), np.nan)
     both = np.concatenate([truth[None], values])
     left = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
+    if groups < n:
+        left = cluster_sums(left, cluster)
     spread = np.sqrt((left**2).mean(axis=1))
     nothing = spread <= 1e-9 * np.maximum(np.abs(both).max(axis=1), 1e-300)
     scaled = left / np.where(nothing, np.nan, spread)[:, None]
     y, f = scaled[0], scaled[1:]
     r = np.clip((y * f).mean(axis=1), -ALMOST_ONE, ALMOST_ONE)
-    influence = (y * f - r[:, None] / 2 * (y**2 + f**2)) / ((1 - r**2) * n)[:, None]
-    error = np.sqrt(groups / (groups - 1) * (cluster_sums(influence, cluster) ** 2).sum(axis=1))
+    influence = (y * f - r[:, None] / 2 * (y**2 + f**2)) / ((1 - r**2) * groups)[:, None]
+    error = np.sqrt(groups / (groups - 1) * (influence**2).sum(axis=1))
     half = float(stdtrit(groups - 2, (1 + level) / 2)) * error
     ends = np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)
-    adjusted = np.maximum(0.0, 1 - (1 - r**2) * (n - taken) / (n - taken - 1))
+    freedom = groups - max(1, round(taken * groups / n))
+    adjusted = np.maximum(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
     squares = [np.maximum(end, 0.0) ** 2 for end in ends]
     return np.stack([np.where(r <= 0, 0.0, adjusted), *squares, r, ends[1]])
 

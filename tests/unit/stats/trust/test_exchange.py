@@ -29,8 +29,12 @@ def test_a_metric_that_knows_the_system_alone_saves_little(shared_data: Path) ->
     systems = np.concatenate([one.units.first for one in tables])
     articles = np.concatenate([one.clusters + 10_000 * k for k, one in enumerate(tables)])
     cluster = np.unique(articles, return_inverse=True)[1]
-    pooled = saving(truth, values, cluster)
-    within = saving(truth, values, cluster, dummies(systems))
+    single = np.arange(len(truth))
+    pooled = saving(truth, values, single)
+    within = saving(truth, values, single, dummies(systems))
+    sums = [np.bincount(cluster, x - x.mean()) for x in (truth, values[0])]
+    wanted = (sums[0] @ sums[1]) ** 2 / (sums[0] @ sums[0]) / (sums[1] @ sums[1])
+    assert saving(truth, values, cluster).correlation[0] ** 2 == pytest.approx(wanted)
     assert pooled.correlation[0] ** 2 == pytest.approx(0.380, abs=5e-4)
     assert within.correlation[0] ** 2 == pytest.approx(0.073, abs=5e-4)
     means = np.array([truth[systems == name].mean() for name in systems])

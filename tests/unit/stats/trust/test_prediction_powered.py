@@ -221,3 +221,23 @@ def test_a_hundred_judges_take_a_tenth_of_the_time_of_a_loop_over_ppi_py() -> No
 
     ours = min(seconds(lambda: estimate(pool(y, f))) for _ in range(15))
     assert min(seconds(loop) for _ in range(4)) > 10 * ours
+
+
+def test_units_of_one_cluster_are_relied_on_as_far_as_their_sums_say() -> None:
+    """Within clusters the judge knows all, between them nothing: b of single units does harm."""
+    rng = np.random.default_rng(3)
+    corrected, people = [], []
+    for _ in range(300):
+        own = rng.normal(size=(300, 4))
+        own -= own.mean(axis=1, keepdims=True)
+        truth = own + 0.7 * rng.normal(size=(300, 1))
+        judge = own + 0.7 * rng.normal(size=(300, 1))
+        known = np.where(np.arange(300)[:, None] < 60, truth, np.nan)
+        cluster = np.repeat(np.arange(300), 4)
+        pool = LabelledPool.of(known.ravel(), judge.reshape(1, -1), cluster)
+        found = estimate(pool, "power")
+        corrected.append((found.value[0], found.error[0]))
+        people.append(estimate(pool, "none").value[0])
+    values, errors = np.array(corrected).T
+    assert values.std() < 1.05 * np.std(people)
+    assert errors.mean() == pytest.approx(values.std(), rel=0.12)
