@@ -84,7 +84,8 @@ def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
         (tmp_path / "judges.yaml").write_text(judges.replace("small-model", "oracle"))
         commands = [line for block in blocks("bash") for line in block.splitlines()]
         assert len(commands) == 3
-        commands[0] += " limit=60 study.parts=[gate]"  # whole: the README's
+        commands[0] += " limit=60 study.parts=[gate]"  # seconds instead of minutes
+        commands[2] += " study.parts=[gate,biases]"
         outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands]
         assert "All together" in outputs[1]
         assert "small, graded" in outputs[2]
