@@ -21,6 +21,7 @@ from experiments.trust.readme import markdown
 from experiments.trust.results import RESULTS, write
 from judgelab.core.judgments import JudgmentTable
 from judgelab.study.audit.agreement import Agreement
+from judgelab.study.audit.alone import Alone
 from judgelab.study.audit.biases import Biases
 from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.exchange import ExchangeRate
@@ -131,12 +132,21 @@ def estimates(data: Path) -> list[Trial]:
     return made
 
 
+def alone(data: Path) -> list[Trial]:
+    """What judges say of each other, where all pairs have a label."""
+    named = {"peers": ("judge",), "blind_spots": ("units",)}
+    named |= {"disagreement_map": ("units", "from", "to")}
+    page = Page([Alone({})], named)
+    return [Trial("alone", "LLMBar", thinned("LLMBar", data, 3), page, whole=True)]
+
+
 PARTS: Mapping[str, Callable[[Path], list[Trial]]] = {
     "agreement": agreement,
     "replacement": replacement,
     "exchange": exchange,
     "estimate": estimates,
     "biases": biases,
+    "alone": alone,
 }
 """Part -> its trials; results/intervals_PART.json."""
 
