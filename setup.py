@@ -12,6 +12,7 @@ setup(
             "dataset/samples/*.parquet",
             "dataset/samples/*.txt",
             "*/words/*.yaml",
+            "study/audit/*.yaml",
             "releases/**/*.yaml",
             "report/templates/*",
             "report/figures/*.mplstyle",

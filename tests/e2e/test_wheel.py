@@ -70,6 +70,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [wheel] = folder.glob("judgelab-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "judgelab/conf/papers/sweep/gem_figure_4.yaml" in names
+    assert "judgelab/dataset/samples/LLMBAR_LICENSE.txt" in names, "its verdicts are MIT licensed"
     assert not [name for name in names if "conf/local" in name], "the builder's own settings"
     shutil.rmtree(source)
     venv.create(folder / "env")

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from judgelab.stats.intervals.arrays import Floats, average_ranks, divide
-from judgelab.stats.intervals.ends import NEARLY_ONE
+from judgelab.stats.intervals.ends import NEARLY_ONE, heavy_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Places, means_within
-from judgelab.stats.trust.clustered import FEWEST, cluster_sums, clustered_error, t_interval
+from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 from judgelab.stats.trust.comparison import JudgePairs, holm
 from judgelab.stats.trust.ties import gaps, pairs_within
 
@@ -88,8 +88,9 @@ def partial_correlations(
     """Correlation of what is left of both grades once the mean of their system is taken out.
 
     As FRANK has it (2104.13346): Pearson or Spearman of the residuals from system means. The
-    interval is Student's t on Fisher's z, its error from what each text adds to the correlation,
-    z_x z_y - r / 2 (z_x^2 + z_y^2), summed within clusters.
+    interval is t on Fisher's z by leaving out each cluster, with the degrees of freedom that the
+    kurtosis of what clusters add leaves: errors from what each text adds, z_x z_y - r / 2 (z_x^2 +
+    z_y^2), held in .91 of the cases on 50 documents of SummEval, this in .95 (experiments/trust).
 
     Args:
         scores: [judges, units].
@@ -100,12 +101,16 @@ def partial_correlations(
     Returns:
         One for each judge; n counts texts, p is two-sided, of no correlation.
     """
-    r, n, added, g = _partial(scores, truth, group, cluster, method)
-    inside = np.clip(r, -NEARLY_ONE, NEARLY_ONE)
-    z, error = np.arctanh(inside), clustered_error(added, cluster, g) / (1 - inside**2)
-    low, high = (np.tanh(end) for end in t_interval(z, error, g, level))
-    p = np.where(g < FEWEST, np.nan, 2 * stdtr(np.maximum(g - 1, 1), -np.abs(divide(z, error))))
-    unscored = added.shape[1] - n
+    x, y = _residual_pair(scores, truth, group, method)
+    r, n, _, g = _partial(x, y, cluster)
+    z = np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE))
+    added = _leaving_out(x, y, cluster, z)
+    low, high = (np.tanh(end) for end in heavy_ends(added, level))
+    few = g < FEWEST
+    known = np.where(np.isnan(added), 0.0, added - z[:, None])
+    error = np.sqrt(divide((known**2).sum(axis=1), np.where(few, np.nan, g * (g - 1.0))))
+    p = np.where(few, np.nan, 2 * stdtr(np.maximum(g - 1, 1), -np.abs(divide(z, error))))
+    unscored = x.shape[1] - n
     parts = (part.tolist() for part in (r, low, high, n, unscored, p, g))
     return [Estimate(*numbers) for numbers in zip(*parts, strict=True)]
 
@@ -123,7 +128,7 @@ def correlation_pairs(
     t of the difference, from what each cluster adds to both: two judges on the same texts are not
     independent, nor are the texts of a cluster (which Williams' test takes them for).
     """
-    r, n, added, g = _partial(scores, truth, group, cluster, method)
+    r, n, added, g = _partial(*_residual_pair(scores, truth, group, method), cluster)
     sums = cluster_sums(added, cluster)
     one, other = np.triu_indices(len(r), k=1)
     products = sums @ sums.T
@@ -139,13 +144,34 @@ def correlation_pairs(
     return JudgePairs(one, other, off, low, high, np.minimum(n[one], n[other]), p, holm(p), exact)
 
 
-def _partial(
-    scores: ArrayLike, truth: ArrayLike, group: Places, cluster: Places, method: str
-) -> tuple[Floats, Places, Floats, Places]:
-    """[judges] correlation, texts; [judges, units] what each adds; [judges] clusters."""
+def _residual_pair(
+    scores: ArrayLike, truth: ArrayLike, group: Places, method: str
+) -> tuple[Floats, Floats]:
+    """[judges, units] of both: standardised residuals, or their ranks."""
     x, y = _shared(scores, truth)
     groups = int(group.max(initial=-1)) + 1
     x, y = (_standard(_residuals(v, group, groups), v, method) for v in (x, y))
+    return x, y
+
+
+def _leaving_out(x: Floats, y: Floats, cluster: Places, z: Floats) -> Floats:
+    """[judges, clusters] z plus what each cluster adds to it; NaN for clusters without a text."""
+    counts = cluster_sums(~np.isnan(x), cluster)
+    n, sx, sy, sxx, syy, sxy = (
+        part.sum(axis=1, keepdims=True) - part
+        for part in (counts, *(cluster_sums(v, cluster) for v in (x, y, x * x, y * y, x * y)))
+    )
+    mx, my = divide(sx, n), divide(sy, n)
+    spread = np.maximum((divide(sxx, n) - mx**2) * (divide(syy, n) - my**2), 0.0)
+    r = divide(divide(sxy, n) - mx * my, np.sqrt(spread))
+    left = np.where(counts > 0, np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE)), np.nan)
+    g = (counts > 0).sum(axis=1, keepdims=True)
+    total = np.where(np.isnan(left), 0.0, left).sum(axis=1, keepdims=True)
+    return np.asarray(z[:, None] + (g - 1) * (divide(total, g) - left), dtype=np.float64)
+
+
+def _partial(x: Floats, y: Floats, cluster: Places) -> tuple[Floats, Places, Floats, Places]:
+    """[judges] correlation, texts; [judges, units] what each adds; [judges] clusters."""
     known = ~np.isnan(x)
     n = known.sum(axis=1)
     r = divide(np.where(known, x * y, 0.0).sum(axis=1), n)

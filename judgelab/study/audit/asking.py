@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,18 +12,14 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 from judgelab.core.estimator import Estimator
-from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
-from judgelab.engine.unscored import grouped
+from judgelab.engine.listening import Listening
 from judgelab.engine.usage import UsageCount
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.study.audit.graded import as_pairs, better, judgments_of, places, with_words
-
-NO_REASON = "no value"
-"""Why a verdict is missing of which nothing more is known."""
 
 
 @dataclass(frozen=True)
@@ -197,49 +192,3 @@ def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> Judgm
 
 def _free(name: str, table: JudgmentTable) -> str:
     return f"{name} (score)" if name in table.names else name
-
-
-class Listening(WrappedLM):
-    """``lm``, with why its answers hold nothing, by what they are about."""
-
-    def __init__(self, lm: EvaluationLM) -> None:
-        super().__init__(lm)
-        self._why: dict[tuple[str, ...], str] = {}
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        """The LM's."""
-        return self.lm.logprob(contexts, targets, pairs)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """The LM's."""
-        replies = self.lm.chat(requests)
-        for request, reply in zip(requests, replies, strict=True):
-            if reply.text is None:
-                self._note(request, reply.reason or NO_REASON)
-        return replies
-
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
-        """See EvaluationLM."""
-        self._note(request, reason)
-        super().unread(request, reply, reason)
-
-    def _note(self, request: ChatRequest, reason: str) -> None:
-        for names in (request.key[1:3], request.key[1:4]):  # item and agent, and peer
-            self._why[names] = grouped(reason)
-
-    def of(self, table: JudgmentTable, missing: Mask) -> dict[str, int]:
-        """Reason -> how many verdicts are missing for it.
-
-        Args:
-            missing: [units, orders] of the table.
-        """
-        units = table.units
-        counts: Counter[str] = Counter()
-        for k, order in np.argwhere(missing):
-            item, texts = str(units.item[k]), (str(units.first[k]), str(units.second[k]))
-            shown = texts if order == 0 else texts[::-1]
-            keys = ((item, *shown), (item, shown[0]), (item, shown[1]))
-            counts[next((self._why[key] for key in keys if key in self._why), NO_REASON)] += 1
-        return dict(counts.most_common())
