@@ -11,7 +11,9 @@ from pathlib import Path
 from experiments.trust import readme
 from experiments.trust.results import RESULTS
 
-NEEDS_DATA = {"false_trust": False}
+NEEDS_DATA = {"false_trust": False} | dict.fromkeys(
+    ("gates", "verdicts", "held_out", "saving", "promises", "intervals"), True
+)
 """Trial -> whether it needs the recorded verdicts."""
 
 
