@@ -23,10 +23,6 @@ from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.unseen import unseen_strata
 from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
 
-ORDER = (
-    *("gate", "agreement", "replacement", "estimate", "exchange", "biases"),
-    *("manipulation", "discernment", "alone", "next_labels"),
-)
 CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
@@ -81,7 +77,7 @@ def concluded(
                 list(one.notes),
                 one.lacking,
             )
-            for name, one in sorted(found.items(), key=lambda pair: _place(pair[0]))
+            for name, one in found.items()
         ],
     )
 
@@ -93,11 +89,6 @@ def _ranked(table: Table, case: AuditCase, order: Sequence[str]) -> Table:
     if judges != known or not set(judges) <= set(order):
         return table
     return replace(table, rows=sorted(table.rows, key=lambda row: order.index(str(row["judge"]))))
-
-
-def _place(part: str) -> int:
-    """Where a part stands on the page (its YAML has defaults of others first); own parts last."""
-    return ORDER.index(part) if part in ORDER else len(ORDER)
 
 
 def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
