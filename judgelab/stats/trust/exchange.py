@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.ends import heavy_ends
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums
+from judgelab.stats.trust.left_out import leaving_out
 
 ALMOST_ONE = 1 - 1e-9
 
@@ -49,11 +50,12 @@ def saving(
 ) -> Saving:
     """rho^2 with the interval that holds for odd distributions, too.
 
-    On artanh r, with error sd(y f - (r / 2)(y^2 + f^2)) / ((1 - r^2) sqrt n) of standardised y and
-    f, and t of clusters - 2 degrees. Where clusters hold several labelled units (all summaries of
-    an article) y and f are the clusters' sums: these decide how far a mean over clusters is off.
-    Single texts of FRANK promise .24 of the labels where .15 is saved, and .09 where nothing is
-    (experiments/trust).
+    On artanh r by leaving out each cluster, t with the degrees of freedom that the kurtosis of what
+    clusters add leaves: with errors from the influence y f - (r / 2)(y^2 + f^2) of standardised y
+    and f it held in .92 of the cases on 50 documents of SummEval (experiments/trust). Where
+    clusters hold several labelled units (all summaries of an article) y and f are the clusters'
+    sums: these decide how far a mean over clusters is off. Single texts of FRANK promise .24 of the
+    labels where .15 is saved, and .09 where nothing is.
 
     Args:
         truth: [units], NaN without a label.
@@ -98,10 +100,9 @@ def _of_complete(
     scaled = left / np.where(nothing, np.nan, spread)[:, None]
     y, f = scaled[0], scaled[1:]
     r = np.clip((y * f).mean(axis=1), -ALMOST_ONE, ALMOST_ONE)
-    influence = (y * f - r[:, None] / 2 * (y**2 + f**2)) / ((1 - r**2) * groups)[:, None]
-    error = np.sqrt(groups / (groups - 1) * (influence**2).sum(axis=1))
-    half = float(stdtrit(groups - 2, (1 + level) / 2)) * error
-    ends = np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)
+    z = np.arctanh(r)
+    added = leaving_out(f, np.broadcast_to(y, f.shape), np.arange(f.shape[1]), z)
+    ends = [np.tanh(end) for end in heavy_ends(added, level)]
     freedom = groups - max(1, round(taken * groups / n))
     adjusted = np.maximum(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
     squares = [np.maximum(end, 0.0) ** 2 for end in ends]

@@ -14,6 +14,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Places, means_within
 from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
 from judgelab.stats.trust.comparison import JudgePairs, holm
+from judgelab.stats.trust.left_out import leaving_out
 from judgelab.stats.trust.ties import gaps, pairs_within
 
 LEAST = 3
@@ -104,7 +105,7 @@ def partial_correlations(
     x, y = _residual_pair(scores, truth, group, method)
     r, n, _, g = _partial(x, y, cluster)
     z = np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE))
-    added = _leaving_out(x, y, cluster, z)
+    added = leaving_out(x, y, cluster, z)
     low, high = (np.tanh(end) for end in heavy_ends(added, level))
     few = g < FEWEST
     known = np.where(np.isnan(added), 0.0, added - z[:, None])
@@ -152,22 +153,6 @@ def _residual_pair(
     groups = int(group.max(initial=-1)) + 1
     x, y = (_standard(_residuals(v, group, groups), v, method) for v in (x, y))
     return x, y
-
-
-def _leaving_out(x: Floats, y: Floats, cluster: Places, z: Floats) -> Floats:
-    """[judges, clusters] z plus what each cluster adds to it; NaN for clusters without a text."""
-    counts = cluster_sums(~np.isnan(x), cluster)
-    n, sx, sy, sxx, syy, sxy = (
-        part.sum(axis=1, keepdims=True) - part
-        for part in (counts, *(cluster_sums(v, cluster) for v in (x, y, x * x, y * y, x * y)))
-    )
-    mx, my = divide(sx, n), divide(sy, n)
-    spread = np.maximum((divide(sxx, n) - mx**2) * (divide(syy, n) - my**2), 0.0)
-    r = divide(divide(sxy, n) - mx * my, np.sqrt(spread))
-    left = np.where(counts > 0, np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE)), np.nan)
-    g = (counts > 0).sum(axis=1, keepdims=True)
-    total = np.where(np.isnan(left), 0.0, left).sum(axis=1, keepdims=True)
-    return np.asarray(z[:, None] + (g - 1) * (divide(total, g) - left), dtype=np.float64)
 
 
 def _partial(x: Floats, y: Floats, cluster: Places) -> tuple[Floats, Places, Floats, Places]:

@@ -1,0 +1,31 @@
+"""Correlations by leaving out each cluster (the jackknife, on Fisher's z)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.ends import NEARLY_ONE
+from judgelab.stats.trust.clustered import cluster_sums
+
+
+def leaving_out(x: Floats, y: Floats, cluster: NDArray[np.intp], z: Floats) -> Floats:
+    """[judges, clusters] z plus what each cluster adds to it; NaN for clusters without a unit.
+
+    Args:
+        x, y: [judges, units], NaN in both where either is missing.
+        z: [judges] artanh of the correlations.
+    """
+    counts = cluster_sums(~np.isnan(x), cluster)
+    n, sx, sy, sxx, syy, sxy = (
+        part.sum(axis=1, keepdims=True) - part
+        for part in (counts, *(cluster_sums(v, cluster) for v in (x, y, x * x, y * y, x * y)))
+    )
+    mx, my = divide(sx, n), divide(sy, n)
+    spread = np.maximum((divide(sxx, n) - mx**2) * (divide(syy, n) - my**2), 0.0)
+    r = divide(divide(sxy, n) - mx * my, np.sqrt(spread))
+    left = np.where(counts > 0, np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE)), np.nan)
+    g = (counts > 0).sum(axis=1, keepdims=True)
+    total = np.where(np.isnan(left), 0.0, left).sum(axis=1, keepdims=True)
+    return np.asarray(z[:, None] + (g - 1) * (divide(total, g) - left), dtype=np.float64)
