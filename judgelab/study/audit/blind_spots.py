@@ -157,9 +157,7 @@ def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
     """For all, and each stratum: do the answers depend on who is asked?"""
     rows: list[Row] = []
     for one in groups:
-        cluster = panel.table.at(one.units).clusters
         reading, sure = one.reading, one.reading.votes >= 0.9
-        changed = clustered_means(reading.changed, cluster)[0]
         truth = panel.truth[one.units]
         right = np.where(np.isnan(truth), np.nan, reading.answer == truth)
         rows.append(
@@ -169,7 +167,7 @@ def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
                 "families": reading.families,
                 "agreement": _mean(reading.agreed),
                 "same_in_both_orders": _mean(panel.consistent[:, one.units]),
-                **entries("changed", changed, "low", "high"),
+                "changed": _mean(reading.changed),
                 "changed_one_each": _mean(reading.drawn),
                 "nearly_all_agree": int(sure.sum()),
                 "labelled": int((~np.isnan(truth)).sum()),
@@ -179,9 +177,10 @@ def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
         )
     note = (
         "changed: share of units whose most probable answer is another one when some family is "
-        "left out; changed_one_each: in a panel with one judge of each family, drawn. "
-        "nearly_all_agree: units on which 9 of 10 judges give one answer in both orders. "
-        "majority_right: where people said which. Agreement is no evidence: judges that are "
+        "left out; changed_one_each: in a panel with one judge of each family, drawn. Both are of "
+        "these units and these judges alone, without an interval: other units or judges can give "
+        "quite another share. nearly_all_agree: units on which 9 of 10 judges give one answer in "
+        "both orders. majority_right: where people said which. Agreement is no evidence: judges that are "
         "fooled alike agree, too."
     )
     return Table("blind_spots", "Does the common answer depend on who is asked?", rows, note)
