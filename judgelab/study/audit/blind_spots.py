@@ -180,8 +180,8 @@ def reading_table(panel: Panelled, groups: Sequence[Group]) -> Table:
         "left out; changed_one_each: in a panel with one judge of each family, drawn. Both are of "
         "these units and these judges alone, without an interval: other units or judges can give "
         "quite another share. nearly_all_agree: units on which 9 of 10 judges give one answer in "
-        "both orders. majority_right: where people said which. Agreement is no evidence: judges that are "
-        "fooled alike agree, too."
+        "both orders. majority_right: where people said which. Agreement is no evidence: judges "
+        "that are fooled alike agree, too."
     )
     return Table("blind_spots", "Does the common answer depend on who is asked?", rows, note)
 
