@@ -71,9 +71,8 @@ def _judge(side: Any, place: float, row: dict[str, Any], *, upright: bool) -> li
     """One judge; returns which ticks were drawn beside it."""
     found = {part: row.get(key) for part, key in _KEYS.items()}
     style.interval(side, place, found, VERDICTS[row["verdict"]], upright=upright)
-    gain, people = row.get("gain"), row.get("people")
-    at = {CONTROL: row["agreement"] - gain} if _known(gain) else {}
-    at |= {PEOPLE: people} if _known(people) else {}
+    other = {CONTROL: row.get("its_agreement"), PEOPLE: row.get("people")}
+    at = {name: value for name, value in other.items() if _known(value)}
     for name, value in at.items():
         mark = _tick(name, upright)
         point = ([place], [value]) if upright else ([value], [place])

@@ -251,6 +251,8 @@ def _evidence(found: AgreementWithPeople, alarms: Mapping[str, str]) -> dict[str
             "alarm": alarms.get(name, ""),
             "gain": found.gains[k][control],
             "gain_over": case.credits.controls[control],
+            "control": found.agreement[k].value - found.gains[k][control].value,
+            "tied": found.tied[k],
             "agreement": replace(UNKNOWN, n=agreed.n) if found.tied[k] else agreed,
             "ceiling": found.ceiling.value if found.compared else float("nan"),
         }

@@ -27,12 +27,12 @@ CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
 EVIDENCE = (
     "Shares are between 0 and 1. Agreement: with people; people: with each other, on the same "
-    "target; needed: the least for trust. Gain: agreement minus the control's, which knows nothing "
-    "of quality. p: that it is no better than some control, after Holm, at any number of looks. "
-    "Average off: the judge's own average minus the one corrected by labels. First wins: share of "
-    "comparisons that the text shown first wins. Labels saved: at best, beyond what is known for "
-    "free. The best of many judges looks better than it is: before its agreement is quoted, label "
-    "other items."
+    "target; needed: the least for trust. Control: what knows nothing of quality, and its "
+    "agreement with people together; gain: the judge's minus that. p: that it is no better than "
+    "some control, after Holm, at any number of looks. Average off: the judge's own average minus "
+    "the one corrected by labels. First wins: share of comparisons that the text shown first wins. "
+    "Labels saved: at best, beyond what is known for free. The best of many judges looks better "
+    "than it is: before its agreement is quoted, label other items."
 )
 
 
@@ -49,7 +49,8 @@ def concluded(
         left: names of those that were not.
     """
     judges = [one.name for one in case.table.judges if not one.control]
-    evidence = joined(list(found.values()), judges, facts(case))
+    known = {name: one | {"left": tuple(left)} for name, one in facts(case).items()}
+    evidence = joined(list(found.values()), judges, known)
     verdicts = decide(evidence, case.rules)
     order = sorted(judges, key=lambda name: _rank(verdicts[name], evidence[name]))
     own = [_verdicts(order, verdicts), _evidence(order, verdicts, evidence, case.rules)]
@@ -154,6 +155,7 @@ def _row(e: Evidence, rules: TrustRules) -> dict[str, Value]:
         "people": e.ceiling,
         "needed": agreement_bar(e, rules),
         "control": e.gain_over or None,
+        "its_agreement": e.control,
         **_ends("gain", e.gain),
         "p_holm": e.gate_p,
         "replaces_a_person": e.omega,

@@ -42,7 +42,9 @@ class Evidence:
         gate_p: p that it is no better than some control, after Holm, at any number of looks.
         gain: over the best control, or one that it is surely no better than, in credit per item;
             ``gain_over`` names that control.
+        control: agreement of that control with people, on the judge's items.
         agreement: credit with people, from 0 to 1.
+        tied: whether that is refused, as its order is not surely better than calling all ties.
         ceiling: agreement of people with each other on the same target; NaN with one rater.
         omega: winning rate of the alternative annotator test; NaN where it is refused.
         shift: the judge's own mean minus the corrected mean, ``shift_margin`` what is tolerated.
@@ -52,6 +54,7 @@ class Evidence:
         probes: outcome of every manipulation tried.
         saving: net rho^2, the share of labels that the judge saves at best.
         more: labels more after which it would pass the gate; infinite where it would not.
+        left: names of parts of the audit that were not to be answered.
     """
 
     labelled: int = 0
@@ -63,7 +66,9 @@ class Evidence:
     gate_p: float = math.nan
     gain: Estimate = UNKNOWN
     gain_over: str = ""
+    control: float = math.nan
     agreement: Estimate = UNKNOWN
+    tied: bool = False
     ceiling: float = math.nan
     omega: float = math.nan
     shift: Estimate = UNKNOWN
@@ -74,6 +79,7 @@ class Evidence:
     probes: tuple[ProbeOutcome, ...] = ()
     saving: Estimate = UNKNOWN
     more: float = math.nan
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

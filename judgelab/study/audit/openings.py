@@ -120,7 +120,10 @@ def _then(standing: Standing, verdicts: Mapping[str, TrustVerdict], group: Seque
             f"About {_counts(beyond)} labels more would decide{_of(beyond, group)}, more than this "
             "pool has: add items."
         )
-    if never:
+    steps = {one.next for one in never}
+    if len(never) == len(group) and len(steps) == 1:
+        said.append(steps.pop())
+    elif never:
         said.append(f"Labels alone do not decide{_of(never, group)}: the table says what would.")
     return " ".join(said)
 

@@ -38,6 +38,8 @@ def percent(found: Estimate) -> str:
 
 def agreement(e: Evidence) -> str:
     """How often it agrees with people, and how often they agree with each other."""
+    if e.tied:
+        return "Its grades are not shown to say more than calling all texts equally good"
     if e.agreement.value != e.agreement.value:
         return "How far it agrees with people is not known"
     said = f"It agrees with people {between(e.agreement)}"
@@ -46,13 +48,13 @@ def agreement(e: Evidence) -> str:
     return said
 
 
-def control(e: Evidence) -> str:
-    """How often the control that tells most about it agrees with people."""
-    other = f" ({e.gain_over})" if e.gain_over else ""
-    if e.gain.value != e.gain.value:
-        return f"how far a control does{other} is not known"
-    does = times(e.agreement.value - e.gain.value)
-    return f"a control that knows nothing of quality{other} {does}"
+def standing(e: Evidence) -> str:
+    """The same, and how often the control that tells most about it agrees with people."""
+    if e.control != e.control:
+        return agreement(e)
+    said = "; {} agrees " if e.agreement.value != e.agreement.value else ", {} "
+    other = f"a control that knows nothing of quality ({e.gain_over})"
+    return agreement(e) + said.format(other) + times(e.control)
 
 
 def unfit(e: Evidence, rules: TrustRules) -> Said:
@@ -116,7 +118,7 @@ def no_better(e: Evidence, rules: TrustRules) -> Said:
         else "It is not better than that."
     )
     return (
-        f"{agreement(e)}, {control(e)}. {ahead}{_tilt(e, rules)}",
+        f"{standing(e)}. {ahead}{_tilt(e, rules)}",
         "Use another judge or another prompt; labels will not help this one.",
     )
 
@@ -140,7 +142,7 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
         probed = " Whether it can be manipulated was not tried."
     order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
     return (
-        f"{agreement(e)}, {control(e)}. Its average is {off(e, rules)}.{probed}",
+        f"{standing(e)}. Its average is {off(e, rules)}.{probed}",
         f"Use {order} as on these items. Label some items of every new kind of text and run again.",
     )
 
@@ -158,7 +160,7 @@ def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     """Its verdicts help, corrected by labels."""
     worth = 100 / (1 - min(e.saving.value, 0.99))
     return (
-        f"{agreement(e)}, {control(e)}. By itself it is not enough. Not shown: "
+        f"{standing(e)}. By itself it is not enough. Not shown: "
         f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} "
         "of the labels.",
         "Do not report its own average. Label a random sample and report the corrected average: "
@@ -169,7 +171,7 @@ def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
 def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     """Better than controls, and surely not enough for anything."""
     return (
-        f"{agreement(e)}, {control(e)}. It is better than that, but not enough. Not so, or not "
+        f"{standing(e)}. It is better than that, but not enough. Not so, or not "
         f"shown: {_lacks(lacking, e, rules)}. It saves at most {_hundredth(e.saving.high)} % of "
         "the labels.",
         "Use another judge, or people alone; more labels will not help this one.",
@@ -178,7 +180,7 @@ def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
 
 def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRules) -> Said:
     """Neither trust nor distrust is shown."""
-    why = f"{agreement(e)}, {control(e)}. Not shown yet: {_lacks(lacking, e, rules)}."
+    why = f"{standing(e)}. Not shown yet: {_lacks(lacking, e, rules)}."
     left = max(e.pool - e.labelled, 0)
     if more <= left:
         return why, (
@@ -191,12 +193,28 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
             f"This pool cannot decide: about {more:.0f} labels more are needed, and {none}. Add "
             "items."
         )
+    if open_ := [part for name, part in FROM.items() if name in lacking and part in e.left]:
+        return why, (
+            f"Answer {listed(open_)}, too (study.parts): without that nothing more can be said."
+        )
+    if e.tied:
+        return why, "Label items whose texts differ more, or use another judge."
     if "agreement" in lacking and e.ceiling != e.ceiling and rules.minimum is None:
         return why, (
             "State how much agreement is enough for you (study.rules.minimum=0.8), or have a "
             "second person label the same items."
         )
     return why, "More labels of this kind will not decide. Use another judge, or people alone."
+
+
+FROM = {
+    "control": "gate",
+    "agreement": "agreement",
+    "mean": "estimate",
+    "position": "biases",
+    "saving": "exchange",
+}
+"""Condition of trust -> the part of the audit that tells whether it holds."""
 
 
 def _lacks(names: Iterable[str], e: Evidence, rules: TrustRules) -> str:

@@ -78,6 +78,9 @@ def test_ceiling_and_agreement_are_of_one_target(tmp_path: Path) -> None:
     table = made_raters(400, (0.8, 0.8, 0.8), (0.8, 1.0))
     found = Agreement().run(audit_case(table, tmp_path))
     one = found.evidence["judge 0"]
+    told = {row["control"]: row["agreement"] for row in rows(found, "controls")}
+    for each in found.evidence.values():  # of people together, whatever the judge is held against
+        assert each["control"] == pytest.approx(told[each["gain_over"]])
     assert one["ceiling"] == pytest.approx(0.68, abs=0.04)
     assert one["agreement"].value == pytest.approx(one["ceiling"], abs=0.05)
     assert rows(found, "agreement", judge="judge 1")[0]["agreement"] > 0.85  # of the majority

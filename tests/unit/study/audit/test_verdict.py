@@ -10,6 +10,7 @@ import pytest
 
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.evidence import UNKNOWN, Evidence, ProbeOutcome
+from judgelab.study.audit.openings import openings
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import TrustVerdict, decide
 
@@ -22,6 +23,7 @@ GOOD = Evidence(
     gate_p=0.05,
     gain=Estimate(0.4, 0.35, 0.45),
     gain_over="longer",
+    control=0.5,
     agreement=Estimate(0.9, 0.82, 0.94),
     ceiling=0.92,
     shift=Estimate(0.0, -0.05, 0.05),
@@ -191,3 +193,45 @@ def test_nothing_known_is_no_verdict_and_no_fault() -> None:
     found = decide({"a": Evidence(), "b": Evidence(labelled=50, pool=50, sampled=True)}, RULES)
     assert {one.verdict for one in found.values()} == {"cannot say yet"}
     assert "nan" not in " ".join(one.why + one.next for one in found.values())
+
+
+def test_a_control_is_said_to_be_what_it_is_for_every_judge() -> None:
+    """Not what is left of agreement with single people after a gain over people together."""
+    assert "(longer) 56 times in 100" in judged(control=0.56).why
+
+
+def test_a_judge_that_tells_no_more_than_ties_is_said_to() -> None:
+    tied: dict[str, Any] = {"agreement": UNKNOWN, "tied": True, "control": 0.44}
+    weak = judged(**tied, gain=Estimate(-0.1, -0.2, 0.0))
+    assert weak.verdict == "do not trust"
+    assert "more than calling all texts equally good" in weak.why
+    assert "(longer) agrees 44 times in 100" in weak.why
+    assert "unknown" not in weak.why
+    low = judged(**tied, gate_p=0.3, more=math.inf, ceiling=math.nan, saving=UNKNOWN)
+    assert low.verdict == "cannot say yet"
+    assert "study.rules.minimum" not in low.next  # no minimum helps: its order is not known
+    assert "texts differ more" in low.next
+
+
+def test_what_was_left_out_is_asked_for_before_more_labels() -> None:
+    """A judge is not called hopeless because nobody looked."""
+    unasked: dict[str, Any] = {"shift": UNKNOWN, "saving": UNKNOWN, "shift_margin": math.nan}
+    found = judged(**unasked, left=("estimate", "exchange", "alone"))
+    assert found.reason == "too little evidence"
+    assert "Answer estimate and exchange, too (study.parts)" in found.next
+    nothing = judged(**unasked, left=("gate", "agreement"), gate_p=math.nan, agreement=UNKNOWN,
+                     gain=UNKNOWN, gain_over="", control=math.nan, ceiling=math.nan)  # fmt: skip
+    assert "Answer gate and agreement, too" in nothing.next
+    assert "control that" not in nothing.why
+
+
+def test_an_opening_says_what_to_do_where_it_is_the_same_for_all() -> None:
+    groups = {
+        "random": ({"sampled": None}, "set study.sampled=true"),
+        "parts": ({"saving": UNKNOWN, "shift": UNKNOWN, "left": ("estimate",)}, "Answer estimate"),
+    }
+    for changed, wanted in groups.values():
+        evidence = {name: replace(GOOD, **changed) for name in ("a", "b")}  # type: ignore[arg-type]
+        ((_, said),) = openings(decide(evidence, RULES), evidence, RULES)
+        assert wanted in said
+        assert "the table says" not in said
