@@ -76,7 +76,7 @@ def tried(trial: Trial, labels: int, count: int = POOLS, seed: int = 1) -> Itera
             if aim is not None:
                 known.setdefault(key, []).append((*interval, aim))
     for key, found in known.items():
-        head = {"part": trial.part, "data": trial.data, "table": key[0]}
+        head: Row = {"part": trial.part, "data": trial.data, "table": key[0]}
         head |= {"of": " / ".join(key[1:-1]), "column": key[-1], "labels": labels}
         yield {**head, **_tally(np.array(found, dtype=np.float64), count)}
 

@@ -18,6 +18,7 @@ import yaml
 from experiments.trust.coverage import LABELS, ranges, spread
 from experiments.trust.false_trust import RULES
 from experiments.trust.results import RESULTS, Row, read
+from judgelab.study.audit.coverage import NOMINAL
 
 README = Path(__file__).parent / "README.md"
 SHIPPED = Path(__file__).parents[2] / "judgelab" / "study" / "audit" / "coverage.yaml"
@@ -178,6 +179,28 @@ def coverage(rows: Sequence[Row], setting: Mapping[str, Any]) -> str:
     return markdown(ranges(rows))
 
 
+def promises(rows: Sequence[Row], _: Mapping[str, Any]) -> str:
+    """What part ``next_labels`` promises, and how often that is broken or held."""
+    return markdown(rows)
+
+
+def outside(folder: Path = RESULTS) -> str:
+    """Columns whose intervals hold too seldom or too often somewhere, the worst first."""
+    found: list[tuple[float, Row]] = []
+    for file in sorted(folder.glob("intervals_*.json")):
+        rows = [row for row in read(file.stem, folder)[0] if row["column"] not in LEFT_OUT]
+        for line in ranges(rows):
+            means = [value for n in LABELS if (value := _first_share(line.get(f"{n} labels")))]
+            if means and not NOMINAL[0] <= min(means) <= max(means) <= NOMINAL[1]:
+                found.append((min(means), line))
+    return markdown([line for _, line in sorted(found, key=lambda one: one[0])])
+
+
+def _first_share(said: str | None) -> float | None:
+    """The mean that a cell of ``ranges`` begins with."""
+    return None if said in (None, "no interval") else float(said.split(" ")[0])
+
+
 TABLES: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], str]] = {
     "false_trust": false_trust,
     "gates": gates,
@@ -190,6 +213,8 @@ TABLES: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], str]] = {
     "intervals_estimate": estimates,
     "intervals_exchange": coverage,
     "intervals_biases": coverage,
+    "intervals_alone": coverage,
+    "promises": promises,
 }
 """Result file -> what the README shows of it."""
 
@@ -201,14 +226,17 @@ def page(text: str, folder: Path = RESULTS) -> str:
         ValueError: the page lacks a table's marks.
     """
     for name, make in TABLES.items():
-        if not (folder / f"{name}.json").is_file():
-            continue
-        before, first, rest = text.partition(begin(name))
-        _, last, after = rest.partition(end(name))
-        if not (first and last):
-            raise ValueError(f"README.md lacks the marks {begin(name)!r} and {end(name)!r}.")
-        text = f"{before}{first}\n\n{make(*read(name, folder))}\n\n{last}{after}"
-    return text
+        if (folder / f"{name}.json").is_file():
+            text = _put(text, name, make(*read(name, folder)))
+    return _put(text, "outside", outside(folder))
+
+
+def _put(text: str, name: str, table: str) -> str:
+    before, first, rest = text.partition(begin(name))
+    _, last, after = rest.partition(end(name))
+    if not (first and last):
+        raise ValueError(f"README.md lacks the marks {begin(name)!r} and {end(name)!r}.")
+    return f"{before}{first}\n\n{table}\n\n{last}{after}"
 
 
 def shipped(folder: Path = RESULTS) -> str:
@@ -220,7 +248,8 @@ def shipped(folder: Path = RESULTS) -> str:
             if row["column"] in LEFT_OUT or "of the pool" in row["data"] or "held" not in row:
                 continue
             data, column = row["data"], SHOWN_AS.get(row["column"], row["column"])
-            if row["table"] == "gains" and (control := row["of"].split(" / ")[-1]) in LEARNED:
+            control = row["of"].split(" / ")[-1]
+            if row["table"] in ("gains", "controls") and control in LEARNED:
                 data = f"{data} (control: {control})"
             by = tables.setdefault(row["table"], {}).setdefault(column, {})
             by.setdefault(data, {}).setdefault(row["labels"], []).append(row["held"])
