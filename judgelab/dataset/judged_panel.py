@@ -46,7 +46,8 @@ def judged_panel(
     if not (raters or heard.verdicts or any(any(row) for row in texts)):
         raise DataError(
             f"{where} holds no label, no verdict and no text: name its columns with "
-            f"dataset.columns.human=COLUMN. Not read are: {facts['columns_not_read']}."
+            "dataset.columns.human=COLUMN, or, where each person or judge has one, with "
+            f"dataset.raters=[...] and dataset.judges=[...]. Not read are: {not_read(facts)}."
         )
     human, scores = grades or _human(table), _scores(heard, keys)
     made = (
@@ -68,6 +69,12 @@ def judged_panel(
     }
     people = tuple(map(Agent, agents))
     return Panel(tuple(made), people, texts, task, {**facts, **counts}, table)
+
+
+def not_read(facts: Mapping[str, object]) -> str:
+    """Names of the columns of a table that mean nothing."""
+    names = facts.get("columns_not_read") or []
+    return ", ".join(map(str, names if isinstance(names, Sequence) else []))[:300]
 
 
 def _grades_of_texts(heard: Heard, pairs: Sequence[Key]) -> dict[str, dict[str, float]]:

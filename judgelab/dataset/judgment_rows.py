@@ -20,6 +20,8 @@ NO_NUMBER = "the verdict is no number"
 NO_TEXT = "the verdict names neither text"
 NO_CATEGORY = "the verdict is none of the categories"
 
+WRITERS = "; if it has several texts, dataset.columns.agent=COLUMN says whose they are"
+
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
 
@@ -102,6 +104,7 @@ class Heard:
 
     Attributes:
         noun: what a row is called in messages.
+        unnamed: whether no column says who wrote a text.
         units: of texts and pairs, numbered as they first appear.
         facts: (what, whose) -> (value, line).
         labels: (unit, rater) -> (value, line).
@@ -111,6 +114,7 @@ class Heard:
 
     meaning: Meaning
     noun: str = "line"
+    unnamed: bool = False
     units: dict[Key, int] = field(default_factory=dict)
     facts: dict[tuple[str, ...], tuple[str, int]] = field(default_factory=dict)
     labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
@@ -193,8 +197,10 @@ class Heard:
         if last:
             self.facts[name or column, *whose] = (cell, row.line)
         elif value != cell:
+            single = self.unnamed and column == "text"
             raise _BadRow(
-                f"{column} is not what {self.noun} {line} says of {' / '.join(filter(None, whose))}"
+                f"{column} is not what {self.noun} {line} says of "
+                + (whose[0] + WRITERS if single else " / ".join(filter(None, whose)))
             )
 
     def _label(

@@ -136,10 +136,11 @@ class LabelledTable(LimitedDataset):
         }
         rows = [_row(line, row, columns, **wide) for line, row in cells.rows]
         meaning = self._meaning(rows, columns, cells.comma)
-        heard = Heard(meaning, cells.noun)
+        heard = Heard(meaning, cells.noun, "agent" not in columns)
         for row in rows:
             heard.hear(row)
         refuse(where, [*cells.faults, *heard.faults])
+        _refuse_silent(where, wide["judges"], heard)
         used = {*columns.values()} | {
             c for names in wide.values() for v in names.values() for c in v
         }
@@ -253,6 +254,18 @@ def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[s
                 hint = did_you_mean(column, present)
                 raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
     return found
+
+
+def _refuse_silent(where: str, judges: Mapping[str, Sequence[str]], heard: Heard) -> None:
+    """Refuse a judge whose columns are empty: who names it means to hear of it."""
+    said = {judge for judge, *_ in heard.verdicts}
+    for name, columns in judges.items():
+        if name not in said:
+            raise DataError(
+                f"{where} holds no verdict of {name!r}: {' and '.join(columns)} "
+                f"{'is' if len(columns) == 1 else 'are'} empty. Fill it, or leave this judge out "
+                "of dataset.judges."
+            )
 
 
 def _kind(

@@ -87,7 +87,7 @@ def length_bias(
     ratio = log_ratio(words)
     used = ~np.isnan(truth) & (truth != 0.5) & ~np.isnan(ratio)
     h, x = np.where(truth[used] > 0.5, 1.0, -1.0), ratio[used]
-    spread = float(x.std()) if used.any() else 0.0
+    spread = float(x.std()) if used.any() and np.ptp(x) > 0 else 0.0  # std of equals may be 1e-17
     x = x / spread if spread > 0 else x
     _, group = np.unique(cluster[used], return_inverse=True)
     both = bool(used.sum() > 2 and spread > 0 and h.std() > 0)

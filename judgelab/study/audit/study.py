@@ -13,6 +13,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
@@ -26,6 +27,12 @@ from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.common.panels import text_records
+
+NOBODY = (
+    "There is no judge to audit: the data hold no verdicts or scores, and nobody is asked. Name "
+    "judges (study.judges=judges.yaml), or a mechanism (mechanism=pairwise "
+    "evaluation_lm=gpt4o_mini)."
+)
 
 
 @dataclass(frozen=True)
@@ -134,11 +141,7 @@ class Audit(Study):
         families = {name: one.family for name, one in judges.items()}
         judged = gather(context, panel, asked_in(context, judges), families)
         if not judged.table.judges:
-            raise ConfigError(
-                "There is no judge to audit: the data hold no verdicts or scores, and nobody is "
-                "asked. Name judges (study.judges=judges.yaml), or a mechanism (mechanism=pairwise "
-                "evaluation_lm=gpt4o_mini)."
-            )
+            raise ConfigError(NOBODY + _unread(panel))
         return AuditCase(
             with_controls(judged.table, context.seed),
             panel,
@@ -151,6 +154,18 @@ class Audit(Study):
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
         )
+
+
+def _unread(panel: Panel) -> str:
+    """A hint at columns of a table that may be judges'."""
+    names = panel.provenance.get("columns_not_read")
+    if not names:
+        return ""
+    shown = list(map(str, names))[:20]
+    return (
+        f" Columns that were not read: {', '.join(shown)} "
+        f"(dataset.judges=[{','.join(shown[-2:])}] would make these judges)."
+    )
 
 
 def _found(part: AuditPart, case: AuditCase) -> Findings:

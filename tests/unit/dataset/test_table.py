@@ -129,6 +129,9 @@ def test_a_wide_table(tmp_path: Path) -> None:
     assert found.units.first.tolist() == ["first", "first"]
     said = refusal(tmp_path, rows, judges=["lenn"])
     assert "dataset.judges" in said and "Did you mean 'len'" in said
+    rows = "id,human,gpt,void\n1,2,3,\n2,4,4, \n"
+    said = refusal(tmp_path, rows, judges=["gpt", "void"])
+    assert "holds no verdict of 'void'" in said and "dataset.judges" in said
 
 
 def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
@@ -254,6 +257,8 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,id\n1,2\n", "own.csv", "two columns 'id'"),
         (b"id,agent,preference\n1,x,x\n", "own.csv", "no column 'other'"),
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
+        (b"id,ann,gpt\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
+        (b"id,text,model\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b"id,agent,human\n1,x,3\n", "own.xlsx", "save it as .csv"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 rows"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "holds half a character"),

@@ -95,6 +95,8 @@ def test_refusals():
     assert "no finite effect" in length_bias(right, truth, words, clusters).refused[0]
     same = length_bias(verdicts, truth, np.full((200, 2), 9.0), clusters)
     assert "same length" in same.refused[0] and np.isnan(same.controlled[0])
+    apart = length_bias(verdicts, truth, np.tile([5.0, 8.0], (200, 1)), clusters)  # all by as much
+    assert "same length" in apart.refused[0] and np.isnan(apart.correlation)
     tied = np.where((truth == 1)[:, None], [[90.0, 30.0]], [[30.0, 90.0]])
     assert "told apart" in length_bias(verdicts, truth, tied, clusters).refused[0]
     assert "too few" in length_bias(verdicts, truth * np.nan, words, clusters).refused[0]

@@ -122,6 +122,13 @@ def test_what_cannot_be_is_one_sentence(
         audited(tmp_path, *words)
 
 
+def test_columns_that_may_be_judges_are_named_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("id,human,gpt,o1\n1,3,4,5\n")
+    with pytest.raises(ConfigError, match=r"not read: gpt, o1 .*dataset\.judges=\[gpt,o1\]"):
+        audited(tmp_path, "dataset=table", f"dataset.path={path}")
+
+
 def test_no_texts_no_questions(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("item,system,human,rouge\ni,a,1,2\ni,b,2,3\n")
