@@ -123,7 +123,7 @@ class AgreementWithPeople:
 
     @cached_property
     def people(self) -> tuple[Floats, Floats] | None:
-        """[items], [judges, items] agreement with single people; None with one rater."""
+        """[twice], [judges, twice] agreement with single people; None with one rater."""
         table, credits = self.case.table, self.case.credits
         if ((~np.isnan(table.labels)).sum(axis=1) < 2).all():
             return None
@@ -134,13 +134,26 @@ class AgreementWithPeople:
             categories = table.kind == "category"
             said = label_agreement(table.verdicts, table.asked, table.labels, categories)
             among, judged = (means_within(x, place, count) for x in said)
-        return among[self.seen], judged[:, self.seen]
+        return among[self.twice], judged[:, self.twice]
+
+    @cached_property
+    def twice(self) -> Mask:
+        """[items] that people are held against each other on: split categories are among them.
+
+        Without those on which people are split (no most frequent category) two people would agree
+        on all that is left.
+        """
+        if self.case.table.kind != "category":
+            return self.seen
+        several = (~np.isnan(self.case.table.labels)).sum(axis=1) >= 2
+        known = np.bincount(self.case.credits.place, several, len(self.case.credits.items)) > 0
+        return np.asarray(self.seen | known, np.bool_)
 
     @cached_property
     def with_one(self) -> list[Estimate]:
         """Of every judge with single people, as people with each other; empty with one rater."""
         draws = None if self.resamples is None else self.resamples.with_one
-        return self._means(self.people[1], SHARE, draws) if self.people else []
+        return self._means(self.people[1], SHARE, draws, self.twice) if self.people else []
 
     @cached_property
     def ceiling(self) -> Estimate:
@@ -149,7 +162,7 @@ class AgreementWithPeople:
             return UNKNOWN
         draws = None if self.resamples is None else self.resamples.people
         column = None if draws is None else draws[:, None]
-        return self._means(self.people[0][None], SHARE, column)[0]
+        return self._means(self.people[0][None], SHARE, column, self.twice)[0]
 
     @property
     def compared(self) -> bool:
@@ -164,7 +177,7 @@ class AgreementWithPeople:
         found, draws = self.resamples, None
         if found is not None and found.people is not None and found.with_one is not None:
             draws = found.with_one - found.people[:, None]
-        return self._means(self.people[1] - self.people[0], CHANGE, draws)
+        return self._means(self.people[1] - self.people[0], CHANGE, draws, self.twice)
 
     @cached_property
     def tied(self) -> list[bool]:
@@ -229,10 +242,21 @@ class AgreementWithPeople:
         return table.verdicts[:, :, 0], table.asked[:, :, 0], table.labels
 
     def _means(
-        self, values: Floats, bounds: tuple[float, float], draws: Floats | None
+        self,
+        values: Floats,
+        bounds: tuple[float, float],
+        draws: Floats | None,
+        items: Mask | None = None,
     ) -> list[Estimate]:
-        """Of each row [rows, items with labels]; draws [draws, rows] may widen the intervals."""
-        found = clustered_means(values, self.cluster, bounds, self.level, self.weight)
+        """Of each row [rows, items]; draws [draws, rows] may widen the intervals.
+
+        Args:
+            items: [all items] which the columns are; None: ``seen``.
+        """
+        at = self.seen if items is None else items
+        credits = self.case.credits
+        cluster, weight = credits.cluster[at], credits.weight[at]
+        found = clustered_means(values, cluster, bounds, self.level, weight)
         if draws is None or self.resamples is None:
             return found
         return wider(found, draws, self.resamples.groups, bounds, self.level)

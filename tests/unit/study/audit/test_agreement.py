@@ -160,3 +160,25 @@ def test_few_second_labels_are_no_bar(tmp_path: Path) -> None:
     assert np.isnan(one["ceiling"]) and one["agreement"].n == 300
     assert rows(found, "ceiling", judge="people with each other")[0]["n"] == 20
     assert any("Only 20 items" in note for note in found.notes)
+
+
+def test_people_who_split_over_a_category_count_among_people(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(0), 300
+    truth = rng.integers(0, 3, n)
+    said = np.where(rng.random((3, n)) < 0.8, truth, (truth + 1) % 3).astype(float)
+    table = JudgmentTable(
+        "category",
+        Units.of([f"item {k}" for k in range(n)], ["a"] * n),
+        ("one", "two"),
+        said[:2].T,
+        (JudgeFacts("judge"),),
+        said[2:, :, None],
+        np.ones((1, n, 1), np.bool_),
+        levels=("x", "y", "z"),
+    )
+    found = Agreement().run(audit_case(table, tmp_path))
+    people, judge, *_ = rows(found, "ceiling")
+    assert people["agreement"] == pytest.approx((said[0] == said[1]).mean())
+    assert judge["agreement"] == pytest.approx(((said[2] == said[:2]).mean()))
+    assert people["n"] == n
+    assert judge["more_than_people"] == pytest.approx(judge["agreement"] - people["agreement"])
