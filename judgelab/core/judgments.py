@@ -197,6 +197,19 @@ class JudgmentTable:
         return np.asarray((~np.isnan(self.labels)).any(axis=1), np.bool_)
 
     @property
+    def weight(self) -> Floats:
+        """[units] 1 / chance of being labelled, at most 1; 1 where a label's chance is not known.
+
+        Of labels only: nothing else was drawn.
+        """
+        chance, labelled = self.units.chance, self.labelled
+        least = chance[labelled].min(initial=np.inf)  # NaN where one is
+        made = np.ones(len(chance))
+        if np.isfinite(least) and least > 0:
+            made[labelled] = least / chance[labelled]
+        return made
+
+    @property
     def truth(self) -> Floats:
         """[units] what people say together: the mean of raters; of categories the most frequent.
 

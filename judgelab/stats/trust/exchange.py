@@ -47,6 +47,7 @@ def saving(
     cluster: NDArray[np.intp],
     free: Floats | None = None,
     level: float = 0.95,
+    weight: Floats | None = None,
 ) -> Saving:
     """rho^2 with the interval that holds for odd distributions, too.
 
@@ -62,8 +63,11 @@ def saving(
         values: [judges, units].
         free: [units, columns] what is known without a judge (dummies of systems, words); taken out
             of both by least squares.
+        weight: [units] 1 / chance of the label, so that rho^2 is of the whole pool and not of the
+            units that were likely to be labelled; None: all alike.
     """
     found = np.full((5, len(values)), np.nan)
+    w = np.ones(len(truth)) if weight is None else weight
     there = ~np.isnan(truth) & ~np.isnan(values)
     for mask, which in _alike(there):
         if not mask.any():
@@ -71,7 +75,8 @@ def saving(
         base = np.ones((int(mask.sum()), 1))
         base = base if free is None else np.column_stack([base, free[mask]])
         numbers = np.unique(cluster[mask], return_inverse=True)[1]
-        found[:, which] = _of_complete(truth[mask], values[which][:, mask], base, numbers, level)
+        both = np.concatenate([truth[mask][None], values[which][:, mask]])
+        found[:, which] = _of_complete(both, base, numbers, level, w[mask] / w[mask].mean())
     value, low, high, r, top = found
     return Saving(value, low, high, r, top < 0, there.sum(axis=1).astype(np.int64))
 
@@ -85,23 +90,24 @@ def _alike(there: Mask) -> list[tuple[Mask, NDArray[np.intp]]]:
 
 
 def _of_complete(
-    truth: Floats, values: Floats, base: Floats, cluster: NDArray[np.intp], level: float
+    both: Floats, base: Floats, cluster: NDArray[np.intp], level: float, weight: Floats
 ) -> Floats:
-    """[value, low, high, r, upper end of r] x [judges] of units that all have both."""
-    n, groups, taken = len(truth), int(cluster.max()) + 1, int(np.linalg.matrix_rank(base))
+    """[value, low, high, r, upper end of r] x [judges] of people and judges that have all units."""
+    n, groups, taken = both.shape[1], int(cluster.max()) + 1, int(np.linalg.matrix_rank(base))
     if groups < FEWEST + 1 or n <= taken + 1:
-        return np.full((5, len(values)), np.nan)
-    both = np.concatenate([truth[None], values])
-    left = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
-    if groups < n:
-        left = cluster_sums(left, cluster)
-    spread = np.sqrt((left**2).mean(axis=1))
+        return np.full((5, len(both) - 1), np.nan)
+    root = np.sqrt(weight)
+    left = both - (base @ np.linalg.lstsq(base * root[:, None], (both * root).T, rcond=None)[0]).T
+    if groups < n:  # what a cluster adds, in units of its own mean weight
+        own = np.bincount(cluster, weight) / np.bincount(cluster)
+        left, weight = cluster_sums(left * weight / own[cluster], cluster), own / own.mean()
+    spread = np.sqrt((weight * left**2).mean(axis=1))
     nothing = spread <= 1e-9 * np.maximum(np.abs(both).max(axis=1), 1e-300)
     scaled = left / np.where(nothing, np.nan, spread)[:, None]
     y, f = scaled[0], scaled[1:]
-    r = np.clip((y * f).mean(axis=1), -ALMOST_ONE, ALMOST_ONE)
+    r = np.clip((weight * y * f).mean(axis=1), -ALMOST_ONE, ALMOST_ONE)
     z = np.arctanh(r)
-    added = leaving_out(f, np.broadcast_to(y, f.shape), np.arange(f.shape[1]), z)
+    added = leaving_out(f, np.broadcast_to(y, f.shape), np.arange(f.shape[1]), z, weight)
     ends = [np.tanh(end) for end in heavy_ends(added, level)]
     freedom = groups - max(1, round(taken * groups / n))
     adjusted = np.maximum(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))

@@ -10,17 +10,23 @@ from judgelab.stats.intervals.ends import NEARLY_ONE
 from judgelab.stats.trust.clustered import cluster_sums
 
 
-def leaving_out(x: Floats, y: Floats, cluster: NDArray[np.intp], z: Floats) -> Floats:
+def leaving_out(
+    x: Floats, y: Floats, cluster: NDArray[np.intp], z: Floats, weight: Floats | None = None
+) -> Floats:
     """[judges, clusters] z plus what each cluster adds to it; NaN for clusters without a unit.
 
     Args:
         x, y: [judges, units], NaN in both where either is missing.
         z: [judges] artanh of the correlations.
+        weight: [units]; None: all alike.
     """
+    w = np.ones(x.shape[1]) if weight is None else weight
     counts = cluster_sums(~np.isnan(x), cluster)
     n, sx, sy, sxx, syy, sxy = (
         part.sum(axis=1, keepdims=True) - part
-        for part in (counts, *(cluster_sums(v, cluster) for v in (x, y, x * x, y * y, x * y)))
+        for part in (
+            cluster_sums(w * v, cluster) for v in (~np.isnan(x), x, y, x * x, y * y, x * y)
+        )
     )
     mx, my = divide(sx, n), divide(sy, n)
     spread = np.maximum((divide(sxx, n) - mx**2) * (divide(syy, n) - my**2), 0.0)

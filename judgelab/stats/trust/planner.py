@@ -74,6 +74,15 @@ def labels(
     return math.inf if needed > pool else float(needed)
 
 
+def weighted_variance(values: Floats, weight: Floats) -> float:
+    """Of one label [units], weights [units] 1 / chance of it; NaN of fewer than two."""
+    n = len(values)
+    if n < 2:
+        return math.nan
+    off = values - np.average(values, weights=weight)
+    return float(np.average(off**2, weights=weight)) * n / (n - 1)
+
+
 def design_effect(truth: Floats, cluster: NDArray[np.intp]) -> float:
     """Variance of the mean of ``truth`` [units] over that of as many independent units.
 

@@ -20,6 +20,7 @@ from judgelab.stats.trust.planner import (
     label_plan,
     reliability,
     room_for_width,
+    weighted_variance,
 )
 from judgelab.stats.trust.prediction_powered import Target
 from judgelab.study.audit.bias_words import listed
@@ -115,8 +116,9 @@ class _Worths:
         else:
             truth, values, rate = table.truth, table.values, table.kind == "preference"
         columns, free = known_for_free(table, ~np.isnan(truth))
-        pooled = saving(truth, values, table.clusters, None, level)
-        net = saving(truth, values, table.clusters, columns, level) if free else pooled
+        clusters, weight = table.clusters, table.weight
+        pooled = saving(truth, values, clusters, None, level, weight)
+        net = saving(truth, values, clusters, columns, level, weight) if free else pooled
         return _Worths(case, plan, truth, values, rate, pooled, net, free)
 
     @property
@@ -163,7 +165,7 @@ class _Worths:
         n, pool = int(net.n[k]), int((~np.isnan(self.values[k])).sum())
         there = ~np.isnan(self.truth) & ~np.isnan(self.values[k])
         effective, each, most = (float(x) for x in worth(net.value[k], n, pool - n))
-        spread = float(self.truth[there].var(ddof=1)) if n > 1 else math.nan
+        spread = weighted_variance(self.truth[there], self.case.table.weight[there])
         effect = design_effect(np.where(there, self.truth, np.nan), self.case.table.clusters)
         room = room_for_width(self.half_width, 1 - self.case.rules.alpha)
 

@@ -19,7 +19,12 @@ from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
 from judgelab.stats.trust.exchange import saving
-from judgelab.stats.trust.planner import design_effect, label_plan, room_for_difference
+from judgelab.stats.trust.planner import (
+    design_effect,
+    label_plan,
+    room_for_difference,
+    weighted_variance,
+)
 from judgelab.study.audit.part import AuditCase
 from judgelab.study.audit.quantities import quantities
 
@@ -82,6 +87,7 @@ class Duel:
             one half.
         judges: [judges, items] the same by judges.
         cluster: [items].
+        weight: [items] 1 / chance of being labelled.
     """
 
     first: str
@@ -89,6 +95,7 @@ class Duel:
     people: Floats
     judges: Floats
     cluster: NDArray[np.intp]
+    weight: Floats
 
 
 def separating(case: AuditCase, apart: Apart) -> Separated:
@@ -137,7 +144,7 @@ def _check(systems: tuple[str, ...] | None, names: Sequence[str]) -> None:
 def _rows(case: AuditCase, duel: Duel, delta: float, apart: Apart, grid: _Grid | None) -> list[Row]:
     table, level = case.table, 1 - case.rules.alpha
     room = room_for_difference(delta, apart.power, level)
-    found = saving(duel.people, duel.judges, duel.cluster, None, level)
+    found = saving(duel.people, duel.judges, duel.cluster, None, level, duel.weight)
     effect = design_effect(duel.people, duel.cluster)
     rows: list[dict[str, Any]] = []
     for k, one in enumerate(table.judges):
@@ -145,7 +152,8 @@ def _rows(case: AuditCase, duel: Duel, delta: float, apart: Apart, grid: _Grid |
             continue
         there = ~np.isnan(duel.people) & ~np.isnan(duel.judges[k])
         pool = int((~np.isnan(duel.judges[k])).sum())
-        spread = float(duel.people[there].var(ddof=1)) * effect if there.sum() > 1 else math.nan
+        people, weight = duel.people[there], duel.weight[there]
+        spread = weighted_variance(people, weight) * effect
         alone, likely, best, worst = (
             label_plan(room, spread, rho2, among) if rho2 == rho2 and spread > 0 else None
             for rho2, among in (
@@ -155,7 +163,7 @@ def _rows(case: AuditCase, duel: Duel, delta: float, apart: Apart, grid: _Grid |
         )
         row: dict[str, Any] = {
             "judge": one.name,
-            "difference": float(duel.people[there].mean()) if there.any() else math.nan,
+            "difference": float(np.average(people, weights=weight)) if there.any() else math.nan,
             "saves": float(found.value[k]),
             "saves_low": float(found.low[k]),
             "saves_high": float(found.high[k]),
@@ -199,6 +207,7 @@ class _Grid:
     people: Floats
     judges: Floats
     cluster: NDArray[np.intp]
+    weight: Floats
 
     @staticmethod
     def of(table: JudgmentTable) -> _Grid:
@@ -213,7 +222,9 @@ class _Grid:
         people[row, column], judges[:, row, column] = number.truth, number.values
         cluster = np.zeros(len(items), np.intp)
         cluster[row] = table.clusters
-        return _Grid([str(name) for name in systems], people, judges, cluster)
+        weight = np.zeros(len(items))
+        np.maximum.at(weight, row[table.labelled], table.weight[table.labelled])
+        return _Grid([str(name) for name in systems], people, judges, cluster, weight)
 
 
 def _of_texts(grid: _Grid, systems: tuple[str, ...] | None) -> Duel | None:
@@ -235,6 +246,7 @@ def _of_texts(grid: _Grid, systems: tuple[str, ...] | None) -> Duel | None:
         grid.people[:, a] - grid.people[:, b],
         grid.judges[:, :, a] - grid.judges[:, :, b],
         grid.cluster,
+        grid.weight,
     )
 
 
@@ -252,4 +264,4 @@ def _of_pairs(table: JudgmentTable, systems: tuple[str, ...] | None) -> Duel | N
     chosen = np.asarray(forth | back, np.bool_)
     sign = np.where(forth, 1.0, -1.0)[chosen]
     people, judges = ((x[..., chosen] - 0.5) * sign for x in (table.truth, table.values))
-    return Duel(a, b, people, judges, table.clusters[chosen])
+    return Duel(a, b, people, judges, table.clusters[chosen], table.weight[chosen])

@@ -68,3 +68,21 @@ def test_backwards_constant_and_few() -> None:
     assert found.value[0] == found.low[0] == found.high[0] == 0
     assert np.isnan(found.value[1])
     assert np.isnan(saving(y[:3], y[None, :3], np.arange(3)).value[0])
+
+
+def test_labels_of_easy_units_do_not_promise_what_the_pool_does_not_give() -> None:
+    """Easy units, on which the judge is right, are labelled ten times as often."""
+    rng, held = np.random.default_rng(4), 0
+    m, runs = 2000, 300
+    for _ in range(runs):
+        y, easy = rng.integers(0, 2, m).astype(float), rng.random(m) < 0.3
+        f = np.where(rng.random(m) < np.where(easy, 0.95, 0.6), y, 1 - y)
+        chance = np.where(easy, 0.3, 0.06)
+        drawn = rng.random(m) < chance
+        truth = np.where(drawn, y, np.nan)
+        found = saving(truth, f[None], np.arange(m), weight=1 / chance)
+        naive = saving(truth, f[None], np.arange(m))
+        # rho^2 of all such units: P(right) = .705, so r = .41
+        held += bool(found.low[0] <= 0.41**2 <= found.high[0])
+        assert naive.value[0] > found.value[0]
+    assert 0.91 <= held / runs <= 0.985
