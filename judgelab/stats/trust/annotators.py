@@ -142,7 +142,12 @@ class _Distances:
 
 
 def alternative_annotator(
-    found: Advantages, cluster: Places, epsilon: float, fewest: int = 30, q: float = 0.05
+    found: Advantages,
+    cluster: Places,
+    epsilon: float,
+    fewest: int = 30,
+    q: float = 0.05,
+    weight: Floats | None = None,
 ) -> Replaced:
     """The test from the comparisons.
 
@@ -154,21 +159,22 @@ def alternative_annotator(
         epsilon: advantage granted to the judge: .2 for experts, .15 skilled people, .1 crowds.
         fewest: clusters of a rater below which the rater is left out.
         q: false discovery rate.
+        weight: [units] 1 / chance of being labelled, so that d is of the whole pool; None: alike.
     """
+    w = np.ones(len(cluster)) if weight is None else weight
     d = found.rater - found.judge
     known = ~np.isnan(d)
     n = known.sum(axis=2)
     groups = (cluster_sums(known, cluster) > 0).sum(axis=2)
-    p = np.where(groups < max(fewest, FEWEST), np.nan, _below_p(d, cluster, epsilon, groups))
+    p = np.where(groups < max(fewest, FEWEST), np.nan, _below_p(d, cluster, epsilon, groups, w))
     rejected = benjamini_yekutieli(p, q)
     tested = ~np.isnan(p)
     omega = divide(rejected.sum(axis=1), tested.sum(axis=1))
-    rho = divide(np.where(known, found.judge, 0.0).sum(axis=2), n)
-    average, low, high = average_advantage(found, cluster, tested)
+    average, low, high = average_advantage(found, cluster, tested, w)
     return Replaced(
         n,
-        rho,
-        divide(np.where(known, d, 0.0).sum(axis=2), n),
+        _weighted(found.judge, w),
+        _weighted(d, w),
         p,
         rejected,
         omega,
@@ -178,16 +184,23 @@ def alternative_annotator(
     )
 
 
+def _weighted(values: Floats, weight: Floats) -> Floats:
+    """[judges, raters] mean over units of what is known."""
+    known = ~np.isnan(values)
+    return divide(np.where(known, weight * values, 0.0).sum(axis=2), (weight * known).sum(axis=2))
+
+
 def average_advantage(
-    found: Advantages, cluster: Places, counted: Mask
+    found: Advantages, cluster: Places, counted: Mask, unit_weight: Floats | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """[judges] mean over the counted raters [judges, raters] of rho, with the ends by cluster."""
+    w = np.ones(len(cluster)) if unit_weight is None else unit_weight
     known = ~np.isnan(found.judge) & counted[:, :, None]
-    n = known.sum(axis=2)
-    rho = divide(np.where(known, found.judge, 0.0).sum(axis=2), n)
+    n = (w * known).sum(axis=2)
+    rho = divide(np.where(known, w * found.judge, 0.0).sum(axis=2), n)
     raters = (n > 0).sum(axis=1)
     average = divide(np.nan_to_num(rho).sum(axis=1), raters)
-    weight = divide(1.0, n * raters[:, None])[:, :, None]
+    weight = w * divide(1.0, n * raters[:, None])[:, :, None]
     added = np.where(known, (found.judge - rho[:, :, None]) * weight, 0.0).sum(axis=1)
     sums, took = cluster_sums(added, cluster), cluster_sums(known.any(axis=1), cluster) > 0
     groups = took.sum(axis=1, keepdims=True)
@@ -195,12 +208,14 @@ def average_advantage(
     return average, low, high
 
 
-def _below_p(d: Floats, cluster: Places, epsilon: float, groups: Places) -> Floats:
+def _below_p(
+    d: Floats, cluster: Places, epsilon: float, groups: Places, weight: Floats
+) -> Floats:
     """One-sided p of mean d >= epsilon [judges, raters]; all d alike: 0 below epsilon, else 1."""
     known = ~np.isnan(d)
-    n = known.sum(axis=2)
-    mean = divide(np.where(known, d, 0.0).sum(axis=2), n)
-    off = np.where(known, d - mean[:, :, None], 0.0) / np.maximum(n, 1)[:, :, None]
+    n = (weight * known).sum(axis=2)
+    mean = _weighted(d, weight)
+    off = divide(np.where(known, weight * (d - mean[:, :, None]), 0.0), n[:, :, None])
     squares = (cluster_sums(off, cluster) ** 2).sum(axis=2)
     error = np.sqrt(divide(groups, groups - 1) * squares)
     flat = error <= 1e-12

@@ -100,8 +100,9 @@ class Replacement(AuditPart):
         return table.raters.index(self.expert)
 
     def _test(self, found: Advantages, case: AuditCase) -> Replaced:
-        clusters = case.table.clusters
-        return alternative_annotator(found, clusters, self._granted, self.fewest, self.q)
+        table = case.table
+        args = self._granted, self.fewest, self.q, table.weight
+        return alternative_annotator(found, table.clusters, *args)
 
     def _notes(self, case: AuditCase, test: Replaced, refused: Sequence[str]) -> list[str]:
         tested = np.asarray(~np.isnan(test.p)).any(axis=0)
@@ -185,7 +186,9 @@ def raters_table(case: AuditCase, found: Advantages, grades: bool) -> Table:
         }
         for name, one in zip(
             case.table.raters,
-            clustered_means(values, clusters, (0.0, max(widest, 1e-9))),
+            clustered_means(
+                values, clusters, (0.0, max(widest, 1e-9)), weight=case.table.weight
+            ),
             strict=True,
         )
         if one.n
@@ -232,7 +235,9 @@ def strata_table(case: AuditCase, found: Advantages, refused: Sequence[str]) -> 
         at = names == name
         part = Advantages(found.judge[:, :, at], found.rater[:, :, at], found.closeness[:, at])
         counted = np.asarray((~np.isnan(part.judge)).any(axis=2), np.bool_)
-        average, low, high = average_advantage(part, table.clusters[at], counted)
+        average, low, high = average_advantage(
+            part, table.clusters[at], counted, table.weight[at]
+        )
         for k, who in enumerate(table.judges):
             if not refused[k]:
                 row: Row = {

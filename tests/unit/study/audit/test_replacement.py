@@ -65,3 +65,21 @@ def test_an_expert_who_is_not_there(tmp_path: Path) -> None:
         Replacement(expert="rater1").run(audit_case(made_raters(), tmp_path))
     found = Replacement(expert="rater 1").run(audit_case(made_raters(), tmp_path))
     assert rows(found, "replacement")[0]["raters_tested"] == 2
+
+
+def test_labels_of_easy_items_make_no_judge_replace_people(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(0), 2000
+    table = made_raters(n, (0.9, 0.9, 0.9), (0.5,))
+    easy = rng.random(n) < 0.3
+    verdicts = np.where(easy[:, None], table.labels[:, :1], table.verdicts[0])[None]
+    chance = np.where(easy, 0.5, 0.04)
+    labels = np.where(rng.random(n)[:, None] < chance[:, None], table.labels, np.nan)
+    unequal = replace(
+        table, labels=labels, verdicts=verdicts, units=replace(table.units, chance=chance)
+    )
+    row = rows(Replacement().run(audit_case(unequal, tmp_path)), "replacement", judge="judge 0")[0]
+    everywhere = replace(table, verdicts=verdicts)
+    all_ = rows(Replacement().run(audit_case(everywhere, tmp_path)), "replacement", judge="judge 0")
+    assert all_[0]["winning_rate"] == 0 and row["winning_rate"] == 0
+    assert row["average_advantage_low"] < all_[0]["average_advantage"] < 0.85
+    assert row["average_advantage_high"] > all_[0]["average_advantage"]
