@@ -208,9 +208,7 @@ def average_advantage(
     return average, low, high
 
 
-def _below_p(
-    d: Floats, cluster: Places, epsilon: float, groups: Places, weight: Floats
-) -> Floats:
+def _below_p(d: Floats, cluster: Places, epsilon: float, groups: Places, weight: Floats) -> Floats:
     """One-sided p of mean d >= epsilon [judges, raters]; all d alike: 0 below epsilon, else 1."""
     known = ~np.isnan(d)
     n = (weight * known).sum(axis=2)

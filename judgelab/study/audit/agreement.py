@@ -18,6 +18,7 @@ from judgelab.study.audit.correlations import correlation_table, join_alarms
 from judgelab.study.audit.evidence import UNKNOWN, Findings
 from judgelab.study.audit.judge_comparison import correlation_pairs_table, judge_pairs_table
 from judgelab.study.audit.part import AuditCase, AuditPart
+from judgelab.study.audit.rules import gain_bar
 from judgelab.study.audit.strata import strata_table
 from judgelab.study.audit.with_people import AgreementWithPeople
 from judgelab.study.common.tables import entries
@@ -228,11 +229,13 @@ def _telling(found: AgreementWithPeople, judge: int) -> int:
     The best control's own share is uncertain: a judge that always shrugs may be hard to tell from
     it, and yet surely be no better than random.
     """
-    name, least = found.case.table.names[judge], found.case.rules.gain
+    name, rules = found.case.table.names[judge], found.case.rules
     sure = {
         k: one.high
         for k, one in enumerate(found.gains[judge])
-        if one.high < least and found.case.credits.controls[k] != name
+        if (room := round(1 - found.beside(judge, k), 9)) > 0
+        and one.high < gain_bar(room, rules)
+        and found.case.credits.controls[k] != name
     }
     best = found.best_control(judge)
     return best if best in sure or not sure else min(sure, key=lambda k: sure[k])
@@ -251,7 +254,7 @@ def _evidence(found: AgreementWithPeople, alarms: Mapping[str, str]) -> dict[str
             "alarm": alarms.get(name, ""),
             "gain": found.gains[k][control],
             "gain_over": case.credits.controls[control],
-            "control": found.agreement[k].value - found.gains[k][control].value,
+            "control": found.beside(k, control),
             "tied": found.tied[k],
             "agreement": replace(UNKNOWN, n=agreed.n) if found.tied[k] else agreed,
             "ceiling": found.ceiling.value if found.compared else float("nan"),

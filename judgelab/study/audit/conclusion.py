@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from judgelab.core.judgments import Mask
+from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.core.result import PageSection, Result, Table, Value, flat_estimate
 from judgelab.engine.provenance import origin_of
+from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.coverage import said
@@ -20,7 +21,7 @@ from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
-from judgelab.study.audit.unseen import unseen_strata
+from judgelab.study.audit.unseen import left_out, unseen_strata
 from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
 
 CARDS = 6  # judges whose agreement stands in the summary
@@ -100,6 +101,7 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
     labelled, pool = ((each[:, :count] > 0).sum(axis=1) for each in sums)
     asked = np.maximum(table.asked.sum(axis=(1, 2)), 1)
     missing = (table.asked & np.isnan(table.verdicts)).sum(axis=(1, 2))
+    effective = _effective(table, judged)
     return {
         one.name: {
             "labelled": int(labelled[k]),
@@ -107,9 +109,20 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
             "sampled": case.sampled,
             "unseen": unseen_strata(table.units.stratum, judged[k], table.labelled),
             "unparsed": float(missing[k] / asked[k]),
+            "effective": float(effective[k]),
+            "left_out": left_out(table.units.stratum, judged[k], table.labelled),
         }
         for k, one in enumerate(table.judges)
     }
+
+
+def _effective(table: JudgmentTable, judged: Mask) -> Floats:
+    """[judges] labels drawn with equal chances that tell as much (Kish): (sum w)^2 / sum w^2."""
+    weight = np.where(judged & table.labelled, table.weight, 0.0)
+    each = np.zeros((len(weight), int(table.clusters.max(initial=-1)) + 1))
+    for row, own in zip(each, weight, strict=True):
+        np.maximum.at(row, table.clusters, own)
+    return divide(each.sum(axis=1) ** 2, (each**2).sum(axis=1))
 
 
 def _rank(verdict: TrustVerdict, e: Evidence) -> tuple[int, float]:

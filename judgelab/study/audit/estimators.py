@@ -125,6 +125,10 @@ class Estimates:
             return self._not_random(k)
         if items < least:
             return "people_alone", f"fewer than {least} labelled items ({items})"
+        weight = case.table.weight[self.number.chosen][there]
+        as_many = int(divide(weight.sum() ** 2, (weight**2).sum()))
+        if as_many < least <= items:
+            return "none", f"few labels count for nearly all: as much as {as_many} drawn evenly"
         truth = self.number.truth[there]
         rarer = min(int((truth > 0.5).sum()), int((truth < 0.5).sum()))
         if self.number.rate and rarer < RARE:

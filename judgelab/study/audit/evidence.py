@@ -35,6 +35,9 @@ class Evidence:
     Attributes:
         labelled: clusters (items, documents) with a label that the judge judged.
         pool: clusters that the judge judged, labelled or not.
+        effective: so many labels drawn with equal chances would tell as much: fewer than
+            ``labelled`` where a few were unlikely to be drawn and count for many; NaN: not known.
+        left_out: share of the labelled units that it was not asked about, of sets that it judged.
         unseen: sets of which its verdicts are and no label is; a random sample would have some.
         sampled: whether labels are a random sample with known probabilities; None: not known.
         alarm: a sentence where the table looks wrongly joined; else "".
@@ -59,6 +62,8 @@ class Evidence:
 
     labelled: int = 0
     pool: int = 0
+    effective: float = math.nan
+    left_out: float = 0.0
     sampled: bool | None = None
     unseen: tuple[str, ...] = ()
     alarm: str = ""
@@ -80,6 +85,11 @@ class Evidence:
     saving: Estimate = UNKNOWN
     more: float = math.nan
     left: tuple[str, ...] = ()
+
+    @property
+    def room(self) -> float:
+        """By how much a judge that is always right would be better than that control."""
+        return max(round(1 - self.control, 9), 0.0) if self.control == self.control else math.nan
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ BECAUSE = {
     "falls for manipulation": "moved by a manipulation of the text",
     "too weak": "better than a guess, but too far from people and of no help beside labels",
     "labels and verdicts may be misaligned": "perhaps held against the wrong labels",
+    "labels are alike": "judged on labels that a rule which knows nothing gets all right",
+    "few labels count for most": "judged on labels of which a few count for nearly all",
+    "labelled items left out": "without a verdict on some labelled items",
     "too few labels": "judged on too few labelled items",
     "labels may not be random": "held against labels that may not be a random sample",
     "no labels of a set": "used on sets of which no item has a label",
@@ -69,8 +72,8 @@ def _sentence(
         low, high = _range([one.saving.value for one in found])
         return said + (
             "They know something of quality, but their own averages are not to be reported. Label "
-            f"a random sample and report the corrected average: it needs {low} to {high} % fewer "
-            f"labels than people alone.{_unstated(found, rules)}"
+            "a random sample and report the corrected average: with verdicts on many items more it "
+            f"needs {low} to {high} % fewer labels than people alone.{_unstated(found, rules)}"
         )
     return _because(group, verdicts, evidence) + _then(standing, verdicts, group)
 

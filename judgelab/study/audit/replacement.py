@@ -186,9 +186,7 @@ def raters_table(case: AuditCase, found: Advantages, grades: bool) -> Table:
         }
         for name, one in zip(
             case.table.raters,
-            clustered_means(
-                values, clusters, (0.0, max(widest, 1e-9)), weight=case.table.weight
-            ),
+            clustered_means(values, clusters, (0.0, max(widest, 1e-9)), weight=case.table.weight),
             strict=True,
         )
         if one.n
@@ -235,9 +233,7 @@ def strata_table(case: AuditCase, found: Advantages, refused: Sequence[str]) -> 
         at = names == name
         part = Advantages(found.judge[:, :, at], found.rater[:, :, at], found.closeness[:, at])
         counted = np.asarray((~np.isnan(part.judge)).any(axis=2), np.bool_)
-        average, low, high = average_advantage(
-            part, table.clusters[at], counted, table.weight[at]
-        )
+        average, low, high = average_advantage(part, table.clusters[at], counted, table.weight[at])
         for k, who in enumerate(table.judges):
             if not refused[k]:
                 row: Row = {

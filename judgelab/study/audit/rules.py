@@ -44,3 +44,12 @@ class TrustRules:
     position: Share = 0.05
     probe: Share = 0.05
     saving: Share = 0.1
+
+
+def gain_bar(room: float, rules: TrustRules) -> float:
+    """Gain over a control below which a judge is not trusted: ``rules.gain``, where there is room.
+
+    Where a control is right on 97 of 100 (a rare category) a perfect judge gains 3: no more than
+    half of what is left is asked for, or what ``rules.gain`` is of what random leaves.
+    """
+    return min(rules.gain, room * max(0.5, 2 * rules.gain)) if room == room else rules.gain

@@ -11,6 +11,15 @@ BY_CHANCE = 0.01
 """Probability from which on a random sample may have missed a stratum by chance."""
 
 
+def left_out(stratum: NDArray[np.object_], judged: Mask, labelled: Mask) -> float:
+    """Share of labelled units that a judge was not asked about, of strata that it judged some of.
+
+    A judge of easy items alone would look good. Args as below; nothing labelled: 0.
+    """
+    there = labelled & np.isin(stratum.astype(str), list(set(stratum[judged].astype(str))))
+    return float((there & ~judged).sum() / max(int(there.sum()), 1))
+
+
 def unseen_strata(stratum: NDArray[np.object_], judged: Mask, labelled: Mask) -> tuple[str, ...]:
     """Strata with verdicts and without a label, too large for a random sample to have missed them.
 

@@ -11,7 +11,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.betting import RESERVE
 from judgelab.study.audit import words
 from judgelab.study.audit.evidence import Evidence
-from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.rules import TrustRules, gain_bar
 
 Standing = Literal["trust", "trust after correction", "do not trust", "cannot say yet"]
 STANDINGS: tuple[Standing, ...] = (
@@ -22,6 +22,7 @@ STANDINGS: tuple[Standing, ...] = (
 )
 """In the order to be read."""
 FEW = "too few labels"
+ALIKE = "labels are alike"
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,11 @@ def decide(evidence: Mapping[str, Evidence], rules: TrustRules) -> dict[str, Tru
     Every bound is an end of the interval that the page shows. In this order:
 
     1. cannot say yet: the table looks wrongly joined; too few labels; labels that are no random
-       sample; too many replies without a verdict.
+       sample, or of which a few count for nearly all; labelled items that it left out; too many
+       replies without a verdict.
     2. do not trust: a manipulation surely moves it further than ``rules.probe``; or it is surely
-       less than ``rules.gain`` better than some control.
+       less than ``rules.gain`` better than some control (``gain_bar``). Cannot say yet where a
+       control is right on every item: then no judge can be better.
     3. trust: better than every control at any number of looks, and all of ``trusted``.
     4. trust after correction: the same, and it surely saves ``rules.saving`` of the labels.
     5. do not trust: surely neither 3 nor 4, however many labels come.
@@ -88,7 +91,10 @@ def _verdict(e: Evidence, rules: TrustRules) -> TrustVerdict:
     fallen = [one for one in e.probes if one.outcome == "falls" and one.move.low > rules.probe]
     if fallen:
         return TrustVerdict("do not trust", "falls for manipulation", *words.fallen(fallen, e))
-    if e.gain.high < rules.gain:
+    if e.room == 0:
+        said = words.no_room(e)
+        return TrustVerdict("cannot say yet", ALIKE, *said, math.inf, here=False)
+    if e.gain.high < gain_bar(e.room, rules):
         return TrustVerdict("do not trust", "no better than a control", *words.no_better(e, rules))
     gate, straight, saving = better(e, rules), trusted(e, rules), saves(e, rules)
     if gate.met and all(one.met for one in straight):
@@ -114,8 +120,12 @@ def _unfit(e: Evidence, rules: TrustRules) -> str:
         return FEW
     if e.sampled is not True:
         return "labels may not be random"
+    if e.effective < rules.labels:
+        return "few labels count for most"
     if e.unseen:
         return "no labels of a set"
+    if e.left_out > rules.unparsed:
+        return "labelled items left out"
     return "replies without a verdict" if e.unparsed > rules.unparsed else ""
 
 

@@ -112,6 +112,14 @@ class AgreementWithPeople:
         count = gains.shape[1]
         return [found[k : k + count] for k in range(0, len(found), count)]
 
+    def beside(self, judge: int, control: int) -> float:
+        """What a control gets on the items of the judge's gain over it."""
+        credits = self.case.credits
+        there = ~np.isnan(credits.gains[judge, control])
+        if not there.any():
+            return float("nan")
+        return float(np.average(credits.control[control, there], weights=credits.weight[there]))
+
     def best_control(self, judge: int) -> int:
         """Place of the control that is best on the judge's items; a judge is not its own."""
         credits, name = self.case.credits, self.case.table.names[judge]

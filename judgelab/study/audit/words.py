@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.evidence import Evidence, ProbeOutcome
-from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.rules import TrustRules, gain_bar
 
 Said = tuple[str, str]
 
@@ -54,7 +54,24 @@ def standing(e: Evidence) -> str:
         return agreement(e)
     said = "; {} agrees " if e.agreement.value != e.agreement.value else ", {} "
     other = f"a control that knows nothing of quality ({e.gain_over})"
-    return agreement(e) + said.format(other) + times(e.control)
+    most = ""
+    if abs(e.control + e.gain.value - e.agreement.value) > 0.005:  # that is with single people
+        most = f"; with what most of them say it agrees {times(e.control + e.gain.value)}"
+    return agreement(e) + most + said.format(other) + times(e.control)
+
+
+def no_room(e: Evidence) -> Said:
+    """A control is right on every item."""
+    names = ""
+    if e.gain_over == "system":
+        names = (
+            " If systems are named by the label (chosen and rejected), store each pair in a random "
+            "order without these names."
+        )
+    return (
+        f"{standing(e)}. These labels cannot tell a judge from such a rule: none can be better.",
+        f"Label items on which a simple rule is sometimes wrong.{names}",
+    )
 
 
 def unfit(e: Evidence, rules: TrustRules) -> Said:
@@ -65,7 +82,8 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
         short, left = rules.labels - e.labelled, max(e.pool - e.labelled, 0)
         add = "" if short <= left else f" Only {left} more are in this pool, so add items."
         return (
-            f"Only {e.labelled} items have a label and a verdict of this judge; "
+            f"Only {e.labelled} {'item has' if e.labelled == 1 else 'items have'} a label and a "
+            f"verdict of this judge; "
             f"{rules.labels} are needed.",
             f"Label {short} items more, drawn at random.{add}",
         )
@@ -76,12 +94,27 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
             "If they were drawn at random, set study.sampled=true; if not, label items drawn at "
             "random.",
         )
+    if e.effective < rules.labels:
+        return (
+            f"Of the {e.labelled} labelled items a few count for nearly all the others, as they "
+            f"were unlikely to be drawn: they tell as much as {e.effective:.0f} that are drawn "
+            f"with equal chances, and {rules.labels} are needed.",
+            "Label more items, with chances that differ less.",
+        )
     if e.unseen:
         return (
             f"It judged items of {listed(e.unseen)}, of which none has a label; what the other "
             "labels say need not hold there.",
             f"Label some items of each set ({rules.labels} or more in all, drawn at random), or "
             "audit the labelled sets alone.",
+        )
+    if e.left_out > rules.unparsed:
+        return (
+            f"It has no verdict on {percent_of(e.left_out)} of the labelled items, and may be "
+            f"worse on these than on the {e.labelled} that it judged.",
+            "Ask it about the others, too. If it was asked and gave none, say so (a row of its own "
+            "with an empty verdict), so that they count; if others were to judge them, leave them "
+            "out of the table.",
         )
     return (
         f"{percent_of(e.unparsed)} of its replies hold no verdict; at most "
@@ -111,9 +144,10 @@ def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
 def no_better(e: Evidence, rules: TrustRules) -> Said:
     """It is surely no better, or hardly, than a control."""
     most = max(e.gain.high, 0.0)
+    bar = gain_bar(e.room, rules)
     ahead = (
         f"At most it is right {_hundredth(most)} times in 100 more often than that; "
-        f"{_hundredth(rules.gain)} are asked for."
+        f"{100 * bar:.2g} are asked for."
         if most >= 0.005
         else "It is not better than that."
     )
@@ -161,10 +195,10 @@ def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     worth = 100 / (1 - min(e.saving.value, 0.99))
     return (
         f"{standing(e)}. By itself it is not enough. Not shown: "
-        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts save {percent(e.saving)} "
-        "of the labels.",
+        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts can save "
+        f"{percent(e.saving)} of the labels.",
         "Do not report its own average. Label a random sample and report the corrected average: "
-        f"100 labels with this judge tell as much as {worth:.0f} without.",
+        f"100 labels with its verdicts on many items more tell as much as {worth:.0f} without.",
     )
 
 

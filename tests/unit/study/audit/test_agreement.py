@@ -179,6 +179,6 @@ def test_people_who_split_over_a_category_count_among_people(tmp_path: Path) -> 
     found = Agreement().run(audit_case(table, tmp_path))
     people, judge, *_ = rows(found, "ceiling")
     assert people["agreement"] == pytest.approx((said[0] == said[1]).mean())
-    assert judge["agreement"] == pytest.approx(((said[2] == said[:2]).mean()))
+    assert judge["agreement"] == pytest.approx((said[2] == said[:2]).mean())
     assert people["n"] == n
     assert judge["more_than_people"] == pytest.approx(judge["agreement"] - people["agreement"])

@@ -235,3 +235,53 @@ def test_an_opening_says_what_to_do_where_it_is_the_same_for_all() -> None:
         ((_, said),) = openings(decide(evidence, RULES), evidence, RULES)
         assert wanted in said
         assert "the table says" not in said
+
+
+def test_the_control_in_the_sentence_is_of_the_gains_target() -> None:
+    """Against single people .79 and against most people .87: random is .50, and not .42."""
+    found = judged(
+        agreement=Estimate(0.79, 0.76, 0.82),
+        ceiling=0.73,
+        control=0.5,
+        gain=Estimate(0.37, 0.33, 0.4),
+        gain_over="random",
+    )
+    assert "79 times in 100" in found.why and "most of them say it agrees 87 times" in found.why
+    assert "(random) 50 times" in found.why
+
+
+@pytest.mark.parametrize(
+    ("earned", "gain", "verdict", "reason"),
+    [
+        # a rare category, of which "most frequent" gets .97: what is left to be gained is .03
+        (1.0, Estimate(0.03, 0.016, 0.05), "trust", "agrees enough"),
+        (0.97, Estimate(0.0, -0.01, 0.014), "do not trust", "no better than a control"),
+        (0.97, Estimate(0.0, -0.02, 0.02), "cannot say yet", "too little evidence"),
+        # chosen and rejected, or all labels alike: nobody is better than a rule that is right
+        (0.95, Estimate(-0.05, -0.07, -0.03), "cannot say yet", "labels are alike"),
+        (1.0, Estimate(0.0, -0.01, 0.01), "cannot say yet", "labels are alike"),
+    ],
+)
+def test_a_control_that_leaves_little_room(
+    earned: float, gain: Estimate, verdict: str, reason: str
+) -> None:
+    gate = 0.01 if gain.low > 0 else 0.9
+    found = judged(
+        TrustRules(minimum=0.8),
+        agreement=Estimate(earned, 0.9, 1.0),
+        control=earned - gain.value,
+        gain=gain,
+        gain_over="system",
+        ceiling=math.nan,
+        gate_p=gate,
+    )
+    assert (found.verdict, found.reason) == (verdict, reason), found.why
+
+
+def test_labels_that_few_stand_for_and_items_left_out_allow_no_verdict() -> None:
+    assert judged(effective=29.0).reason == "few labels count for most"
+    assert "as much as 29" in judged(effective=29.0).why
+    assert judged(effective=30.0).verdict == "trust"
+    found = judged(left_out=0.4)
+    assert found.reason == "labelled items left out" and "40 %" in found.why
+    assert judged(left_out=0.05).verdict == "trust"
