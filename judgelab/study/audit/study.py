@@ -159,9 +159,9 @@ class Audit(Study):
 def _unread(panel: Panel) -> str:
     """A hint at columns of a table that may be judges'."""
     names = panel.provenance.get("columns_not_read")
-    if not names:
+    if not isinstance(names, Sequence) or not names:
         return ""
-    shown = list(map(str, names))[:20]
+    shown = [str(name) for name in names[:20]]
     return (
         f" Columns that were not read: {', '.join(shown)} "
         f"(dataset.judges=[{','.join(shown[-2:])}] would make these judges)."
