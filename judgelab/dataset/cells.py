@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ class CellTable:
         columns: as the table names them.
         rows: (line of the file, or row from 1; column -> cell). Empty cells are "".
         faults: lines that are no rows, and why.
+        odd: (column, why) of cells that cannot be text; they matter where the column is read.
         comma: whether 4,5 is the number 4.5, as where cells are parted by semicolons.
         noun: what a row is called in messages.
     """
@@ -45,6 +46,7 @@ class CellTable:
     faults: list[str]
     comma: bool = False
     noun: str = "line"
+    odd: Sequence[tuple[str, str]] = ()
 
 
 def cell_table(path: str) -> CellTable:
@@ -80,12 +82,12 @@ def frame_table(frame: DataFrame) -> CellTable:
     columns = tuple(str(name) for name in frame.columns)
     if len(set(columns)) < len(columns):
         raise DataError("Two columns of the table have one name: rename one of them.")
-    faults: list[str] = []
+    odd: list[tuple[str, str]] = []
     rows: list[tuple[int, Mapping[str, str]]] = []
     values = (frame.iloc[:, k].tolist() for k in range(len(columns)))
     for line, row in enumerate(zip(*values, strict=True), start=1):
-        rows.extend(_texts(line, zip(columns, row, strict=True), "row", faults))
-    return CellTable(columns, rows, faults, noun="row")
+        rows.append((line, _texts(line, zip(columns, row, strict=True), "row", odd)))
+    return CellTable(columns, rows, [], noun="row", odd=odd)
 
 
 def refuse(where: str, faults: list[str]) -> None:
@@ -162,6 +164,7 @@ def _objects(file: Path) -> CellTable:
     rows: list[tuple[int, Mapping[str, str]]] = []
     columns: dict[str, None] = {}
     faults: list[str] = []
+    odd: list[tuple[str, str]] = []
     for line, text in enumerate(LINE_END.split(_decoded(file)), start=1):
         if not text.strip():
             continue
@@ -178,9 +181,10 @@ def _objects(file: Path) -> CellTable:
             faults.append(f"line {line}: not a JSON object")
             continue
         columns |= dict.fromkeys(row)
-        rows.extend(_texts(line, row.items(), "line", faults))
+        rows.append((line, _texts(line, row.items(), "line", odd)))
     whole = tuple(columns)
-    return CellTable(whole, [(k, {**dict.fromkeys(whole, ""), **row}) for k, row in rows], faults)
+    filled = [(k, {**dict.fromkeys(whole, ""), **row}) for k, row in rows]
+    return CellTable(whole, filled, faults, odd=odd)
 
 
 def _parquet(file: Path) -> CellTable:
@@ -206,21 +210,21 @@ def _decoded(file: Path) -> str:
 
 
 def _texts(
-    line: int, cells: Iterable[tuple[str, Any]], noun: str, faults: list[str]
-) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The row with every cell as text, unless one cannot be."""
+    line: int, cells: Iterable[tuple[str, Any]], noun: str, odd: list[tuple[str, str]]
+) -> Mapping[str, str]:
+    """The row with every cell as text; empty where it cannot be, which is noted."""
     row = {}
     for name, value in cells:
-        text = _text(value)
+        text = cell_text(value)
         if text is None or halved(text):
             said = "is no text and no number" if text is None else "holds half a character"
-            faults.append(f"{noun} {line}: the cell {name!r} {said}")
-            return
+            odd.append((name, f"{noun} {line}: the cell {name!r} {said}"))
+            text = ""
         row[name] = text
-    yield line, row
+    return row
 
 
-def _text(value: Any) -> str | None:
+def cell_text(value: Any) -> str | None:
     """A cell as text; a whole number without its .0; None for lists and objects."""
     if value is None or (not isinstance(value, str) and _missing(value)):
         return ""

@@ -136,14 +136,15 @@ class LabelledTable(LimitedDataset):
         }
         rows = [_row(line, row, columns, **wide) for line, row in cells.rows]
         meaning = self._meaning(rows, columns, cells.comma)
-        heard = Heard(meaning, cells.noun, "agent" not in columns)
-        for row in rows:
-            heard.hear(row)
-        refuse(where, [*cells.faults, *heard.faults])
-        _refuse_silent(where, wide["judges"], heard)
         used = {*columns.values()} | {
             c for names in wide.values() for v in names.values() for c in v
         }
+        odd = [fault for column, fault in cells.odd if column in used]
+        heard = Heard(meaning, cells.noun, "agent" not in columns)
+        for row in rows:
+            heard.hear(row)
+        refuse(where, [*cells.faults, *(odd or heard.faults)])
+        _refuse_silent(where, wide["judges"], heard)
         facts = dict(facts) | {
             "kind": meaning.kind,
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
@@ -240,7 +241,10 @@ def _row(
 
 def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[str, list[str]]:
     """Name -> its columns, of a setting that lists columns, or maps names to them."""
-    named = given if isinstance(given, Mapping) else {name: name for name in given or ()}
+    many = [given] if isinstance(given, str) else given or ()
+    if not isinstance(many, Mapping | Sequence) or any(not isinstance(n, str | int) for n in many):
+        raise ConfigError(f"dataset.{setting}={given!r} is no list of columns: write [a,b].")
+    named = many if isinstance(many, Mapping) else {str(name): str(name) for name in many}
     found = {
         str(name): [column] if isinstance(column, str) else list(map(str, column or ()))
         for name, column in named.items()

@@ -54,6 +54,8 @@ def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
     Raises:
         ConfigError: a key or value that a judge cannot have.
     """
+    if judges is not None and not isinstance(judges, Mapping):
+        raise ConfigError(f"study.judges={judges!r} is no list of judges, and no file with one.")
     return {name: _named(f"study.judges.{name}", given) for name, given in (judges or {}).items()}
 
 

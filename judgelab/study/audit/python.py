@@ -20,6 +20,7 @@ from judgelab.config.composing import composed
 from judgelab.config.launch import sentence
 from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.dataset.cells import cell_text
 from judgelab.engine.run import carry_out
 from judgelab.report.tables import frame as as_frame
 from judgelab.store.run_dir import RunDir
@@ -27,7 +28,13 @@ from judgelab.store.run_dir import RunDir
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Judges = str | os.PathLike[str] | Sequence[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]]
+Judges = (
+    str
+    | os.PathLike[str]
+    | Sequence[str]
+    | Sequence[Mapping[str, Any]]
+    | Mapping[str, Mapping[str, Any]]
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,8 @@ def audit(
         data: a long table (docs/datasets.md: dataset=table), or a path to one; of other datasets
             the path, with ``dataset="jsonl"`` or so.
         judges: who is asked: a list of entries as in judges.yaml, its path, or name -> entry; None:
-            those that the data hold verdicts of.
+            those that the data hold verdicts of. Names in a list are columns of the table, each
+            with one judge's verdicts: ``dataset.judges``.
         settings: of the study (``parts=["gate"]``, ``rules={"minimum": 0.7}``), the dataset
             (``columns=...``) and the run (``seed=1``, ``budget={"max_cost": 5}``); options of an
             axis by name (``mechanism="pairwise"``). Deeper ones with two underscores:
@@ -92,6 +100,10 @@ def audit(
     Raises:
         JudgelabError: as on the command line, one sentence.
     """
+    if isinstance(judges, list | tuple):
+        if names := [one for one in judges if isinstance(one, str)]:
+            settings["dataset__judges"] = names
+        judges = [one for one in judges if not isinstance(one, str)] or None
     options = {axis: settings.pop(axis) for axis in AXES if isinstance(settings.get(axis), str)}
     options = {"dataset": "table", "tracker": "none"} | options | {"study": "audit"}
     try:
@@ -99,7 +111,8 @@ def audit(
         words = [f"{_key(key, base)}={written(value)}" for key, value in settings.items()]
         words += [f"{axis}={written(option)}" for axis, option in options.items()]
         root = composed([word for word in words if word.startswith("paths.")]).paths.root
-        words.append(f"dataset.path={written(_path(data, Path(root)))}")
+        path = _path(data, Path(root))
+        words.append(f"dataset.path={written(path)}")
         cfg = composed(words)
     except HydraException as cause:
         raise ConfigError(sentence(cause)) from cause
@@ -108,8 +121,13 @@ def audit(
     if cfg.dry_run:
         carry_out(cfg)
         return None
-    with redirect_stdout(io.StringIO()):  # the report says it
-        run = carry_out(cfg)
+    try:
+        with redirect_stdout(io.StringIO()):  # the report says it
+            run = carry_out(cfg)
+    except DataError as cause:
+        if isinstance(data, str | os.PathLike):
+            raise
+        raise DataError(str(cause).replace(repr(path), "The frame")) from cause
     assert run is not None
     return AuditReport.read(run.path)
 
@@ -122,8 +140,19 @@ def _key(name: str, base: Any) -> str:
     for place, known in places.items():
         if head in known or (place == "" and head in AXES and rest):
             return ".".join([f"{place}{head}", *rest])
-    every = [str(key) for keys in places.values() for key in keys if key != "_target_"]
-    raise ConfigError(f"{name} is no setting of an audit.{did_you_mean(head, [*every, *AXES])}")
+    if head in AXES:
+        raise ConfigError(
+            f'{head} names an option ({head}="NAME"); its settings are {head}__NAME=VALUE.'
+        )
+    deep = [f"{key}__{head}" for key in base.study if head in _names(base.study[key])]
+    every = {str(key) for keys in places.values() for key in keys if key != "_target_"}
+    known = deep if len(deep) == 1 else sorted({*every, *AXES})
+    hint = f" Did you mean {deep[0]!r}?" if len(deep) == 1 else did_you_mean(head, known)
+    raise ConfigError(f"{name} is no setting of an audit.{hint}")
+
+
+def _names(value: Any) -> Sequence[str]:
+    return list(value) if isinstance(value, Mapping) else []
 
 
 def _entries(judges: Judges) -> Any:
@@ -131,7 +160,15 @@ def _entries(judges: Judges) -> Any:
         return os.fspath(judges)
     if isinstance(judges, Mapping):
         return [{"name": name, **entry} for name, entry in judges.items()]
-    return [dict(entry) for entry in judges]
+    if not isinstance(judges, Sequence):
+        return judges  # it is no list, which whoever reads it says
+    return [dict(entry) if isinstance(entry, Mapping) else entry for entry in judges]
+
+
+def _cell(value: Any) -> Any:
+    """A cell of a column of many types as text, so that the column has one type."""
+    plain = not isinstance(value, str) and not hasattr(value, "__len__")
+    return (cell_text(value) or None) if plain else value
 
 
 def _path(data: Any, root: Path) -> str:
@@ -144,6 +181,13 @@ def _path(data: Any, root: Path) -> str:
         return os.fspath(data)
     if not callable(getattr(data, "to_parquet", None)):
         raise DataError(f"audit() needs a pandas DataFrame or a path, not {type(data).__name__}.")
+    named = [name for name in data.index.names if name is not None]
+    if named and not set(named) & set(data.columns):
+        data = data.reset_index()
+    data = data.copy(deep=False)
+    for k, kind in enumerate(data.dtypes):
+        if kind.kind == "O":
+            data.isetitem(k, data.iloc[:, k].map(_cell))
     held = io.BytesIO()
     try:
         data.to_parquet(held, index=False)

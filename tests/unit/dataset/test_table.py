@@ -130,6 +130,8 @@ def test_a_wide_table(tmp_path: Path) -> None:
     said = refusal(tmp_path, rows, judges=["lenn"])
     assert "dataset.judges" in said and "Did you mean 'len'" in said
     rows = "id,human,gpt,void\n1,2,3,\n2,4,4, \n"
+    assert judged(load(tmp_path, rows, judges="gpt")).names == ("gpt",)
+    assert "is no list of columns" in refusal(tmp_path, rows, judges=[{"a": 1}])
     said = refusal(tmp_path, rows, judges=["gpt", "void"])
     assert "holds no verdict of 'void'" in said and "dataset.judges" in said
 
@@ -268,6 +270,13 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
 )
 def test_files_that_are_no_tables(tmp_path: Path, text: bytes, name: str, said: str) -> None:
     assert said in refusal(tmp_path, text, name)
+
+
+def test_odd_cells_of_columns_that_mean_nothing_do_not_matter(tmp_path: Path) -> None:
+    rows = '{"id": 1, "human": 3, "tokens": [1, 2], "meta": {"a": 1}}\n{"id": 2, "human": 4}'
+    assert load(tmp_path, rows, "own.jsonl").provenance["columns_not_read"] == ["tokens", "meta"]
+    said = refusal(tmp_path, rows, "own.jsonl", columns={"text": "tokens"})
+    assert "line 1: the cell 'tokens' is no text and no number" in said
 
 
 CELLS = st.one_of(

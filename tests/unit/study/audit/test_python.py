@@ -57,6 +57,10 @@ def test_judges_are_entries_of_a_list_a_file_or_a_mapping(panel: Path) -> None:
         ({"part": ["gate"]}, "part is no setting of an audit. Did you mean 'parts'"),
         ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
         ({"rules__gane": 1}, "rules.gane"),
+        ({"minimum": 0.8}, "no setting of an audit. Did you mean 'rules__minimum'"),
+        ({"dataset": {"limit": 1}}, "dataset names an option .* dataset__NAME=VALUE"),
+        ({"judges": 3}, "study.judges=3"),
+        ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),
         ({"judges": [{"name": "a", "mechanism": "rogue"}]}, "mechanism=rogue does not exist"),
         ({"mechanism": "length", "parts": ["gat"]}, "no part is called 'gat'"),
     ],
@@ -71,9 +75,31 @@ def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="needs a pandas DataFrame or a path, not int"):
         judgelab.audit(3, dataset="jsonl")  # type: ignore[arg-type]
-    mixed = pd.DataFrame({"human": [1, "good"]})
+    odd = pd.DataFrame({"human": [1 + 2j]})
     with pytest.raises(DataError, match="cannot be written as a table"):
-        judgelab.audit(mixed, dataset="jsonl", paths__root=str(tmp_path))
+        judgelab.audit(odd, paths__root=str(tmp_path))
+    nameless = pd.DataFrame({"human": [1]})
+    with pytest.raises(DataError, match="^The frame has no column 'id'"):
+        judgelab.audit(nameless, paths__root=str(tmp_path))
+
+
+def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
+    """Ids in the index, cells of many types in one column, lists that mean nothing."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"id": range(8), "human": [1, "2", 3.0, None] * 2, "gpt": [1, 2, "no idea", 4] * 2}
+    )
+    frame["text"] = ["So it is."] * 8
+    frame["tokens"] = [[1, 2]] * 8
+    given: dict[str, Any] = {"parts": ["gate"], "paths__root": str(tmp_path)}
+    found = judgelab.audit(
+        frame.set_index("id"), judges=["gpt", {"name": "n", "mechanism": "length"}], **given
+    )
+    assert found is not None
+    assert set(found.verdicts) == {"gpt", "n"}  # a column, and one that is asked
+    (judge,) = found.tables["judges"].query("origin == 'in the data'").to_dict("records")
+    assert (judge["judge"], judge["verdicts"], judge["missing"]) == ("gpt", 6, 2)
 
 
 def test_a_dry_run_says_what_it_would_ask(panel: Path, capsys: pytest.CaptureFixture[str]) -> None:
