@@ -124,7 +124,8 @@ def wider(
         if bounds[0] == 0:
             low, high = resampled_share_ends(one.value, drawn, groups, level)
         else:
-            error = float(np.nanstd(drawn)) * np.sqrt(groups / max(groups - 1, 1))
+            error = float(drawn[~np.isnan(drawn)].std()) if (drawn == drawn).any() else np.nan
+            error *= np.sqrt(groups / max(groups - 1, 1))
             low, high = np.clip(t_interval(one.value, error, groups, level), *bounds)
         ends = float(np.fmin(low, one.low)), float(np.fmax(high, one.high))
         made.append(replace(one, low=ends[0], high=ends[1]))

@@ -100,7 +100,11 @@ def left_out(information: Floats, score: Floats, there: Mask) -> Floats:
     """
     whole = information.sum(axis=1)
     rest = whole[:, None] - information
-    lost = ~(np.linalg.det(rest) > 1e-9 * np.linalg.det(whole)[:, None])
+    # A determinant is rounding only, where it is so small beside that of the diagonal.
+    least = np.maximum(
+        1e-9 * np.linalg.det(whole), 1e-14 * np.diagonal(whole, axis1=1, axis2=2).prod(axis=1)
+    )
+    lost = ~(np.linalg.det(rest) > least[:, None])
     rest[lost] = np.eye(rest.shape[-1])
     left = -np.linalg.solve(rest, score[..., None])[..., 0]
     left[~there | lost.any(axis=1, keepdims=True)] = np.nan

@@ -109,6 +109,10 @@ def _of_complete(
     z = np.arctanh(r)
     added = leaving_out(f, np.broadcast_to(y, f.shape), np.arange(f.shape[1]), z, weight)
     ends = [np.tanh(end) for end in heavy_ends(added, level)]
+    q = 1 - ((1 - level) / 2) ** (1 / groups)  # of a perfect judge so many others may be wrong
+    perfect = np.abs(r) >= ALMOST_ONE
+    surely = r - q * (r + 1), r + q * (1 - r)
+    ends = [np.where(perfect, *both) for both in zip(surely, ends, strict=True)]
     freedom = groups - max(1, round(taken * groups / n))
     adjusted = np.maximum(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
     squares = [np.maximum(end, 0.0) ** 2 for end in ends]

@@ -15,6 +15,8 @@ def leaving_out(
 ) -> Floats:
     """[judges, clusters] z plus what each cluster adds to it; NaN for clusters without a unit.
 
+    NaN throughout where leaving out some cluster leaves no correlation.
+
     Args:
         x, y: [judges, units], NaN in both where either is missing.
         z: [judges] artanh of the correlations.
@@ -33,5 +35,5 @@ def leaving_out(
     r = divide(divide(sxy, n) - mx * my, np.sqrt(spread))
     left = np.where(counts > 0, np.arctanh(np.clip(r, -NEARLY_ONE, NEARLY_ONE)), np.nan)
     g = (counts > 0).sum(axis=1, keepdims=True)
-    total = np.where(np.isnan(left), 0.0, left).sum(axis=1, keepdims=True)
+    total = np.where(counts > 0, left, 0.0).sum(axis=1, keepdims=True)
     return np.asarray(z[:, None] + (g - 1) * (divide(total, g) - left), dtype=np.float64)

@@ -110,7 +110,8 @@ def _evidence(
                 continue
             off, n = found.off, int(found.off.n[k])
             value, low, high = (float(x[k]) for x in (off.value, off.low, off.high))
-            spread = float(np.nanstd(found.number.truth))
+            known = found.number.truth[~np.isnan(found.number.truth)]
+            spread = float(known.std()) if known.size else math.nan
             margin = case.rules.mean if found.number.rate else case.rules.mean_sd * spread
             if math.isnan(low) or not margin > 0:
                 continue

@@ -33,6 +33,8 @@ def _hundredth(share: float) -> str:
 
 def percent(found: Estimate) -> str:
     """``34 % (28 to 40)``."""
+    if not math.isfinite(found.low):
+        return f"{_hundredth(found.value)} %"
     return f"{_hundredth(found.value)} % ({_hundredth(found.low)} to {_hundredth(found.high)})"
 
 

@@ -86,3 +86,10 @@ def test_labels_of_easy_units_do_not_promise_what_the_pool_does_not_give() -> No
         held += bool(found.low[0] <= 0.41**2 <= found.high[0])
         assert naive.value[0] > found.value[0]
     assert 0.91 <= held / runs <= 0.985
+
+
+def test_a_perfect_judge_saves_and_its_interval_says_how_many_labels_there_are() -> None:
+    y = np.tile([0.0, 1.0], 50)
+    found = saving(y, y[None], np.arange(100))
+    assert found.value[0] > 0.999 and found.high[0] > 0.999
+    assert 0.8 < found.low[0] < 0.9  # r may be 1 - 2 x .036

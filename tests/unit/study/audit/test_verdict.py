@@ -285,3 +285,8 @@ def test_labels_that_few_stand_for_and_items_left_out_allow_no_verdict() -> None
     found = judged(left_out=0.4)
     assert found.reason == "labelled items left out" and "40 %" in found.why
     assert judged(left_out=0.05).verdict == "trust"
+
+
+def test_a_saving_without_an_interval_is_said_without_one() -> None:
+    found = judged(saving=Estimate(1.0), ceiling=math.nan)
+    assert "(so far 100 %)" in found.why and "unknown" not in found.why
