@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from omegaconf import DictConfig
+from hydra.version import VersionBase
+from omegaconf import DictConfig, open_dict
 
 from judgelab.core.resources import conf
+
+_ONE = RLock()
+"""Hydra's state is that of the process: threads compose one after the other."""
 
 
 def composed(words: Sequence[str] = ()) -> DictConfig:
@@ -19,8 +25,19 @@ def composed(words: Sequence[str] = ()) -> DictConfig:
     Raises:
         HydraException: an option or key does not exist.
     """
-    with _options():
-        return compose("config", overrides=list(words))
+    return composed_call(words)[0]
+
+
+def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
+    """The same, and Hydra's own node: the options chosen, and the words.
+
+    Raises:
+        HydraException: an option or key does not exist.
+    """
+    with _ONE, _options():
+        config = compose("config", overrides=list(words), return_hydra_config=True)
+    with open_dict(config):
+        return config, config.pop("hydra")
 
 
 @contextmanager
@@ -30,13 +47,14 @@ def _options() -> Iterator[None]:
     if _ours(hydra):
         yield
         return
-    before = hydra.hydra  # another program's
+    before, base = hydra.hydra, VersionBase.instance().getbase()  # another program's
     hydra.clear()
     try:
         with initialize_config_dir(str(conf()), version_base="1.3"):
             yield
     finally:
-        hydra.hydra = before
+        hydra = GlobalHydra.instance()
+        hydra.hydra, VersionBase.instance().version_base = before, base
 
 
 def _ours(hydra: GlobalHydra) -> bool:

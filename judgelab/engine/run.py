@@ -31,6 +31,7 @@ from judgelab.core.resources import PACKAGE
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
+from judgelab.engine.invocation import Invocation
 from judgelab.engine.models import Models
 from judgelab.engine.partial import Partial, forget, nothing_yet, partial
 from judgelab.engine.parts import Parts, build_parts
@@ -53,6 +54,7 @@ def run(cfg: DictConfig) -> float:
     """
     hydra = HydraConfig.get()
     job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
+    call = Invocation.under_hydra(job)
     try:
         return execute(cfg, sweep=job)
     except Exception as cause:
@@ -66,24 +68,20 @@ def run(cfg: DictConfig) -> float:
         if job is None or cfg.on_error == "stop":
             raise SystemExit(code) from cause
         if isinstance(cause, PartialRunError) and cause.run is not None:
-            _note(job, status="partial", error=message, run=str(cause.run))
+            _note(call, status="partial", error=message, run=str(cause.run))
         else:
-            _note(job, status="failed", error=message)
+            _note(call, status="failed", error=message)
         return math.nan
 
 
 @dataclass(frozen=True)
 class _Job:
-    """One run: its config, and where it is written.
-
-    Attributes:
-        sweep: the job's folder within a multirun, or None.
-    """
+    """One run: its config, where it is written, and who called for it."""
 
     config: Mapping[str, Any]
     settings: Frame
     run_dir: RunDir
-    sweep: Path | None
+    call: Invocation
 
 
 def execute(
@@ -99,7 +97,7 @@ def execute(
     Raises:
         JudgelabError: a fault of the config, the data or the LM.
     """
-    run_dir = carry_out(cfg, sweep, trusted_packages)
+    run_dir = carry_out(cfg, Invocation.under_hydra(sweep), trusted_packages)
     if run_dir is None:
         return math.nan
     written = run_dir.read_json("result.json")
@@ -108,7 +106,7 @@ def execute(
 
 
 def carry_out(
-    cfg: DictConfig, sweep: Path | None = None, trusted_packages: Sequence[str] = ()
+    cfg: DictConfig, call: Invocation, trusted_packages: Sequence[str] = ()
 ) -> RunDir | None:
     """As ``execute``, but where everything lies; None of a dry run, which keeps nothing."""
     config = resolved(cfg)
@@ -116,47 +114,47 @@ def carry_out(
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
         check_targets(config)
-        return _begin(config, settings, sweep)
+        return _begin(config, settings, call)
 
 
-def _begin(config: Mapping[str, Any], settings: Frame, sweep: Path | None) -> RunDir | None:
+def _begin(config: Mapping[str, Any], settings: Frame, call: Invocation) -> RunDir | None:
     if settings.dry_run:
         from judgelab.engine.dry_run import dry_run
 
         dry_run(build_parts(config), settings)
         return None
     tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
-    name = f"{_choices(config)}-{fingerprint(config)}"
+    name = f"{_named(config, call)}-{fingerprint(config)}"
     run_dir = RunDir(Path(settings.paths.root) / "runs" / name)
     # The fingerprint of a finished run vouches for its config: its study is not even imported.
     finished = run_dir.done and not settings.force and settings.retry is None
     parts = None if finished else build_parts(config)
     with run_dir.lock():
         if finished and not _moved(config, run_dir):
-            say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
-            console.show(run_dir.read_json("result.json"), run_dir.path)
+            if not call.quiet:
+                say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+                console.show(run_dir.read_json("result.json"), run_dir.path)
         else:
             if not run_dir.done:  # interrupted: the same command continues it, forced or not
                 settings = replace(settings, force=False)
             run_dir.reopen()
-            job = _Job(config, settings, run_dir, sweep)
+            job = _Job(config, settings, run_dir, call)
             still = _execute(job, parts or build_parts(config), tracker, scale)
             if still is not None:
                 raise PartialRunError(still.sentence, run_dir.path)
             run_dir.finish()
-    if sweep is not None:
-        _note(sweep, status="done", run=str(run_dir.path))
+    if call.job is not None:
+        _note(call, status="done", run=str(run_dir.path))
     return run_dir
 
 
 def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> Partial | None:
     """Run, write and mirror; what is open is returned, and such a run is not mirrored."""
     started = time.time()
-    run_dir = job.run_dir
-    sweep = None if job.sweep is None else Path(HydraConfig.get().sweep.dir)
-    models = Models(job.settings, run_dir.path, sweep)
+    run_dir, call = job.run_dir, job.call
+    models = Models(job.settings, run_dir.path, call.sweep)
     parts = parts.with_lms(models.use)
-    group = None if job.sweep is None else job.sweep.parent.name
+    group = None if call.job is None else call.job.parent.name
     mirror = Careful(tracker, TrackedRun(run_dir.path, job.config, group))
     context = replace(_context(job, parts, models, scale), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
@@ -177,8 +175,10 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> Partial
         made = result.to_json()
         run_dir.write_json("result.json", made if still is None else still.marked(made))
         # The answer first: figures, page and tracker take longer than a study of arithmetic.
-        console.show(run_dir.read_json("result.json"), run_dir.path)
-        manifest = _manifest(started) | {"overrides": _overrides()} | accounts
+        if not call.quiet:
+            console.show(run_dir.read_json("result.json"), run_dir.path)
+        said = {"overrides": call.overrides, "choices": call.options(job.config)}
+        manifest = _manifest(started) | said | accounts
         run_dir.write_json("manifest.json", manifest)
         forget(run_dir)
         page.write(run_dir)
@@ -249,7 +249,7 @@ def _moves(dataset: Mapping[str, Any]) -> bool:
     return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
 
 
-def _choices(config: Mapping[str, Any]) -> str:
+def _named(config: Mapping[str, Any], call: Invocation) -> str:
     """What the run is, in words: mechanism-dataset-attack, or the study if that says more."""
     study = str(config["study"]["_target_"]).split(".")[-2]
     if study == "sample_size":
@@ -259,33 +259,14 @@ def _choices(config: Mapping[str, Any]) -> str:
     axes: tuple[str, ...] = ("mechanism", "dataset", "attack")
     if study == "audit":  # of several judges, each with its mechanism
         axes = ("study", "dataset")
-    if HydraConfig.initialized():
-        chosen = HydraConfig.get().runtime.choices
-        return "-".join(str(chosen.get(axis)) for axis in axes)
-    return "-".join(str(config[axis]["_target_"]).split(".")[-2] for axis in axes)
+    return "-".join(call.option(axis, config) for axis in axes)
 
 
-def _overrides() -> list[str] | None:
-    """What composes this config again on the command line; None where that is not known.
-
-    Without Hydra there was no command line; the settings of conf/local stand in no command line.
-    """
-    if not HydraConfig.initialized():
-        return None
-    job = HydraConfig.get()
-    sources = [source for source in job.runtime.config_sources if source.schema == "file"]
-    if any(Path(source.path, "local", "default.yaml").exists() for source in sources):
-        return None
-    given = [source.path for source in sources if source.provider == "command-line"]
-    return [*(f"--config-dir={folder}" for folder in given), *job.overrides.task]
-
-
-def _note(job: Path, **entries: str) -> None:
+def _note(call: Invocation, **entries: str) -> None:
     """Leave word for the comparison at the end of the sweep."""
-    overrides = list(HydraConfig.get().overrides.task)
-    choices = OmegaConf.to_container(HydraConfig.get().runtime.choices)
-    text = json.dumps({"overrides": overrides, "choices": choices, **entries})
-    RunDir(job).write_text("job.json", text)
+    assert call.job is not None
+    text = json.dumps({"overrides": call.words or [], "choices": dict(call.choices), **entries})
+    RunDir(call.job).write_text("job.json", text)
 
 
 def _manifest(started: float) -> dict[str, Any]:

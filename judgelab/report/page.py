@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST = 8  # cards
 LONG = 12  # rows of a table that is shown whole where there are sections
 FIRST = 5  # rows of each group of a longer one; the others are folded
-UNLISTED = ("tracker", "overrides")  # of the manifest: known too late, and shown as the command
+UNLISTED = ("tracker", "overrides", "choices")  # of the manifest: too late, or in the command
 IN_PYTHON = (
     "from omegaconf import OmegaConf; from judgelab.engine.run import execute; "
     'execute(OmegaConf.load("RUN_DIR/config.yaml"))'

@@ -21,6 +21,7 @@ from judgelab.config.launch import sentence
 from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.dataset.cells import cell_text
+from judgelab.engine.invocation import Invocation
 from judgelab.engine.run import carry_out
 from judgelab.report.tables import frame as as_frame
 from judgelab.store.run_dir import RunDir
@@ -119,11 +120,11 @@ def audit(
     if judges is not None:
         OmegaConf.update(cfg, "study.judges", _entries(judges))
     if cfg.dry_run:
-        carry_out(cfg)
+        carry_out(cfg, Invocation())
         return None
     try:
         with redirect_stdout(io.StringIO()):  # the report says it
-            run = carry_out(cfg)
+            run = carry_out(cfg, Invocation())
     except DataError as cause:
         if isinstance(data, str | os.PathLike):
             raise
