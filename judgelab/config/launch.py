@@ -88,8 +88,12 @@ def _check_stand_in(stand_in: str, sweep: str) -> None:
     )
 
 
-def sentence(cause: BaseException) -> str:
-    """One sentence for the user: what is wrong, where, and what to do."""
+def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
+    """One sentence for the user: what is wrong, where, and what to do.
+
+    Args:
+        words: overrides that were given; None: those of the command line.
+    """
     if isinstance(cause, JudgelabError):
         return str(cause)
     if full := disk_fault(cause):
@@ -110,21 +114,21 @@ def sentence(cause: BaseException) -> str:
             "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
         )
     if isinstance(cause, HydraException | OmegaConfBaseException):
-        return _compose_sentence(cause)
+        return _compose_sentence(cause, sys.argv[1:] if words is None else words)
     return (
         f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
         "(this is a fault of judgelab: debug=true shows where)"
     )
 
 
-def _compose_sentence(cause: BaseException) -> str:
+def _compose_sentence(cause: BaseException, words: Sequence[str]) -> str:
     text = str(cause)
     match = re.search(r"Could not override '([^']+)'", text)
     if match is None:
         match = re.search(r"Key '([^']+)' is not in struct", text)
     if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
         key = match[1].removesuffix("@")
-        return f"{key} is not a known key.{_near(key)}"
+        return f"{key} is not a known key.{_near(key, words)}"
     if "Ambiguous value" in text:
         return "A value with a comma is a sweep: add -m, or quote the value."
     reason = cause.__cause__
@@ -132,13 +136,13 @@ def _compose_sentence(cause: BaseException) -> str:
     return " ".join(detail.split())
 
 
-def _near(key: str) -> str:
+def _near(key: str, words: Sequence[str]) -> str:
     """The closest key of the default config: it is composed only now, when something is wrong."""
     from omegaconf import OmegaConf
 
     from judgelab.config.composing import composed
 
-    groups = [arg for arg in sys.argv[1:] if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
+    groups = [arg for arg in words if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
     try:
         cfg = composed([group for group in groups if not group.startswith(f"{key}=")])
     except Exception:  # several things are wrong at once: then without a hint

@@ -21,6 +21,7 @@ FLOORS = (
     AXES,
     ("engine",),
     ("study",),
+    ("python",),
 )
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
@@ -52,6 +53,10 @@ class Drawn:
     figure: Figure
     caption: str
 
+    def _repr_png_(self) -> bytes:
+        """For notebooks."""
+        return saved(self.figure, "png")
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -63,12 +68,16 @@ class Mark:
     size: float = 6.0
 
 
+_ONE = RLock()
+"""Matplotlib's settings are those of the process: threads draw one after the other."""
+
+
 @contextmanager
 def look() -> Iterator[None]:
     """The look; every figure is made and saved inside it."""
     import matplotlib as mpl
 
-    with mpl.rc_context(), warnings.catch_warnings():
+    with _ONE, mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(mpl.rc_params_from_file(_SHEET, use_default_template=False))
         # a name in a script that the font lacks is drawn as boxes: no reason to alarm anyone

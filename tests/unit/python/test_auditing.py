@@ -31,9 +31,9 @@ def audited(panel: Path, **settings: Any) -> Any:
 
 def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     found = audited(panel, mechanism="length", seed=3, rules={"gain": 0.1})
-    assert found.summary["study"] == "audit"
+    assert found.about["study"] == "audit"
     assert {"length"} <= set(found.tables["gate"]["judge"])
-    assert "<iframe" in found._repr_html_()
+    assert "<iframe" in found.page._repr_html_()
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", "mechanism=length", "seed=3"]
     words += ["study.parts=[gate]", "study.rules.gain=.1", f"paths.root={panel.parent}"]
     with initialize_config_dir(str(conf()), version_base="1.3"):
@@ -54,10 +54,10 @@ def test_judges_are_entries_of_a_list_a_file_or_a_mapping(panel: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"part": ["gate"]}, "part is no setting of an audit. Did you mean 'parts'"),
+        ({"part": ["gate"]}, "part is no setting of study=audit. Did you mean 'parts'"),
         ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
         ({"rules__gane": 1}, "rules.gane"),
-        ({"minimum": 0.8}, "no setting of an audit. Did you mean 'rules__minimum'"),
+        ({"minimum": 0.8}, "no setting of study=audit. Did you mean 'rules__minimum'"),
         ({"dataset": {"limit": 1}}, "dataset names an option .* dataset__NAME=VALUE"),
         ({"judges": 3}, "study.judges=3"),
         ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),
@@ -73,7 +73,7 @@ def test_mistakes_are_one_sentence(panel: Path, settings: dict[str, Any], said: 
 def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
     import pandas as pd
 
-    with pytest.raises(DataError, match="needs a pandas DataFrame or a path, not int"):
+    with pytest.raises(DataError, match="must be a pandas DataFrame or a path, not int"):
         judgelab.audit(3, dataset="jsonl")  # type: ignore[arg-type]
     odd = pd.DataFrame({"human": [1 + 2j]})
     with pytest.raises(DataError, match="cannot be written as a table"):

@@ -1,0 +1,81 @@
+"""Runs side by side, as a sweep ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from judgelab.core.errors import DataError
+from judgelab.python.found import Named, RunResult
+from judgelab.report import cell, figures
+from judgelab.report.figures.style import Drawn
+from judgelab.report.jobs import SweepJob, warnings
+from judgelab.report.side_by_side import beside
+from judgelab.report.sweep_tables import points, study_tables, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Runs side by side.
+
+    Attributes:
+        jobs: the runs, in their order.
+    """
+
+    jobs: Sequence[SweepJob]
+
+    @cached_property
+    def summary(self) -> DataFrame:
+        """One row a run: in what they differ, and every figure with its interval and n."""
+        return table(self.jobs)
+
+    @cached_property
+    def tables(self) -> Mapping[str, DataFrame]:
+        """``runs``, which is the summary, and those of studies that compare more closely."""
+        held = {"runs": self.summary} | {one.name: one.rows for one in study_tables(self.jobs)}
+        return Named(list(held), held.__getitem__, "table")
+
+    @cached_property
+    def figures(self) -> Mapping[str, Drawn]:
+        """Name -> figure of the comparison's page; ``.figure`` is matplotlib's."""
+        made = points(self.jobs)
+        drawn = {"points": made} | dict(self.tables)
+        names = ["effect_sizes_by_mechanism", "auc_under_attack"] if len(made) else []
+        names += [one.figure for one in study_tables(self.jobs) if one.figure is not None]
+        return Named(names, lambda name: figures.draw(name, drawn), "figure")
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what does not stand in one comparison, and on what is open."""
+        return (*warnings(self.jobs), *(one.partial for one in self.jobs if one.partial))
+
+    def __repr__(self) -> str:
+        return f"{len(self.jobs)} runs\n{self.summary.to_string(index=False)}"
+
+    def _repr_html_(self) -> str:
+        return cell.of_runs(self.jobs, self.warnings)
+
+
+def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison:
+    """Finished runs side by side, however they were started.
+
+    Args:
+        runs: what ``judgelab.run`` returned, or folders of runs.
+
+    Raises:
+        DataError: there is no run, or a folder holds none that has finished.
+    """
+    read = [one if _read(one) else RunResult.read(one) for one in runs]  # type: ignore[arg-type]
+    if not read:
+        raise DataError("There is no run to compare: give results of judgelab.run, or folders.")
+    return RunComparison(beside([one.path for one in read]))  # type: ignore[union-attr]
+
+
+def _read(one: object) -> bool:
+    return not isinstance(one, str | os.PathLike)

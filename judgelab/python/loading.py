@@ -1,0 +1,20 @@
+"""Finished runs and sweeps, read from their folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from judgelab.python.comparing import RunComparison
+from judgelab.python.found import RunResult
+from judgelab.report.jobs import jobs
+
+
+def load(path: str | os.PathLike[str]) -> RunResult | RunComparison:
+    """What a finished run found, or the comparison of a sweep, by its folder.
+
+    Raises:
+        DataError: it is neither, or the run has not finished.
+    """
+    folder = Path(path).expanduser()
+    return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)

@@ -1,0 +1,215 @@
+"""A run from Python: the words of a command line, or keywords, and data that are in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from judgelab.config import AXES, WRITER, Frame
+from judgelab.config.composing import composed, composed_call
+from judgelab.config.launch import SHORT, sentence
+from judgelab.config.overrides import written
+from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
+from judgelab.engine.invocation import Invocation
+from judgelab.engine.run import carry_out
+from judgelab.python.data import path_of
+from judgelab.python.found import RunResult
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Data = "DataFrame | str | os.PathLike[str]"
+Judges = (
+    str
+    | os.PathLike[str]
+    | Sequence[str]
+    | Sequence[Mapping[str, Any]]
+    | Mapping[str, Mapping[str, Any]]
+)
+
+GROUPS = {axis: axis for axis in AXES} | {WRITER: f"evaluation_lm@{WRITER}"}
+"""Keyword that chooses an option -> the word of the command line."""
+
+ONE = (
+    "judgelab.run makes one run: call it once for each value and judgelab.compare the results. A "
+    "comma that belongs to a value is quoted: \"key='a,b'\"."
+)
+
+
+def run(
+    *words: str,
+    data: DataFrame | str | os.PathLike[str] | None = None,
+    judges: Judges | None = None,
+    **settings: Any,
+) -> RunResult | None:
+    """Make a run, or find it finished: that of ``python run.py WORDS``.
+
+    It has the same config, fingerprint and folder as on the command line, and is continued by
+    either. W&B is left out unless ``tracker`` is named, and what was found is returned, not
+    printed. Loops of a notebook and other programs' Hydra do not matter.
+
+    Args:
+        words: overrides, one or several in a string: ``"mechanism=mi attack=case_flip"``.
+        data: a long table (docs/datasets.md: dataset=table), or the path of one; for another
+            dataset's own format the path, with ``dataset="jsonl"`` or so.
+        judges: who is asked (study=audit, qualification, discernment): a list of entries as in
+            judges.yaml, its path, or name -> entry. Names in a list are columns of the table, each
+            with one judge's verdicts: ``dataset.judges``.
+        settings: the same as words: options of an axis (``mechanism="mi"``), settings of the run,
+            the study or the dataset by their own names (``limit=8``, ``definition="paper"``),
+            deeper ones with two underscores (``evaluation_lm__model="NAME"``).
+
+    Returns:
+        What was found; None with ``dry_run=True``, which prints calls and costs.
+
+    Raises:
+        PartialRunError: calls are open; the same call asks these alone, and ``judgelab.load``
+            reads the ``run`` that the error names.
+        JudgelabError: a fault of the config, the data or the LM, in the one sentence of the
+            command line.
+    """
+    if isinstance(judges, list | tuple):
+        if names := [one for one in judges if isinstance(one, str)]:
+            settings["dataset__judges"] = names
+        judges = [one for one in judges if not isinstance(one, str)] or None
+    cfg, call, trusted = _composed(words, data, judges, settings)
+    try:
+        with _spoken():
+            run_dir = carry_out(cfg, call, trusted)
+    except DataError as cause:  # of a frame, which lies where its user never wrote
+        if data is None or isinstance(data, str | os.PathLike):
+            raise
+        raise DataError(str(cause).replace(repr(cfg.dataset.path), "The frame")) from cause
+    return None if run_dir is None else RunResult.read(run_dir.path)
+
+
+def _composed(
+    words: Sequence[str], data: Any, judges: Judges | None, settings: Mapping[str, Any]
+) -> tuple[DictConfig, Invocation, list[str]]:
+    """The config, who called for it, and the packages that the caller trusts."""
+    said = list(_words(words))
+    chosen = {GROUPS[key]: value for key, value in settings.items() if _option(key, value)}
+    said += [f"{group}={written(option)}" for group, option in chosen.items()]
+    keys = {word.lstrip("+~").partition("=")[0] for word in said}
+    if "tracker" not in keys:
+        said.append("tracker=none")
+    if data is not None and "dataset" not in keys:
+        said.append("dataset=table")
+    rest = {key: value for key, value in settings.items() if not _option(key, value)}
+    with _spoken(said):
+        if rest or data is not None:
+            base = composed(said)
+            said += [f"{_key(key, base)}={written(value)}" for key, value in rest.items()]
+        if data is not None:
+            said += _data(data, base, said)
+        if judges is not None:
+            _takes_judges(composed(said))
+        if isinstance(judges, str | os.PathLike):
+            said.append(f"study.judges={written(os.fspath(judges))}")
+        cfg, hydra = composed_call(said)
+        if hydra.mode == RunMode.MULTIRUN:
+            raise ConfigError(ONE)
+        call = Invocation.of(hydra, quiet=True)
+        if judges is not None and not isinstance(judges, str | os.PathLike):
+            OmegaConf.update(cfg, "study.judges", _entries(judges))
+            call = Invocation(None, call.choices, quiet=True)  # no words say that
+    trusted = any(word.startswith("trusted_packages=") for word in said)
+    return cfg, call, list(cfg.trusted_packages) if trusted else []
+
+
+def _words(given: Sequence[str]) -> Iterator[str]:
+    """One override each, as a shell would take them apart."""
+    for text in given:
+        if not isinstance(text, str):
+            raise ConfigError(f"judgelab.run takes words such as 'mechanism=mi', not {text!r}.")
+        try:
+            words = shlex.split(text)
+        except ValueError as cause:
+            raise ConfigError(f"{text!r}: a quotation mark is not closed.") from cause
+        for word in words:
+            if word.startswith("-"):
+                raise ConfigError(f"{word} is for the command line: {ONE}")
+            yield SHORT.get(word.lstrip("+").lower(), word)
+
+
+def _option(key: str, value: object) -> bool:
+    return key in GROUPS and isinstance(value, str)
+
+
+def _key(name: str, base: Any) -> str:
+    """Where a setting stands in the config: of the run, the study, or the dataset."""
+    head, *rest = name.replace("__", ".").split(".")
+    run = [one.name for one in fields(Frame)]
+    places = {"": run, "study.": list(base.study), "dataset.": list(base.dataset)}
+    for place, known in places.items():
+        if head in known or (place == "" and head in GROUPS and rest):
+            return ".".join([f"{place}{head}", *rest])
+    if head in GROUPS:
+        raise ConfigError(
+            f'{head} names an option ({head}="NAME"); its settings are {head}__NAME=VALUE.'
+        )
+    deep = [f"{key}__{head}" for key in base.study if head in _names(base.study[key])]
+    every = {str(key) for keys in places.values() for key in keys if key != "_target_"}
+    hint = (
+        f" Did you mean {deep[0]!r}?" if len(deep) == 1 else did_you_mean(head, every | {*GROUPS})
+    )
+    raise ConfigError(f"{name} is no setting of study={_study(base)}.{hint}")
+
+
+def _names(value: Any) -> Sequence[str]:
+    return list(value) if isinstance(value, Mapping) else []
+
+
+def _study(config: Any) -> str:
+    return str(config.study["_target_"]).split(".")[-2]
+
+
+def _takes_judges(config: Any) -> None:
+    if "judges" not in list(config.study):
+        raise ConfigError(
+            f"study={_study(config)} asks no judges of its own: leave judges out, or choose "
+            "study=audit, qualification or discernment."
+        )
+
+
+def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
+    """What has the dataset read these data."""
+    if "path" not in list(base.dataset):  # a missing value is none to OmegaConf
+        raise ConfigError("This dataset reads no data of yours: leave dataset out, or data.")
+    if any(word.startswith("dataset.path=") for word in words):
+        raise ConfigError("data and dataset.path are given: leave one of them out.")
+    yield f"dataset.path={written(path_of(data, Path(base.paths.root)))}"
+    if "source" in list(base.dataset):
+        yield "dataset.source=path"
+
+
+def _entries(judges: Any) -> Any:
+    if isinstance(judges, Mapping):
+        return [{"name": name, **entry} for name, entry in judges.items()]
+    if not isinstance(judges, Sequence):
+        return judges  # it is no list, which whoever reads it says
+    return [dict(entry) if isinstance(entry, Mapping) else entry for entry in judges]
+
+
+@contextmanager
+def _spoken(words: Sequence[str] = ()) -> Iterator[None]:
+    """Faults of the libraries below as the sentence that the command line would end in."""
+    try:
+        yield
+    except JudgelabError:
+        raise
+    except (HydraException, OmegaConfBaseException, OSError) as cause:
+        if found := re.search(r"Ambiguous value for argument '(.*?)'\n", str(cause)):
+            raise ConfigError(f"{found[1]}: {ONE}") from cause
+        raise ConfigError(sentence(cause, words)) from cause

@@ -1,0 +1,163 @@
+"""judgelab.run: the run of the command line, from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.version import getbase
+
+import judgelab
+from judgelab import __main__ as command_line
+from judgelab.core.errors import ConfigError, DataError, JudgelabError, PartialRunError
+from tests.servers.process import scripted
+from tests.unit.python.frames import graded
+
+
+@pytest.fixture(scope="module", autouse=True)
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One for all tests: runs that were made before are found again."""
+    folder = tmp_path_factory.mktemp("root")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGELAB_ROOT", str(folder))
+        yield folder
+
+
+def found(*words: str, **given: Any) -> judgelab.python.RunResult:
+    """Of a run that is no dry run."""
+    result = judgelab.run(*words, **given)
+    assert result is not None
+    return result
+
+
+@pytest.fixture
+def _fresh_hydra() -> Iterator[None]:
+    """Without what an earlier Hydra job left in this process, and leaves."""
+    GlobalHydra.instance().clear()
+    HydraConfig.instance().cfg = None
+    yield
+    GlobalHydra.instance().clear()
+    HydraConfig.instance().cfg = None
+
+
+@pytest.mark.usefixtures("_fresh_hydra")
+def test_it_is_the_run_of_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "mechanism=length attack=padding dataset=samsum limit=2"
+    mine = found(words)
+    assert capsys.readouterr().out == "", "what was found is returned, not printed"
+    assert mine.path.name.startswith("length-samsum-padding-")
+    monkeypatch.setattr(sys, "argv", ["run.py", *words.split(), "tracker=none"])
+    command_line.run()
+    assert f"Finished before, nothing to do (force=true repeats it): {mine.path}" in (
+        capsys.readouterr().out
+    )
+    again = found(mechanism="length", attack="padding", dataset="samsum", limit=2)
+    assert again.path == mine.path, "also where Hydra has left its state behind"
+    manifest = yaml.safe_load((mine.path / "manifest.json").read_text())
+    assert manifest["overrides"] == [*words.split(), "tracker=none"]
+    assert manifest["choices"]["attack"] == "padding"
+    assert words in (mine.path / "report.html").read_text()
+
+
+def test_words_and_keywords_say_the_same() -> None:
+    one = found("mechanism=length limit=2", "'attack.count=3'", "attack=padding")
+    two = found(mechanism="length", limit=2, attack="padding", attack__count=3, bootstrap=2000)
+    assert one.path == two.path
+
+
+def test_a_table_in_memory_is_kept_under_its_content(root: Path) -> None:
+    table = graded(2)
+    one, two = (found("mechanism=length", data=frame) for frame in (table, table.copy()))
+    assert one.path == two.path
+    assert one.path.name.startswith("length-table-none-")
+    (file,) = (root / "data").rglob("*.parquet")
+    assert file.stem == "table", "which is what the dataset is called"
+    assert found("mechanism=length", data=file).path == one.path
+    with pytest.raises(JudgelabError):
+        judgelab.run("mechanism=length", data=table.drop(columns="id"))
+    assert len([*(root / "data").rglob("*.parquet")]) == 2, "other content, another file"
+
+
+def test_another_programs_hydra_is_left_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").write_text("a: 1")
+    with initialize_config_dir(str(tmp_path), version_base="1.2"):
+        base = getbase()
+        assert found("mechanism=length limit=2").path.name.startswith("length-xsum-none-")
+        assert compose("main").a == 1
+        assert getbase() == base
+
+
+def test_runs_of_several_threads_do_not_disturb_each_other() -> None:
+    wanted = [("rouge", "none"), ("length", "none"), ("rouge", "padding")]
+
+    def name(of: tuple[str, str]) -> str:
+        return found(mechanism=of[0], attack=of[1], data=graded(2)).path.name
+
+    with ThreadPoolExecutor(3) as pool:
+        names = [one.split("-") for one in pool.map(name, wanted)]
+    assert [(one[0], one[2]) for one in names] == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "said"),
+    [
+        (["mechanism=mii"], {}, "mechanism=mii does not exist. Did you mean 'mi'?"),
+        (["mechanism=mi mechanism.pre=sum"], {}, "Did you mean 'mechanism.per'?"),
+        (["mechanism=mi,gppm"], {}, "judgelab.run makes one run: call it once for each value"),
+        (["-m mechanism=mi"], {}, "-m is for the command line"),
+        (["sweep=dhp_figure_4"], {}, "makes one run"),
+        (["mechanism='mi"], {}, "a quotation mark is not closed"),
+        ([3], {}, "takes words such as 'mechanism=mi', not 3"),
+        ([], {"limt": 3}, "limt is no setting of study=discrimination. Did you mean 'limit'?"),
+        ([], {"data": 3}, "data must be a pandas DataFrame or a path, not int"),
+        ([], {"data": "nowhere.csv"}, "There is no file 'nowhere.csv'"),
+        (["dataset.path=a.csv"], {"data": "b.csv"}, "leave one of them out"),
+        (["study=discrimination"], {"judges": []}, "study=discrimination asks no judges"),
+        (["trusted_packages=[no.such-name]"], {}, "is no name of a package"),
+    ],
+)
+def test_mistakes_are_one_sentence(words: Any, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(JudgelabError) as caught:
+        judgelab.run(*words, **given)
+    assert said in str(caught.value)
+    assert isinstance(caught.value, ConfigError | DataError)
+
+
+@pytest.mark.slow
+def test_calls_go_out_below_a_notebooks_loop_and_an_outage_is_continued(tmp_path: Path) -> None:
+    lm = {"evaluation_lm": "openai", "evaluation_lm__model": "m", "mechanism": "judge"}
+    lm |= {"evaluation_lm__api_key_env": None, "evaluation_lm__limits__breaker": None}
+
+    async def cell(**more: Any) -> Any:
+        return judgelab.run(data=graded(2), **lm, **more)
+
+    with scripted(tmp_path / "server") as server:
+        lm["evaluation_lm__base_url"] = server.url
+        with pytest.raises(PartialRunError, match="PARTIAL: ") as stopped:
+            asyncio.run(cell(budget={"max_calls": 5}))
+        assert stopped.value.run is not None
+        half = judgelab.load(stopped.value.run)
+        assert half.partial.startswith("PARTIAL: ")
+        assert half.partial in half._repr_html_()
+        whole = asyncio.run(cell())
+        assert whole.partial == "" and whole.path == half.path
+        assert max(server.seen().values()) == 1, "no call is paid twice"
+
+
+def test_classes_of_a_callers_own_are_trusted_where_the_call_names_their_package() -> None:
+    words = "mechanism._target_=own_package.Own"
+    with pytest.raises(ConfigError, match="own_package is neither judgelab's nor a package that"):
+        judgelab.run(words)
+    with pytest.raises(ConfigError, match="cannot be imported: No module named 'own_package'"):
+        judgelab.run(words, "trusted_packages=[own_package]")
