@@ -123,7 +123,11 @@ def test_runs_of_several_threads_do_not_disturb_each_other() -> None:
         ([], {"data": 3}, "data must be a pandas DataFrame or a path, not int"),
         ([], {"data": "nowhere.csv"}, "There is no file 'nowhere.csv'"),
         (["dataset.path=a.csv"], {"data": "b.csv"}, "leave one of them out"),
-        (["study=discrimination"], {"judges": []}, "study=discrimination asks no judges"),
+        (
+            ["study=discrimination"],
+            {"judges": [{"name": "a"}]},
+            "study=discrimination asks no judges",
+        ),
         (["trusted_packages=[no.such-name]"], {}, "is no name of a package"),
     ],
 )
