@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judgelab.core.errors import JudgelabError
     from judgelab.python import audit, compare, load, run
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "audit", "compare", "load", "run"]
+__all__ = ["JudgelabError", "__version__", "audit", "compare", "load", "run"]
 
 
 def __getattr__(name: str) -> Any:

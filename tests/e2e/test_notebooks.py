@@ -85,6 +85,16 @@ def test_a_sweep_has_a_figure_per_question_and_wandb_says_the_same(
     assert re.search(r"[1-9]\d+ numbers, equal on disk and in W&B", said)
 
 
+@pytest.mark.slow
+def test_a_table_in_memory_is_run_compared_and_audited(executed: dict[str, Notebook]) -> None:
+    book = executed["04_from_python.ipynb"]
+    said = _all(book)
+    assert "mi on table" in said and "2 runs: mechanism" in said
+    assert "{'overlap': 'cannot say yet'}" in said and "30 are needed" in said
+    assert "limmit is no setting of study=discrimination. Did you mean 'limit'?" in said
+    assert _figures(book) == 1
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_committed_notebooks_are_small_and_hold_nothing_of_a_machine(path: Path) -> None:
     assert path.stat().st_size < LARGEST

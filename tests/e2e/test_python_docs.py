@@ -1,0 +1,38 @@
+"""What docs/python.md shows runs as it stands, from a user's folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import judgelab
+from tests.e2e.conftest import ROOT
+from tests.unit.python.frames import graded
+
+DOCS = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_code_of_the_docs_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JUDGELAB_ROOT", raising=False)
+    graded(3).to_csv("labels.csv", index=False)
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", DOCS, re.DOTALL | re.MULTILINE):
+        exec(block, names)
+    said = capsys.readouterr().out
+    assert "astray" in said and "rouge" in said
+    assert len(list(Path("outputs/runs").iterdir())) == 2
+
+
+def test_the_docs_name_what_there_is() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", DOCS, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(?:judgelab\.)?(\w+)", row)}
+    calls = set(judgelab.__all__) - {"JudgelabError", "__version__"}
+    held = {name for name in dir(judgelab.python.RunResult) if not name.startswith("_")} | {"path"}
+    assert calls | held - {"read", "content", "primary"} <= named
+    assert named <= calls | held
