@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from judgelab.core.estimator import Estimator
+from judgelab.core.estimator import Estimator, read_estimators
 
 Value = str | int | float | bool | None
 Row = Mapping[str, Value]
@@ -70,6 +72,25 @@ class Result:
     estimators: Sequence[Estimator] = ()
     answer: Sequence[tuple[str, str]] = ()
     sections: Sequence[PageSection] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> Result:
+        """Of a finished run, from its result.json; NaN has become None.
+
+        Raises:
+            OSError, ValueError: there is none, or it is damaged.
+        """
+        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        kept = ("name", "title", "rows", "note", "level", "by")
+        tables = [Table(**{k: one[k] for k in kept if k in one}) for one in found["tables"]]
+        plain_parts = ("summary", "primary", "figures", "notes", "provenance")
+        return cls(
+            **{key: found[key] for key in plain_parts if key in found},
+            tables=tables,
+            estimators=read_estimators(found),
+            answer=[(heading, said) for heading, said in found.get("answer", ())],
+            sections=[PageSection(**one) for one in found.get("sections", ())],
+        )
 
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None."""

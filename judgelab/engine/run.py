@@ -32,6 +32,7 @@ from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.invocation import Invocation
+from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
 from judgelab.engine.partial import Partial, forget, nothing_yet, partial
 from judgelab.engine.parts import Parts, build_parts
@@ -41,7 +42,7 @@ from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.protocol import Careful, TrackedRun, Tracker
+from judgelab.tracker.protocol import Careful, Tracker
 
 log = logging.getLogger("judgelab")
 
@@ -134,6 +135,7 @@ def _begin(config: Mapping[str, Any], settings: Frame, call: Invocation) -> RunD
             if not call.quiet:
                 say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
                 console.show(run_dir.read_json("result.json"), run_dir.path)
+            catch_up(tracker, tracked(run_dir, config, call), run_dir)
         else:
             if not run_dir.done:  # interrupted: the same command continues it, forced or not
                 settings = replace(settings, force=False)
@@ -154,8 +156,7 @@ def _execute(job: _Job, parts: Parts, tracker: Tracker, scale: Scale) -> Partial
     run_dir, call = job.run_dir, job.call
     models = Models(job.settings, run_dir.path, call.sweep)
     parts = parts.with_lms(models.use)
-    group = None if call.job is None else call.job.parent.name
-    mirror = Careful(tracker, TrackedRun(run_dir.path, job.config, group))
+    mirror = Careful(tracker, tracked(run_dir, job.config, call))
     context = replace(_context(job, parts, models, scale), draw=mirror.point)
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(job.config), sort_keys=False))
     try:

@@ -1,92 +1,24 @@
-"""The end of a sweep: its runs side by side on the console, as CSV and JSON, and as a page.
-
-Hydra builds the callback at the start of every command, so nothing heavy is imported here.
-"""
+"""The end of a sweep: its runs side by side on the console, as CSV and JSON, and as a page."""
 
 from __future__ import annotations
 
 import os
-import sys
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf, open_dict
-
-from judgelab.config.launch import sentence
-from judgelab.config.overrides import written
 from judgelab.core.errors import JudgelabError, PartialRunError
-from judgelab.core.terminal import say
 from judgelab.report import console, figures, format
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.page import render, write_csv
 from judgelab.report.sweep_tables import LEGEND, points, shown, study_tables, table
-from judgelab.store.private import hold, private_folder
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 UNBROKEN = 1000  # columns: such a line is left to the terminal to break
-
-
-class Comparison(Callback):
-    """Prints and writes the comparison of a sweep's runs; the exit code is that of the worst."""
-
-    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Take a folder for this sweep alone, and forget the jobs of an earlier one in it.
-
-        Raises:
-            JudgelabError: another process is running a sweep in the folder that was named.
-        """
-        folder = Path(config.hydra.sweep.dir)
-        written_as: Any = OmegaConf.to_container(config.hydra.sweep)  # interpolations as they are
-        if "${now:" in written_as["dir"]:
-            folder = _new_folder(folder)
-            with open_dict(config):
-                config.hydra.sweep.dir = str(folder)
-                # jobs are composed anew, from the words of the command line
-                config.hydra.overrides.hydra.append(f"hydra.sweep.dir={written(str(folder))}")
-        private_folder(folder)
-        self._lock = hold(folder, f"Another sweep is running in {folder}: wait for it.")
-        for note in folder.glob("*/job.json"):
-            note.unlink()
-
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Compare the jobs of the sweep.
-
-        Raises:
-            SystemExit: 1 where a job failed, or the comparison itself did (Hydra would only warn);
-                3 where a job is partial.
-        """
-        if config.get("dry_run") is True:  # every job has said what it would ask
-            return
-        try:
-            code = conclude(Path(config.hydra.sweep.dir))
-        except Exception as cause:
-            if OmegaConf.select(config, "debug.traceback"):
-                traceback.print_exc()
-            say(f"error: no comparison of the sweep: {sentence(cause)}", sys.stderr)
-            raise SystemExit(1) from cause
-        if code:
-            raise SystemExit(code)
-
-
-def _new_folder(named: Path) -> Path:
-    """The folder of that name, or one beside it: sweeps of one second do not share theirs."""
-    private_folder(named.parent)
-    for number in count(1):
-        folder = named if number == 1 else named.with_name(f"{named.name}-{number}")
-        try:
-            folder.mkdir(mode=0o700)
-            return folder
-        except FileExistsError:
-            continue
-    raise AssertionError
 
 
 def conclude(folder: Path) -> int:

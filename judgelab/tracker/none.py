@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgelab.tracker.protocol import Mirror, TrackedRun
+from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 
 
 @dataclass(frozen=True)
@@ -14,3 +14,7 @@ class NoTracker:
     def follow(self, run: TrackedRun) -> Mirror:
         """Nothing to follow."""
         return Mirror()
+
+    def compare(self, sweep: TrackedSweep) -> str | None:
+        """Nothing to show."""
+        return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgelab.core.result import Result
+from judgelab.core.result import Result, Table, Value
 from judgelab.core.terminal import say
 
 
@@ -20,11 +20,36 @@ class TrackedRun:
         folder: the run directory, by its name; when the run is published, complete but for DONE.
         config: the resolved config.
         sweep: name of the multirun it belongs to, or None.
+        name: what the run is among others; in a sweep, what differs there.
+        axes: axis -> option (``mechanism: mi``), and what else a sweep varies.
     """
 
     folder: Path
     config: Mapping[str, Any]
     sweep: str | None
+    name: str
+    axes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TrackedSweep:
+    """What a tracker may see of a finished sweep.
+
+    Attributes:
+        folder: of the sweep: report.html, comparison.csv and .json, figures.
+        name: the group of its runs.
+        axes: axis -> options, of what the sweep varies.
+        tables: the comparison first; a row for each job, finished before the sweep or by it.
+        summary: counts of jobs.
+        runs: folders of the finished runs.
+    """
+
+    folder: Path
+    name: str
+    axes: Mapping[str, Sequence[str]]
+    tables: Sequence[Table]
+    summary: Mapping[str, Value]
+    runs: Sequence[Path]
 
 
 class Mirror:
@@ -43,10 +68,14 @@ class Mirror:
 
 
 class Tracker(Protocol):
-    """A mirror of runs; the run directory stays the truth."""
+    """A mirror of runs and sweeps; what is on disk stays the truth."""
 
     def follow(self, run: TrackedRun) -> Mirror:
         """Begin to mirror a run; nothing is opened before there is something to show."""
+        ...
+
+    def compare(self, sweep: TrackedSweep) -> str | None:
+        """Mirror a finished sweep as one thing; returns where to look, or None."""
         ...
 
 
@@ -69,14 +98,7 @@ class Careful(Mirror):
 
     def publish(self, result: Result) -> str | None:
         """Print where to look; "failed: ..." after a fault."""
-        try:
-            place = self._mirror.publish(result)
-        except Exception as cause:
-            _warn("the tracker failed, the run is kept on disk", cause)
-            return f"failed: {type(cause).__name__}"
-        if place is not None:
-            say(f"tracker: {place}")
-        return place
+        return carefully(lambda: self._mirror.publish(result), "the run is kept on disk")
 
     def close(self) -> None:
         """A fault changes nothing."""
@@ -84,6 +106,18 @@ class Careful(Mirror):
             self._mirror.close()
         except Exception as cause:
             _warn("the tracker failed to close", cause)
+
+
+def carefully(publish: Callable[[], str | None], kept: str) -> str | None:
+    """Print where what is published can be seen; a fault becomes a warning and "failed: ..."."""
+    try:
+        place = publish()
+    except Exception as cause:
+        _warn(f"the tracker failed, {kept}", cause)
+        return f"failed: {type(cause).__name__}"
+    if place is not None:
+        say(f"tracker: {place}")
+    return place
 
 
 def _warn(what: str, cause: Exception) -> None:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from omegaconf import OmegaConf
 
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.report import console, format
 from judgelab.report.jobs import SweepJob, axes, jobs
-from judgelab.report.sweep import Comparison, conclude, screen, write
+from judgelab.report.sweep import conclude, screen, write
 from judgelab.report.sweep_tables import points, shown, table
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 
@@ -182,39 +181,6 @@ def test_a_lost_result_is_named(sweep: Path) -> None:
     (sweep.parents[1] / "runs" / "mi-none-0" / "result.json").unlink()
     with pytest.raises(JudgelabError, match=r"result\.json"):
         jobs(sweep)
-
-
-def ended(folder: Path) -> int:
-    """The exit code that the callback asks for."""
-    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(folder)}}})
-    try:
-        Comparison().on_multirun_end(config)
-    except SystemExit as end:
-        assert isinstance(end.code, int)
-        return end.code
-    return 0
-
-
-def test_the_callback_ends_with_1_when_a_job_failed(
-    sweep: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ended(sweep) == 1
-    assert "job 10 failed" in capsys.readouterr().out
-    (sweep / "10" / "job.json").unlink()
-    (sweep / "10").rmdir()
-    assert ended(sweep) == 0
-
-
-def test_a_comparison_that_cannot_be_made_is_no_success(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ended(tmp_path) == 1
-    assert "holds no jobs" in capsys.readouterr().err
-
-
-def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
-    Comparison().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
-    assert not list(sweep.glob("*/job.json"))
 
 
 def test_what_is_open_of_a_job_is_no_note_of_all(tmp_path: Path) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import time
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from judgelab.core.estimator import Estimator
-from judgelab.core.result import Result, Table
-from judgelab.tracker.protocol import TrackedRun
-from judgelab.tracker.wandb import WandbTracker, credentials_mode
+from judgelab.core.result import PageSection, Result, Table
+from judgelab.tracker.protocol import TrackedRun, TrackedSweep
+from judgelab.tracker.wandb import WandbTracker
+from judgelab.tracker.wandb_open import credentials_mode
+from tests.wandb_file import Seen
+from tests.wandb_file import finished as ended
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
@@ -20,14 +25,17 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     folder = tmp_path / "runs" / "mi-xsum-none-abc"
     (folder / "records").mkdir(parents=True)
-    (folder / "result.json").write_text("{}")
     for name in ("clean_texts", "unscored"):
         (folder / "records" / f"{name}.parquet").write_text("a private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
-    summary = {"clean/auc": 0.7, "study": "discrimination"}
+    summary = {"clean/auc": 0.7, "clean/auc_low": 0.6, "clean/auc_high": 0.8}
+    summary |= {"clean/human_spearman": 0.3, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
-    result = Result(summary, "clean/auc", [table], estimators=[by])
-    return TrackedRun(folder, {"seed": 0}, "sweep-1"), result
+    facts = {"clean": {"dataset": "xsum", "digest": "d8", "file": "/home/somebody/x.jsonl"}}
+    result = Result(summary, "clean/auc", [table], estimators=[by], provenance=facts)
+    (folder / "result.json").write_text(json.dumps(result.to_json()))
+    (folder / "manifest.json").write_text('{"tracker": null}')
+    return TrackedRun(folder, {"seed": 0}, "sweep-1", "mi", {"mechanism": "mi"}), result
 
 
 def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
@@ -37,6 +45,14 @@ def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("NETRC", str(home / ".netrc"))
     for name in ("DATA", "CACHE", "CONFIG", "ARTIFACT"):
         monkeypatch.delenv(f"WANDB_{name}_DIR", raising=False)
+
+
+def test_a_result_that_is_read_back_is_written_alike(finished: tuple[TrackedRun, Result]) -> None:
+    run, result = finished
+    said = replace(result, answer=[("Found", "It holds.")], sections=[PageSection("Why?", ["t"])])
+    made = json.loads(json.dumps(said.to_json()))
+    (run.folder / "result.json").write_text(json.dumps(made))
+    assert json.loads(json.dumps(Result.read(run.folder).to_json())) == made
 
 
 @pytest.mark.slow
@@ -55,21 +71,61 @@ def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
     many = replace(result, summary={**result.summary, **{f"clean/{k}": k for k in range(150)}})
     place = WandbTracker().follow(run).publish(many)
     assert place is not None
-    until = time.monotonic() + 30  # W&B's service writes behind our back
-    written = b""
-    while (
-        not all(word in written for word in (b"sweep-1", b"token counted"))
-        and time.monotonic() < until
-    ):
-        time.sleep(0.1)
-        written = b"".join(p.read_bytes() for p in Path(place).rglob("*.wandb"))
-    assert b"clean/auc" in written
-    assert b"sweep-1" in written
-    assert b"mi with m, chat template, end token counted" in written
-    assert b"end_token" in written
+    _, sent = ended(tmp_path)  # the first is the one that W&B refused
+    seen = Seen(sent)
+    assert (seen.name, seen.group, seen.job_type) == ("mi", "sweep-1", "discrimination")
+    assert seen.tags == ["mechanism:mi"]
+    assert seen.config["axes"] == {"mechanism": "mi"}
+    assert seen.summary["clean/auc"] == seen.summary["primary"] == 0.7
+    assert (seen.summary["primary_low"], seen.summary["primary_is"]) == (0.6, "clean/auc")
+    assert seen.summary["people"] == 0.3
+    assert seen.summary["run"] == run.folder.name
+    assert seen.summary["estimator"].startswith("mi with m, chat template, end token counted")
+    assert seen.config["estimator"]["end_token"] == "counted"
+    assert [one.type for one in seen.inputs] == ["dataset"]
+    assert seen.outputs[-1].name == run.folder.name
     assert list(Path(place).rglob("*.table.json"))
     everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
     assert b"a private text" not in everything
+
+
+@pytest.mark.slow
+def test_a_sweep_is_one_run_that_used_what_its_jobs_made(
+    finished: tuple[TrackedRun, Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Also where the run has finished since; and W&B recommends nothing of its own."""
+    clear(monkeypatch, tmp_path)
+    monkeypatch.setitem(sys.modules, "openai", ModuleType("openai"))
+    run, result = finished
+    place = WandbTracker().follow(run).publish(result)
+    (run.folder / "manifest.json").write_text(json.dumps({"tracker": place}))
+    (run.folder / "DONE").write_text("")
+    folder = tmp_path / "sweeps" / "s"
+    folder.mkdir(parents=True)
+    (folder / "report.html").write_text("<p>mi tells good from bad</p>")
+    (folder / "multirun.yaml").write_text(f"job: {{env_set: {{KEY: {KEY}}}}}")
+    rows = [{"name": "mi", "clean/auc": 0.7}, {"name": "gppm", "clean/auc": None}]
+    tables = [Table("comparison", "", rows)]
+    axes = {"mechanism": ["mi", "gppm"]}
+    sweep = TrackedSweep(folder, "sweep-1", axes, tables, {"jobs": 2, "failed": 1}, [run.folder])
+    shown = WandbTracker().compare(sweep)
+    assert shown is not None
+    job, whole = sorted(map(Seen, ended(tmp_path)), key=lambda seen: seen.job_type)
+    assert (whole.name, whole.group, whole.job_type) == ("sweep-1", job.group, "sweep")
+    assert whole.tags == ["sweep", "mechanism"]
+    assert (whole.summary["jobs"], whole.summary["failed"]) == (2, 1)
+    made = {(one.type, one.digest) for one in job.inputs} | {("run", job.outputs[-1].digest)}
+    assert {(one.type, one.digest) for one in whole.inputs} == made
+    assert (whole.outputs[-1].type, whole.outputs[-1].name) == ("report", "comparison-sweep-1")
+    [compared] = Path(shown).rglob("comparison*.table.json")
+    assert json.loads(compared.read_text())["data"] == [["mi", 0.7], ["gppm", None]]
+    everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
+    assert KEY.encode() not in everything
+    assert b"a private text" not in everything
+    assert "Detected" not in "".join(capfd.readouterr())
 
 
 @pytest.mark.slow

@@ -1,0 +1,111 @@
+"""Runs and sweeps as a tracker sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgelab.core.result import Result, Table
+from judgelab.engine.invocation import Invocation
+from judgelab.engine.sweep_name import SweepName
+from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
+from judgelab.report.sweep_tables import study_tables, table
+from judgelab.store.run_dir import RunDir
+from judgelab.tracker.headline import bars
+from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SHOWN = ("study", "mechanism", "dataset", "attack", "evaluation_lm")
+"""Axes by which runs are grouped and found."""
+
+
+def tracked(run_dir: RunDir, config: Mapping[str, Any], call: Invocation) -> TrackedRun:
+    """A run; a job of a multirun is called by what it alone has, and any other by its folder."""
+    shown = {axis: call.option(axis, config) for axis in SHOWN}
+    if shown["study"] == "audit":  # of several judges, each with its mechanism and LM
+        shown = {axis: shown[axis] for axis in ("study", "dataset")}
+    if call.sweep is None:
+        return TrackedRun(run_dir.path, config, None, run_dir.path.name, shown)
+    sweep = SweepName.read(call.sweep)
+    job = SweepJob(0, tuple(call.words or ()), call.choices, None, None, None)
+    name = job_name(job, sweep.varies) or run_dir.path.name
+    varied = {key: setting(job, key) for key in sweep.varies}
+    return TrackedRun(run_dir.path, config, sweep.name, name, shown | varied)
+
+
+def job_name(job: SweepJob, keys: Sequence[str]) -> str:
+    """``mi · case_flip · seed=2``: options speak for themselves, other values with their key."""
+    return " · ".join(option(job, key) for key in keys)
+
+
+def catch_up(tracker: Tracker, run: TrackedRun, run_dir: RunDir) -> None:
+    """Publish a run that was finished before, where no tracker shows it yet."""
+    manifest = run_dir.read_json("manifest.json")
+    place = manifest.get("tracker")
+    if place is None or str(place).startswith("failed"):
+        found = Careful(tracker, run).publish(Result.read(run_dir.path))
+        if found is not None:
+            run_dir.write_json("manifest.json", manifest | {"tracker": found})
+
+
+def compare(tracker: Tracker, folder: Path) -> str | None:
+    """Publish a finished sweep as one thing; nothing where a tracker shows none.
+
+    Args:
+        tracker: of the sweep's config.
+        folder: of the sweep, its page written.
+    """
+    return carefully(
+        lambda: tracker.compare(tracked_sweep(folder)), "the comparison is kept on disk"
+    )
+
+
+def tracked_sweep(folder: Path) -> TrackedSweep:
+    """What lies in the folder of a finished sweep."""
+    found, name = jobs(folder), SweepName.read(folder)
+    keys = name.varies or axes(found)
+    said = [job_name(job, keys) for job in found]
+    compared = table(found)
+    compared.insert(1, "name", said)
+    compared["tracker"] = [_place(job) for job in found]
+    sections = [_table(one.name, one.rows) for one in study_tables(found)]
+    words = [job.status.partition(":")[0] for job in found]
+    return TrackedSweep(
+        folder=folder,
+        name=name.name,
+        axes={key: list(dict.fromkeys(setting(job, key) for job in found)) for key in keys},
+        tables=[
+            _table("comparison", compared),
+            *sections,
+            Table("bars", "Figures with intervals", _drawn(found, said)),
+        ],
+        summary={"jobs": len(found)} | {word: words.count(word) for word in sorted({*words})},
+        runs=[job.run for job in found if job.run is not None and job.partial is None],
+    )
+
+
+def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Rows for the charts of a sweep: those of its jobs, one after the other."""
+    rows: list[Mapping[str, Any]] = []
+    for job, name in zip(found, said, strict=True):
+        if job.result is not None:
+            own = {axis: setting(job, axis) for axis in SHOWN}
+            rows += bars(job.summary, str(job.result["primary"]), name, own)
+    return rows
+
+
+def _table(name: str, data: DataFrame) -> Table:
+    """As a table of plain values."""
+    rows = data.astype(object).where(data.notna(), None).to_dict("records")
+    return Table(name, name, [{str(k): v for k, v in row.items()} for row in rows])
+
+
+def _place(job: SweepJob) -> str | None:
+    """Where a tracker shows the job's run; None where it is not shown."""
+    if job.run is None:
+        return None
+    place = RunDir(job.run).read_json("manifest.json").get("tracker")
+    return None if place is None else str(place)

@@ -1,0 +1,166 @@
+"""A multirun has a name, an exit code and one place where a tracker shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from judgelab.core.result import Result
+from judgelab.engine.invocation import Invocation
+from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
+from judgelab.engine.multirun import Multirun
+from judgelab.engine.sweep_name import SweepName
+from judgelab.store.run_dir import RunDir
+from judgelab.tracker.none import NoTracker
+from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
+from tests.unit.report.report_results import result, write_job, write_run
+
+CHOICES = {"study": "discrimination", "dataset": "xsum", "evaluation_lm": "compression"}
+
+
+def composed(*words: str, **choices: str | None) -> Any:
+    """As Hydra hands a multirun over."""
+    runtime = {"choices": {"dataset": "xsum", "sweep": None, **choices}}
+    hydra = {"overrides": {"task": list(words)}, "runtime": runtime, "sweeper": {"params": None}}
+    return OmegaConf.create({"hydra": {**hydra, "sweep": {"dir": "outputs/sweeps/mine"}}})
+
+
+def named(*words: str, **choices: str | None) -> SweepName:
+    return SweepName.of(composed(*words, **choices), named=False)
+
+
+def test_a_sweep_is_named_by_what_varies_and_the_same_one_alike() -> None:
+    one = named("mechanism=mi,length", "attack=none,padding", "tracker=none")
+    assert one.varies == ("mechanism", "attack")
+    assert one.name[:-7] == "mechanism × attack on xsum"
+    again = named("attack=none,padding", "mechanism=mi,length", "force=true")
+    assert again.name[-6:] != one.name[-6:], "in another order it is called otherwise"
+    assert named("mechanism=mi,length", "attack=none,padding").name == one.name
+    assert named("mechanism=mi,rouge", "attack=none,padding").name != one.name
+    assert named("dataset=xsum,samsum", "seed=range(3)").varies == ("dataset", "seed")
+    assert named("limit=2", sweep="dhp_figure_4").name.startswith("dhp_figure_4 ")
+    mine = SweepName.of(composed("mechanism=mi,length"), named=True)
+    assert mine == SweepName("mine", ("mechanism",))
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    """Two finished jobs and one that failed, in a sweep that has a name."""
+    folder = tmp_path / "sweeps" / "s"
+    for number, mechanism in enumerate(("mi", "rouge")):
+        run = tmp_path / "runs" / f"{mechanism}-{number}"
+        write_run(run, result(3, ("clean",), auc=0.6))
+        choices = {"mechanism": mechanism, "attack": "none"}
+        write_job(folder, number, choices, status="done", run=str(run))
+    write_job(folder, 10, {"mechanism": "gppm", "attack": "none"}, status="failed", error="no")
+    SweepName("mechanism on xsum 0a1b2c", ("mechanism",)).write(folder)
+    return folder
+
+
+def test_a_job_is_called_by_what_it_alone_has(sweep: Path) -> None:
+    words = ["mechanism=mi", "limit=3"]
+    call = Invocation(words, {**CHOICES, "mechanism": "mi", "attack": "none"}, job=sweep / "0")
+    alone = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call)
+    assert (alone.name, alone.sweep) == ("mi-xsum-none-0f", None)
+    call = Invocation(words, call.choices, job=sweep / "0", sweep=sweep)
+    job = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call)
+    assert (job.name, job.sweep) == ("mi", "mechanism on xsum 0a1b2c")
+    assert job.axes["attack"] == "none"
+    judged = Invocation(words, {**call.choices, "study": "audit"}, job=sweep / "0", sweep=sweep)
+    assert list(tracked(RunDir(sweep), {}, judged).axes) == ["study", "dataset", "mechanism"]
+
+
+def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path) -> None:
+    run = RunDir(sweep.parents[1] / "runs" / "mi-0")
+    run.write_json("manifest.json", run.read_json("manifest.json") | {"tracker": "somewhere"})
+    found = tracked_sweep(sweep)
+    compared = {row["name"]: row for row in found.tables[0].rows}
+    assert list(compared) == ["mi", "rouge", "gppm"]
+    assert compared["mi"]["tracker"] == "somewhere", "it was finished and shown before"
+    assert compared["gppm"]["status"] == "failed: no"
+    assert compared["rouge"]["clean/auc_low"] == pytest.approx(0.55)
+    assert found.axes == {"mechanism": ["mi", "rouge", "gppm"]}
+    assert found.summary == {"jobs": 3, "done": 2, "failed": 1}
+    assert [path.name for path in found.runs] == ["mi-0", "rouge-1"]
+    drawn = [row for row in found.tables[-1].rows if row["statistic"] == "auc"]
+    assert [(row["mechanism"], row["value"], row["attack"]) for row in drawn] == [
+        ("mi", 0.6, "none"),
+        ("rouge", 0.6, "none"),
+    ]
+
+
+@dataclass
+class Told(Mirror):
+    """A tracker of one's own, which keeps what it is told."""
+
+    heard: list[Any] = field(default_factory=list)
+
+    def follow(self, run: TrackedRun) -> Mirror:
+        return self
+
+    def publish(self, result: Result) -> str | None:
+        self.heard.append(result)
+        return "there"
+
+    def compare(self, sweep: TrackedSweep) -> str | None:
+        raise OSError("the disk is full")
+
+
+def test_a_run_that_was_finished_before_is_shown_once(tmp_path: Path) -> None:
+    folder = RunDir(tmp_path / "mi-0")
+    write_run(folder.path, result(3, ("clean",), auc=0.6))
+    run, told = TrackedRun(folder.path, {}, None, "mi-0"), Told()
+    before = (folder.path / "manifest.json").read_bytes()
+    catch_up(NoTracker(), run, folder)
+    assert (folder.path / "manifest.json").read_bytes() == before
+    catch_up(told, run, folder)
+    catch_up(told, run, folder)
+    [shown] = told.heard
+    assert shown.summary["clean/auc"] == 0.6
+    assert folder.read_json("manifest.json")["tracker"] == "there"
+
+
+def test_a_tracker_that_fails_does_not_fail_the_sweep(
+    sweep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from judgelab.engine.mirroring import compare
+
+    assert compare(Told(), sweep) == "failed: OSError"
+    assert "the disk is full" in capsys.readouterr().err
+
+
+def ended(folder: Path) -> int:
+    """The exit code that the callback asks for."""
+    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(folder)}}})
+    try:
+        Multirun().on_multirun_end(config)
+    except SystemExit as end:
+        assert isinstance(end.code, int)
+        return end.code
+    return 0
+
+
+def test_the_callback_ends_with_1_when_a_job_failed(
+    sweep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(sweep) == 1
+    assert "job 10 failed" in capsys.readouterr().out
+    (sweep / "10" / "job.json").unlink()
+    (sweep / "10").rmdir()
+    assert ended(sweep) == 0
+
+
+def test_a_comparison_that_cannot_be_made_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(tmp_path) == 1
+    assert "holds no jobs" in capsys.readouterr().err
+
+
+def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
+    Multirun().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
+    assert not list(sweep.glob("*/job.json"))
