@@ -17,7 +17,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check bench tables intervals trust check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -47,6 +47,11 @@ check: $(DEV) ## lint and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2
+
+docs: $(CORE) ## the site from docs/ (outputs/site), by Zensical
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m experiments.catalogue
+	$(BIN)/python -m zensical build --strict
 
 bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json

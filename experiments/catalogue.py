@@ -1,10 +1,10 @@
-"""The tables of options in README.md and of figures in experiments/sweeps, made from the configs.
+"""docs/reference and the table of figures in docs/papers, made from configs and docstrings.
 
     python -m experiments.catalogue --write
 
 What an option is, and a command that shows it, stand in the comment at the top of its YAML: its
 first sentence, and a line ``# Try: OVERRIDES``. Without a comment the docstring of its class is
-taken. The tables stand between marks, which say so; everything else in a page is left alone.
+taken. Pages are made whole, but for those with marks: there the text between the marks is.
 """
 
 from __future__ import annotations
@@ -14,20 +14,35 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import yaml
 
+from experiments import interfaces, reference
+
 ROOT = Path(__file__).resolve().parents[1]
-CONF, SWEEPS = ROOT / "conf", ROOT / "experiments" / "sweeps"
+CONF, DOCS, SWEEPS = ROOT / "conf", ROOT / "docs", ROOT / "experiments" / "sweeps"
 AXES = {
     "study": "a question about judges",
     "mechanism": "what scores texts",
     "attack": "what is done to texts",
     "evaluation_lm": "who scores and judges",
 }
+"""Axes with a command for each option."""
+OTHERS = {
+    "agents": "who writes the responses",
+    "synopsis": "a short account of an item, on which some mechanisms condition",
+    "preprocessor": "what is done to texts before they are scored",
+    "exam": "exams of judges, of `study=qualification` and `study=audit`",
+    "finetune": "settings of `study=finetune`: `finetune@study.settings=NAME`",
+    "tracker": "where runs are shown beside their folder",
+    "scale": "how many processes or machines answer",
+    "debug": "what helps with faults",
+}
+"""Small axes, on one page."""
 REFRESH = "python -m experiments.catalogue --write"
 BEGIN = f"<!-- begin: made by `{REFRESH}` -->"
 END = "<!-- end -->"
@@ -120,7 +135,7 @@ def _documented(path: Path) -> str:
 def _sentence(text: str) -> str:
     """The first one, without its full stop."""
     first = re.split(r"(?<=[.?!)])\s+(?=[A-Z])", " ".join(text.split()))[0]
-    return first.rstrip(".").replace("|", "\\|")
+    return first.rstrip(".")
 
 
 def _sweep(path: Path) -> Sweep:
@@ -140,24 +155,50 @@ def _stand_ins() -> list[str]:
     return sorted(path.stem for path in (CONF / "papers" / "offline").glob("*.yaml"))
 
 
-def options_tables() -> str:
-    """One folded table for each axis."""
-    return "\n".join(_folded(axis, meaning) for axis, meaning in AXES.items())
-
-
-def _folded(axis: str, meaning: str) -> str:
-    rows = [f"| `{o.name}` | {o.what} | `{o.command}` |" for o in options(axis)]
-    lines = [
-        f"<details><summary><code>{axis}</code>: {meaning} ({len(rows)} options)</summary>",
-        "",
-        f"| `{axis}=` | what it is | a command |",
-        "|---|---|---|",
-        *rows,
-        "",
-        "</details>",
-        "",
-    ]
+def axis_page(axis: str, meaning: str) -> str:
+    """Options, each with a command where the axis has them, and their settings by class."""
+    lines = [f"# `{axis}=`: {meaning}", "", *_options(axis), reference.sections(axis)]
     return "\n".join(lines)
+
+
+def others_page() -> str:
+    """The small axes."""
+    lines = ["# Other axes", ""]
+    for axis, meaning in OTHERS.items():
+        lines += [f"## {axis}", "", f"`{axis}=`: {meaning}.", ""]
+        lines += [*_options(axis), reference.sections(axis, "###")]
+    return "\n".join(lines)
+
+
+def settings_page() -> str:
+    """The settings of every run."""
+    said = "Set on the command line (`limit=8 tracker=none`), each with its default:"
+    return "\n".join(["# Settings of a run", "", said, "", reference.run_settings()])
+
+
+def python_page() -> str:
+    """What ``import judgelab`` gives."""
+    said = "The same runs as on the command line, without a second way of making them."
+    return "\n".join(["# Python", "", said, "", interfaces.python()])
+
+
+def interfaces_page() -> str:
+    """What parts of one's own derive from."""
+    said = "What a class of your own derives from, by axis: [how to add one](../extending.md)."
+    return "\n".join(["# Interfaces", "", said, "", interfaces.interfaces()])
+
+
+def _options(axis: str) -> list[str]:
+    """The table of an axis; an option links to the settings of its class."""
+    at = {path.stem: target for target, paths in reference.classes(axis).items() for path in paths}
+    rows = []
+    for one in options(axis):
+        target = at[one.name].rpartition(".")[2].lower()
+        name = f"[`{one.name}`](#{target})" if target else f"`{one.name}`"
+        command = [f"`{one.command}`"] if axis in AXES else []
+        rows.append("| " + " | ".join([name, reference.cell(one.what), *command]) + " |")
+    columns = [f"`{axis}=`", "what it is", *(["a command"] if axis in AXES else [])]
+    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *rows, ""]
 
 
 def sweeps_table() -> str:
@@ -175,14 +216,30 @@ def sweeps_table() -> str:
     return "\n".join([*lines, ""])
 
 
-def pages() -> dict[Path, str]:
-    """Page -> what it should say as a whole.
+def made() -> dict[Path, Callable[[], str]]:
+    """Page -> what makes it whole."""
+    folder = DOCS / "reference"
+    axes = {**AXES, "dataset": "items, and what was written about them"}
+    return {
+        **{folder / f"{axis}.md": partial(axis_page, axis, what) for axis, what in axes.items()},
+        folder / "others.md": others_page,
+        folder / "settings.md": settings_page,
+        folder / "python.md": python_page,
+        folder / "interfaces.md": interfaces_page,
+        DOCS / "papers" / "figures.md": sweeps_table,
+    }
+
+
+def page(path: Path) -> str:
+    """What a page should say as a whole.
 
     Raises:
-        ValueError: a page lacks the marks.
+        ValueError: it has one of the marks without the other.
     """
-    made = {ROOT / "README.md": options_tables(), SWEEPS / "README.md": sweeps_table()}
-    return {path: _between(path, text) for path, text in made.items()}
+    text = made()[path]()
+    if path.name == "figures.md":
+        return _between(path, text)
+    return f"<!-- made by `{REFRESH}` -->\n\n{text.rstrip()}\n"
 
 
 def _between(path: Path, text: str) -> str:
@@ -196,19 +253,22 @@ def _between(path: Path, text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the tables, or say which page is stale."""
-    parser = argparse.ArgumentParser(description="Tables of options and figures in the READMEs.")
+    parser = argparse.ArgumentParser(description="The reference and the table of figures.")
     parser.add_argument("--write", action="store_true", help="rewrite them (default: check)")
     write = parser.parse_args(arguments).write
-    stale = {
-        path: text for path, text in pages().items() if path.read_text(encoding="utf-8") != text
-    }
+    stale = {path: text for path in made() if _said(path) != (text := page(path))}
     for path, text in stale.items():
         if write:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(f"{path.relative_to(ROOT)} written")
         else:
             print(f"{path.relative_to(ROOT)} is stale: {REFRESH}", file=sys.stderr)
     return 0 if write else int(bool(stale))
+
+
+def _said(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ LEAST = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 2e-3}
 TYPICAL, LARGEST = 2.0, 25.0
 """Multiples of the noise that a faster way may be off: root mean square, and any one token. On
 SmolLM2-135M in bf16 sound ways are off by 1.1 and 6, targets that begin one position too late by
-2.7 and 19; in fp32 the fault is ten thousand times the noise (docs/evaluation_lms.md)."""
+2.7 and 19; in fp32 the fault is ten thousand times the noise (docs/howto/gpu.md)."""
 
 SAMPLE, AFTER = 8, 37
 """Sequences on which the noise is measured, and tokens that change the shape of their batch."""

@@ -1,4 +1,4 @@
-"""The READMEs' tables of options and figures are those of the configs; their commands compose."""
+"""docs/reference is what configs and docstrings say; the commands of its tables compose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 
-from experiments import catalogue
+import judgelab
+from experiments import catalogue, reference
 from judgelab.config import frame, resolved
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
@@ -38,18 +39,47 @@ def _composer() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("page", catalogue.pages(), ids=lambda path: str(path.parent.name))
+@pytest.mark.parametrize("page", catalogue.made(), ids=lambda path: path.stem)
 def test_a_page_is_what_the_configs_say(page: Path) -> None:
     said = page.read_text(encoding="utf-8")
-    assert said == catalogue.pages()[page], f"stale: {catalogue.REFRESH}"
+    assert said == catalogue.page(page), f"stale: {catalogue.REFRESH}"
 
 
 def test_every_option_is_in_the_table_once() -> None:
-    readme = (catalogue.ROOT / "README.md").read_text(encoding="utf-8")
-    for axis in catalogue.AXES:
-        table = readme.split(f"<code>{axis}</code>")[1].split("</details>")[0]
-        listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    pages = {axis: catalogue.DOCS / "reference" / f"{axis}.md" for axis in catalogue.AXES}
+    for axis, page in pages.items():
+        listed = re.findall(r"^\| \[`(\w+)`\]", page.read_text(encoding="utf-8"), re.MULTILINE)
         assert listed == sorted(path.stem for path in (catalogue.CONF / axis).glob("*.yaml"))
+
+
+def test_every_setting_says_what_it_means() -> None:
+    for page in (catalogue.DOCS / "reference").glob("*.md"):
+        silent = re.findall(r"^\| `(.*?)` \|.*\|  \|$", page.read_text("utf-8"), re.MULTILINE)
+        assert not silent, (
+            "a comment in the YAML, or Args of its class, or experiments/meanings.yaml"
+        )
+
+
+def test_a_setting_is_read_with_its_default_and_what_it_means(tmp_path: Path) -> None:
+    file = tmp_path / "made.yaml"
+    file.write_text(
+        "_target_: judgelab.attack.padding.Padding\n"
+        "defaults: [other]\n"
+        "symbol: 'Y#'  # a | b: which\n"
+        "limits:\n  high: ???  # of all\n"
+        "names:\n- a\n- b\nempty: {}\n"
+        "bare:\n"
+        "long: >-\n  one\n  two\n"
+    )
+    assert [(one.key, one.default, one.what) for one in reference.settings(file)] == [
+        ("symbol", "Y#", "a | b: which"),
+        ("limits.high", "required", "of all"),
+        ("names", "[a, b]", ""),
+        ("empty", "{}", ""),
+        ("bare", "null", ""),
+        ("long", "one two", ""),
+    ]
+    assert reference.cell("a | b, ``c|d`` <e>") == "a \\| b, `c/d` &lt;e>"
 
 
 @pytest.mark.slow
@@ -109,16 +139,21 @@ def test_a_yaml_without_a_comment_is_described_by_its_class(tmp_path: Path) -> N
 def test_a_stale_page_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "README.md").write_text(
-        f"above\n{catalogue.BEGIN}\nstale page\n{catalogue.END}\nbelow\n"
-    )
+    page = tmp_path / "papers" / "figures.md"
+    page.parent.mkdir()
+    page.write_text(f"above\n{catalogue.BEGIN}\nstale page\n{catalogue.END}\nbelow\n")
     monkeypatch.setattr(catalogue, "ROOT", tmp_path)
-    monkeypatch.setattr(catalogue, "SWEEPS", tmp_path)
+    monkeypatch.setattr(catalogue, "made", lambda: {page: lambda: "fresh"})
     assert catalogue.main([]) == 1
     assert catalogue.REFRESH in capsys.readouterr().err
     assert catalogue.main(["--write"]) == 0
-    written = (tmp_path / "README.md").read_text()
-    assert (
-        written.startswith("above") and written.endswith("below\n") and "stale page" not in written
-    )
+    written = page.read_text()
+    assert written.startswith("above") and written.endswith("below\n") and "fresh" in written
+    assert "stale page" not in written
     assert catalogue.main([]) == 0
+
+
+def test_python_is_what_the_package_gives() -> None:
+    page = (catalogue.DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    public = [name for name in judgelab.__all__ if not name.startswith("_")]
+    assert public and all(f"## judgelab.{name}\n" in page for name in public)

@@ -35,11 +35,12 @@ WANTED = {
 
 
 AUDIT = ROOT / "conf" / "study" / "audit.yaml"
-DOCS = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+START = ROOT / "docs" / "start"
+DOCS = (START / "own_judges.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    """Of docs/audit.md, as a reader would copy them."""
+    """Of docs/start/own_judges.md, as a reader would copy them."""
     found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", DOCS, re.DOTALL | re.MULTILINE)
     return [textwrap.dedent(text) for _, text in found]
 
@@ -122,13 +123,14 @@ def called(folder: Path, words: list[str]) -> str:
 
 def test_the_docs_name_every_verdict_and_part() -> None:
     """By the page's own words."""
+    docs = (START / "verdict.md").read_text(encoding="utf-8")
     rules = (ROOT / "judgelab" / "study" / "audit" / "verdict.py").read_text(encoding="utf-8")
     reasons = set(re.findall(r'TrustVerdict\(\s*"[^"]+", "([^"]+)"', rules))
     unfit = rules[rules.index("def _unfit") : rules.index("def _here")]
     reasons |= {word for word in re.findall(r'"([a-z ]+)"', unfit) if word} | {"too few labels"}
-    assert len(reasons) > 8 and all(f"| {reason} |" in DOCS for reason in reasons)
+    assert len(reasons) > 8 and all(f"| {reason} |" in docs for reason in reasons)
     parts = re.findall(r"^  (\w+):\n    _target_", AUDIT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(parts) > 8 and all(f"| `{part}` |" in DOCS for part in parts)
+    assert len(parts) > 8 and all(f"| `{part}` |" in docs for part in parts)
 
 
 @pytest.mark.slow

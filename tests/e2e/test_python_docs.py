@@ -1,4 +1,4 @@
-"""What docs/python.md shows runs as it stands, from a user's folder."""
+"""What docs/howto/notebook.md shows runs as it stands, from a user's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import judgelab
 from tests.e2e.conftest import ROOT
 from tests.unit.python.frames import graded
 
-DOCS = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs" / "howto" / "notebook.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

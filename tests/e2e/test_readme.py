@@ -1,4 +1,4 @@
-"""What the README and docs/extending.md say is run, command by command."""
+"""What README and docs say is run, command by command; `make test` is what runs this."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.documented import COMMANDS, COMPOSED, ELSEWHERE
 from tests.e2e.conftest import ROOT, environment
+from tests.llmbar_table import write_csv
 from tests.real_lm import SMOLLM2
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```bash\n(.*?)```", README, flags=re.DOTALL)
-COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.strip()]
-# `make test` is what runs this very test; `make bench` is run by its own test, on fewer repeats.
-ELSEWHERE = {"make test", "make bench"}
-PANEL = json.loads(re.search(r"```json\n(.*?)```", README, flags=re.DOTALL)[1])  # type: ignore[index]
-
-
-def test_the_readme_names_its_commands() -> None:
-    assert set(COMMANDS) >= ELSEWHERE
-    assert "python run.py mechanism=tvd_mi dataset=xsum attack=case_flip" in COMMANDS
+OWN = (ROOT / "docs" / "start" / "own_table.md").read_text(encoding="utf-8")
+PANEL = json.loads(re.search(r"```json\n(.*?)```", OWN, flags=re.DOTALL)[1])  # type: ignore[index]
+RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
+OWN_DATA = "dataset.path=judged.csv"
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +31,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ELSEWHERE])
+@pytest.mark.parametrize("command", RUN)
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     if "smollm2" in command:
         if not (SMOLLM2 / "config.json").is_file():
@@ -55,6 +51,9 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     command = command.replace("panel.jsonl", str(panel))
     if command.startswith("make tables"):
         command += f" OUT={tmp_path}/tables.json"
+    if OWN_DATA in command:
+        write_csv(tmp_path / "judged.csv")
+        command = command.replace("judged.csv", str(tmp_path / "judged.csv"))
     done = subprocess.run(
         shlex.split(command),
         cwd=ROOT,
@@ -66,6 +65,10 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
+    if OWN_DATA in command:
+        shown, answer = re.findall(r"```(?:csv|text)\n(.*?)```", README, re.DOTALL)
+        assert shown in (tmp_path / "judged.csv").read_text(encoding="utf-8")
+        assert " ".join(answer.split()) in " ".join(done.stdout.split()), "README shows the answer"
 
 
 def few_agents(folder: Path) -> Path:
@@ -117,9 +120,3 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     )
     assert {"agent", "value", "low", "n", "unscored"} <= set(study["tables"][0]["columns"])
     assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0
-
-
-def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} -> {target}"

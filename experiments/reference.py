@@ -1,0 +1,209 @@
+"""Pages of docs/reference, made from the configs and from the docstrings of their classes.
+
+A page for each axis: what its options are, and by class every setting with its default and what
+it means: the comment beside it in the YAML, else its entry under ``Args`` of the class, else that
+of meanings.yaml.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CONF = Path(__file__).resolve().parents[1] / "conf"
+PLACES = {"exam": "study.NAME", "finetune": "study.settings", "hydra/launcher": "hydra.launcher"}
+"""Axis -> where its settings stand in a config, if not under its own name."""
+COMMON = Path(__file__).with_name("meanings.yaml")
+"""What settings of many options mean, where an option's own YAML and class do not say."""
+OTHERS = {"defaults", "_target_"}
+LONGEST = 160  # characters of a default that are shown
+PAGE = re.compile(r"docs/([\w/]+)\.md")
+SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an option.
+
+    Attributes:
+        key: as on the command line, without the axis.
+        default: as in the YAML.
+        what: what it means; empty where nobody says.
+    """
+
+    key: str
+    default: str
+    what: str
+
+
+def settings(path: Path) -> list[Setting]:
+    """Of a YAML, those of nested parts included, in its order."""
+    text = path.read_text(encoding="utf-8")
+    node = yaml.compose(text)
+    return list(_of(node, "", text.splitlines())) if isinstance(node, yaml.MappingNode) else []
+
+
+def _of(node: yaml.MappingNode, prefix: str, lines: list[str]) -> Iterator[Setting]:
+    documented = _arguments(_target(node))
+    for name, value in node.value:
+        if name.value in OTHERS:
+            continue
+        key = f"{prefix}{name.value}"
+        block = isinstance(value, yaml.CollectionNode) and not value.flow_style
+        if isinstance(value, yaml.MappingNode) and block:
+            yield from _of(value, f"{key}.", lines)
+            continue
+        mark = name.end_mark if block or getattr(value, "style", None) == ">" else value.end_mark
+        what = _comment(lines[mark.line][mark.column :]) or documented.get(name.value, "")
+        yield Setting(key, _default(value), what)
+
+
+def _target(node: yaml.MappingNode) -> str | None:
+    return next((value.value for name, value in node.value if name.value == "_target_"), None)
+
+
+def _comment(rest: str) -> str:
+    return rest.partition("#")[2].strip()
+
+
+def _default(value: yaml.Node) -> str:
+    if isinstance(value, yaml.ScalarNode):
+        return "required" if value.value == "???" else " ".join(value.value.split()) or "null"
+    plain = yaml.safe_load(yaml.serialize(value))
+    return yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=10_000).strip()
+
+
+def located(target: str) -> Any:
+    """The class or function of a dotted name."""
+    module, _, name = target.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def _arguments(target: str | None) -> dict[str, str]:
+    """Argument -> what the docstring of the class says of it, in the words of a YAML."""
+    found = {} if target is None else entries(inspect.getdoc(located(target)) or "", "Args")
+    return {name: re.sub(r"\bNone\b", "null", text) for name, text in found.items()}
+
+
+def part(documentation: str, section: str) -> str:
+    """A section of a docstring, such as ``Returns``; empty where there is none."""
+    parts = SECTION.split(documentation)
+    body = dict(zip(parts[1::2], parts[2::2], strict=True)).get(section, "")
+    return textwrap.dedent(body).strip("\n")
+
+
+def entries(documentation: str, section: str) -> dict[str, str]:
+    """Name -> text, of a section such as ``Args`` of a docstring."""
+    body = part(documentation, section)
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", body) if body else []:
+        names, _, text = entry.partition(":")
+        found |= {name.strip(): " ".join(text.split()) for name in names.split(",")}
+    return found
+
+
+def described(documentation: str) -> str:
+    """What a docstring says before its sections."""
+    return SECTION.split(documentation)[0].strip()
+
+
+def prose(text: str) -> str:
+    """Text of a docstring as Markdown: code in single backticks, no tags, links to pages."""
+    parts = re.split(r"(``.*?``)", text, flags=re.DOTALL)
+    plain = [part.replace("<", "&lt;").replace("*", "\\*") for part in parts[::2]]
+    plain = [PAGE.sub(r"[\1](../\1.md)", part.replace("::\n", ":\n")) for part in plain]
+    code = [part[1:-1] for part in parts[1::2]]
+    return "".join(a + b for a, b in zip(plain, [*code, ""], strict=True))
+
+
+def cell(text: str) -> str:
+    """The same in a cell of a table, where a bar would end it; none may stand in code there."""
+    parts = re.split(r"(`.*?`)", prose(" ".join(text.split())))
+    plain = [part.replace("|", "\\|") for part in parts[::2]]
+    code = [part.replace("|", "/") for part in parts[1::2]]
+    return "".join(a + b for a, b in zip(plain, [*code, ""], strict=True))
+
+
+def classes(axis: str) -> dict[str, list[Path]]:
+    """Dotted name of a class -> the YAMLs that build it, by the name of the class."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((CONF / axis).glob("*.yaml")):
+        target = _target(yaml.compose(path.read_text(encoding="utf-8")))
+        found.setdefault(target or "", []).append(path)
+    return dict(sorted(found.items(), key=lambda one: one[0].rpartition(".")[2].lower()))
+
+
+def sections(axis: str, heading: str = "##") -> str:
+    """One section for each class: what it is, and its settings."""
+    found = ((target, paths) for target, paths in classes(axis).items() if target)
+    return "\n".join(_section(axis, heading, *one) for one in found)
+
+
+def _section(axis: str, heading: str, target: str, paths: list[Path]) -> str:
+    names = ", ".join(f"`{path.stem}`" for path in paths)
+    lines = [f"{heading} {target.rpartition('.')[2]}", "", f"{names}: `{target}`", ""]
+    lines += [prose(described(inspect.getdoc(located(target)) or "")), ""]
+    return "\n".join([*lines, *_table(PLACES.get(axis, axis), paths)])
+
+
+def _table(place: str, paths: list[Path]) -> list[str]:
+    """Every setting once; where options differ, the default of each."""
+    by_key: dict[str, dict[str, Setting]] = {}
+    for path in paths:
+        for one in settings(path):
+            by_key.setdefault(one.key, {})[path.stem] = one
+    if not by_key:
+        return []
+    rows = [
+        f"| `{place}.{key}` | {_defaults(by_option, len(paths))} "
+        f"| {cell(_meaning(key, by_option.values()))} |"
+        for key, by_option in by_key.items()
+    ]
+    return ["| setting | default | meaning |", "|---|---|---|", *rows, ""]
+
+
+def _meaning(key: str, said: Iterable[Setting]) -> str:
+    """What most options say of it; else what all settings of that name mean."""
+    [(what, _)] = Counter(one.what for one in said).most_common(1)
+    words = key.split(".")
+    names = [".".join(words[k:]) for k in range(len(words))] + words[:-1]
+    return what or next((_common()[name] for name in names if name in _common()), "")
+
+
+@cache
+def _common() -> dict[str, str]:
+    return dict(yaml.safe_load(COMMON.read_text(encoding="utf-8")))
+
+
+def _defaults(by_option: dict[str, Setting], options: int) -> str:
+    said = {name: _code(one.default) for name, one in by_option.items()}
+    if len(set(said.values())) == 1 and len(said) == options:
+        return next(iter(said.values()))
+    each = ", ".join(f"{name}: {default}" for name, default in said.items())
+    return each if len(each) <= LONGEST else "by option"
+
+
+def _code(default: str) -> str:
+    if default == "required":
+        return default
+    short = default if len(default) <= LONGEST else f"{default[:LONGEST]} ..."
+    return f"`{short.replace('|', '/')}`"
+
+
+def run_settings() -> str:
+    """The settings of a run, of ``conf/config.yaml``."""
+    rows = [
+        f"| `{one.key}` | {_code(one.default)} | {cell(_meaning(one.key, [one]))} |"
+        for one in settings(CONF / "config.yaml")
+    ]
+    return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows, ""])

@@ -1,0 +1,138 @@
+"""README and docs/: links lead somewhere, the site has every page, and both renderers read it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from experiments import catalogue
+from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, PAGES, ROOT
+
+DOCS = ROOT / "docs"
+OTHERS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "experiments").rglob("*.md"))]
+SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+PARSER = MarkdownIt("commonmark").enable("table")
+LONGEST = 150  # lines of README.md
+
+
+def parsed(page: Path) -> list[Token]:
+    return PARSER.parse(page.read_text(encoding="utf-8"))
+
+
+def links(page: Path) -> Iterator[str]:
+    """Targets of links and pictures, but for those of the web."""
+    for token in parsed(page):
+        for child in token.children or []:
+            target = child.attrGet("href") or child.attrGet("src")
+            if target and not re.match(r"[a-z]+:", str(target)):
+                yield str(target)
+
+
+def headings(page: Path) -> list[str]:
+    tokens = parsed(page)
+    found = (b for a, b in pairwise(tokens) if a.type == "heading_open")
+    return ["".join(child.content for child in one.children or []) for one in found]
+
+
+def site_anchor(heading: str) -> str:
+    """As Python-Markdown's toc makes it, of which Zensical and mkdocs make theirs."""
+    plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+
+
+def github_anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in links(page):
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), f"{page.name} -> {target}"
+        if anchor:
+            for spelt in (site_anchor, github_anchor):
+                assert [spelt(one) for one in headings(file)].count(anchor) == 1, target
+        if page.is_relative_to(DOCS):
+            assert file.is_relative_to(DOCS), f"{page.name} -> {target} is not on the site"
+
+
+def test_pages_that_code_names_are_there() -> None:
+    named = re.compile(r"docs/[\w/]+\.md")
+    folders = [ROOT / name for name in ("judgelab", "conf", "experiments", "tests")]
+    files = [
+        file for folder in folders for kind in ("py", "yaml") for file in folder.rglob(f"*.{kind}")
+    ]
+    found = {page for file in files for page in named.findall(file.read_text(encoding="utf-8"))}
+    assert len(found) > 3
+    assert not [page for page in found if not (ROOT / page).is_file()]
+
+
+def test_the_site_has_every_page_once_and_no_plugin() -> None:
+    listed = sorted(pages(SITE["nav"]))
+    assert listed == sorted(str(page.relative_to(DOCS)) for page in PAGES[1:])
+    assert "plugins" not in SITE
+    assert SITE["theme"]["font"] is False, "nothing is fetched from elsewhere"
+
+
+def pages(nav: Any) -> Iterator[str]:
+    for entry in nav if isinstance(nav, list) else nav.values():
+        yield from [entry] if isinstance(entry, str) else pages(entry)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_both_kinds_of_markdown_read_it_alike(page: Path) -> None:
+    """What GitHub takes and Python-Markdown does not, or the other way round."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    depth = 0
+    for token in parsed(page):
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            start = token.map[0] if token.map else 0
+            inside = depth > 0 or not lines[start - 1].strip() or lines[start - 1][0] == "#"
+            assert inside, f"line {start + 1}: an empty line before a list"
+            depth += 1
+        elif token.type.endswith("list_close"):
+            depth -= 1
+        elif depth and token.type == "fence" and token.map:
+            assert lines[token.map[0]].startswith("    "), f"line {token.map[0] + 1}: four spaces"
+    for number, line in enumerate(lines, 1):
+        if line.startswith("|"):
+            spans = re.findall(r"`[^`]*`", line)
+            assert not any("|" in span for span in spans), f"line {number}: | in code ends a cell"
+
+
+def test_readme_is_short() -> None:
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_every_command_that_is_not_run_here_is_tried_elsewhere() -> None:
+    assert set(ELSEWHERE) | set(COMPOSED) <= set(COMMANDS)
+    for command, (file, word) in ELSEWHERE.items():
+        assert word in (ROOT / file).read_text(encoding="utf-8"), command
+    tried = {one.command for axis in catalogue.AXES for one in catalogue.options(axis)}
+    assert set(COMPOSED) <= tried
+
+
+@pytest.mark.slow
+def test_the_site_is_built() -> None:
+    pytest.importorskip("zensical", reason="the extra docs is not installed: make docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (ROOT / SITE["site_dir"] / "start" / "verdict" / "index.html").is_file()

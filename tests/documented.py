@@ -1,0 +1,58 @@
+"""The commands of README.md and docs/, and which test runs each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^ *```bash\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+
+E2E, UNIT = "tests/e2e/", "tests/unit/"
+RAY, SLURM = (
+    "python run.py scale=ray scale.address=auto evaluation_lm=llama31_8b scale.gpus=1.0",
+    "python run.py -m hydra/launcher=slurm hydra.launcher.partition=gpu mechanism=mi,gppm "
+    "dataset=xsum,samsum evaluation_lm=llama31_8b",
+)
+AUDIT = "python run.py study=audit dataset=table dataset.path=labels.csv study.judges=judges.yaml"
+ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it stands there
+    "make test": (f"{E2E}test_readme.py", "make test"),  # runs this very test
+    "make bench": (f"{UNIT}experiments/test_bench_audit.py", "experiments.bench"),
+    "make check-gpu": (f"{UNIT}experiments/test_check_gpu.py", "check_gpu"),
+    "make check-faults": (f"{E2E}test_fault_server.py", "TRIALS"),
+    "python -m tests.fault_server --help": (f"{E2E}test_fault_server.py", '"--help"'),
+    "python -m judgelab.store.cache check FILE": (f"{UNIT}store/test_cache_care.py", '"check"'),
+    "python -m judgelab.store.cache stats FILE": (f"{UNIT}store/test_cache_care.py", '"stats"'),
+    "python -m judgelab.store.cache prune FILE": (f"{UNIT}store/test_cache_care.py", '"prune"'),
+    AUDIT: (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
+    f"{AUDIT} dry_run=true": (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
+    "python run.py scale=local": (f"{E2E}test_scale.py", "scale=local"),
+    "python run.py scale=joblib": (f"{E2E}test_scale.py", "scale=joblib"),
+    "python run.py scale=ray": (f"{E2E}test_scale.py", "scale=ray"),
+    "ray start --head": (f"{E2E}test_scale.py", "initialize_head"),
+    "ray start --address=HOST:6379": (f"{E2E}test_scale.py", "scale.address"),
+    RAY: (f"{E2E}test_scale.py", "scale.gpus=1.0"),
+    "python run.py -m hydra/launcher=cores mechanism=length,random,rouge tracker=none": (
+        *(f"{E2E}test_launchers.py", '"cores"'),
+    ),
+    SLURM: (f"{E2E}test_launchers.py", '"slurm"'),
+}
+"""What test_readme does not run: another test does, or it needs what is not here."""
+COMPOSED = [  # a key, or a GPU: tests/contract/test_catalogue.py composes and builds them
+    "python run.py mechanism=judge evaluation_lm=gpt4o_mini dry_run=true",
+    "python run.py evaluation_lm=openai evaluation_lm.model=NAME dry_run=true",
+    "python run.py evaluation_lm=llama31_8b mechanism=gem dataset=iclr_reviews study=leaderboard",
+]
+
+
+def commands(page: Path) -> list[str]:
+    """Every command of a page, without the comment behind it."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    lines = (
+        re.sub(r"\s+# .*", "", line).strip() for block in blocks for line in block.splitlines()
+    )
+    return [line for line in lines if line]
+
+
+COMMANDS = list(dict.fromkeys(command for page in PAGES for command in commands(page)))
