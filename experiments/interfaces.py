@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import judgelab
@@ -89,12 +90,13 @@ def _members(value: Any) -> dict[str, str]:
     found = {}
     bases = [base for base in reversed(value.__mro__) if base.__module__.startswith("judgelab")]
     for name, member in {k: v for base in bases for k, v in vars(base).items()}.items():
+        value_like = isinstance(member, property | cached_property)
         function = member.fget if isinstance(member, property) else member
+        function = member.func if isinstance(member, cached_property) else function
         function = getattr(function, "__func__", function)
         text = inspect.getdoc(function) if inspect.isfunction(function) else None
         if text and not name.startswith("_"):
-            called = "" if isinstance(member, property) else "()"
-            found[f"{name}{called}"] = described(text).split("\n\n")[0]
+            found[name if value_like else f"{name}()"] = described(text).split("\n\n")[0]
     return found
 
 

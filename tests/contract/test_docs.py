@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ PARSER = MarkdownIt("commonmark").enable("table")
 LONGEST = 150  # lines of README.md
 
 
+@cache
 def parsed(page: Path) -> list[Token]:
     return PARSER.parse(page.read_text(encoding="utf-8"))
 
@@ -39,6 +41,7 @@ def links(page: Path) -> Iterator[str]:
                 yield str(target)
 
 
+@cache
 def headings(page: Path) -> list[str]:
     tokens = parsed(page)
     found = (b for a, b in pairwise(tokens) if a.type == "heading_open")
