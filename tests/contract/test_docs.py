@@ -102,13 +102,16 @@ def test_both_kinds_of_markdown_read_it_alike(page: Path) -> None:
     for token in parsed(page):
         if token.type in ("bullet_list_open", "ordered_list_open"):
             start = token.map[0] if token.map else 0
-            inside = depth > 0 or not lines[start - 1].strip() or lines[start - 1][0] == "#"
-            assert inside, f"line {start + 1}: an empty line before a list"
+            before = lines[start - 1].strip()
+            first = depth == 0 and (not before or before[0] == "#")
+            assert first or lines[start].startswith("    "), f"line {start + 1}: a list's place"
             depth += 1
         elif token.type.endswith("list_close"):
             depth -= 1
-        elif depth and token.type == "fence" and token.map:
-            assert lines[token.map[0]].startswith("    "), f"line {token.map[0] + 1}: four spaces"
+        elif depth > 0 and token.map and token.type in ("fence", "paragraph_open"):
+            line = lines[token.map[0]]
+            item = re.match(r" *([-*]|\d+\.) ", line)
+            assert item or line.startswith("    "), f"line {token.map[0] + 1}: four spaces"
     for number, line in enumerate(lines, 1):
         if line.startswith("|"):
             spans = re.findall(r"`[^`]*`", line)

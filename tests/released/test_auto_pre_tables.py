@@ -19,6 +19,7 @@ from experiments.auto_pre.printed import numbers, read_printed
 from experiments.auto_pre.rows import Row, Table
 from experiments.auto_pre.tables import compute, main
 from judgelab.releases.auto_pre import absent, is_release, list_datasets, read_dataset
+from tests import paper_pages
 
 Tables = dict[str, Table]
 MISSED = {
@@ -274,3 +275,17 @@ def test_the_command_writes_numbers_and_says_what_is_wrong(
     assert {"paper", "released", "corrected", "stated", "stated_low", "match"} <= rows[0].keys()
     assert main(["--data", str(tmp_path), "--out", str(tmp_path / "x.json")]) == 1
     assert "verdict_pairwise.parquet" in capsys.readouterr().err
+
+
+def test_docs_show_these_numbers(tables: Tables) -> None:
+    forms = {"pairwise": "pairwise", "grades 1 to 5": "5-level", "grades to 100": "100-level"}
+    shown = paper_pages.lines("auto_pre", "data, form")
+    assert len(shown) == 4
+    for name, printed, corrected, n in shown:
+        data, _, form = name.partition(", ")
+        row = cell(tables, "3", "Auto-PRE", f"{data}/{forms[form]}")
+        assert row.paper is not None and row.corrected is not None
+        ends = {f"corrected_{end}": getattr(row.corrected, end) for end in ("low", "high")}
+        assert printed == paper_pages.short(row.paper, 4)
+        assert corrected == paper_pages.interval({"corrected": row.corrected.value, **ends}, 4)
+        assert n == f"{row.corrected.n:,}"

@@ -24,6 +24,7 @@ from experiments.gem.tables import main
 from judgelab.dataset.gem_released import GemReleased
 from judgelab.mechanism.rouge import lcs_length
 from judgelab.releases.repositories import GEM
+from tests import paper_pages
 
 Rows = Mapping[tuple[str, str, str], Mapping[str, Any]]
 METRICS = ("GEM", "GEM-S (abstract)", "GEM-S (ASSW)")
@@ -307,3 +308,12 @@ def test_overlap_is_rouge_scores_and_sacrebleus(data: Path) -> None:
     assert overlap.rouge_l("one", "other") == 0.0
     short, long = "a b c d e", "a b c d e f g"
     assert overlap.bleu(short, long) == pytest.approx(math.exp(1 - 7 / 5))
+
+
+def test_docs_show_these_numbers(rows: Rows) -> None:
+    shown = paper_pages.lines("gem", "table")
+    assert len(shown) == 3
+    for name, printed, corrected, n in shown:
+        row = dict(rows["5", "GEM", name.partition(" and ")[2].partition(",")[0]])
+        assert (printed, corrected) == (paper_pages.short(row["paper"]), paper_pages.interval(row))
+        assert n == f"{row['n']} models"

@@ -18,6 +18,7 @@ from experiments.ranking_confidence.tables import main
 from judgelab.config import resolved
 from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
+from tests import paper_pages
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 Rows = list[dict[str, Any]]
@@ -294,3 +295,11 @@ def test_the_study_on_summeval_is_the_tables(annotations: Path, rows: Rows, tmp_
     )
     assert summary["ranking/agreement"] == pytest.approx(row["unpaired"], abs=0.02)
     assert summary["items"] == 100 and summary["systems"] == 12
+
+
+def test_docs_show_these_numbers(rows: Rows) -> None:
+    shown = paper_pages.lines("ranking_confidence", "claim")
+    for (_, *cells), row in zip(shown, of(rows, "claims"), strict=True):
+        numbers = [(row["r"], 2), (row["delta"], 2), (row["paper"], 2), (row["closed_form"], 3)]
+        r, delta, stated, ours = (paper_pages.short(*one) for one in numbers)
+        assert cells == [r, f"{row['N']}", delta, stated, ours, f"{row['N_it_holds_at']:.0f}"]

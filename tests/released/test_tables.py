@@ -24,6 +24,7 @@ from experiments.peer_prediction.rows import paper
 from experiments.peer_prediction.tables import compute, main
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.releases.peer_prediction.release import list_domains, read_domain
+from tests import paper_pages
 from tests.released.release_files import dump, write_clone, write_export
 from tests.scripted import NOBODY
 
@@ -541,3 +542,17 @@ def test_standard_rouge1_is_rouge_scores(export: Path) -> None:
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
     np.testing.assert_allclose(rouge1(panel), expected)
+
+
+def test_docs_show_these_numbers(rows: Rows) -> None:
+    shown = paper_pages.lines("tvd_mi", "domain")
+    assert len(shown) == 4
+    for name, *cells, items in shown:
+        domain = name.lower().replace(" ", "_")
+        both = [rows["2", domain, column] for column in ("GPPM", "Judge-ctx")]
+        wanted = [f(dict(row)) for row in both for f in (printed_as, paper_pages.interval)]
+        assert (cells, items) == (wanted, str(both[0]["n"]))
+
+
+def printed_as(row: dict[str, Any]) -> str:
+    return paper_pages.short(row["paper"])
