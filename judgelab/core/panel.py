@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 from judgelab.core.errors import DataError
 from judgelab.core.judgments import JudgmentTable
 
+GIVE_REFERENCES = (
+    "give each item a reference (the key 'reference' of its line in dataset=jsonl, a column "
+    "'reference' in dataset=table, dataset.fields.reference=COLUMN in others)"
+)
+"""What to do where no text is known to be good."""
+
 HALVED = "a text holds half a character (a lone surrogate)"
 """Why an LM is not asked about a text that is ``halved``."""
 

@@ -18,6 +18,7 @@ from judgelab.core.step import Step
 from judgelab.dataset import Dataset
 from judgelab.engine.estimating import estimator_of
 from judgelab.engine.references import (
+    with_item_references,
     with_reference_texts_of,
     with_references,
     without_reference_texts,
@@ -80,6 +81,7 @@ class Context:
         references: Sequence[str] | None = None,
         *,
         spare_references: bool = False,
+        item_references: bool = False,
         raw: bool = False,
     ) -> dict[str, Panel]:
         """``clean`` and, under an attack, ``attacked``: the same items and agents.
@@ -87,12 +89,17 @@ class Context:
         Args:
             references: agents that are references; None for those the data marks.
             spare_references: whether the attack leaves the references' texts alone.
+            item_references: whether, where neither names nor the data say who is a reference, the
+                items' own references are (of mechanisms that hold texts against others).
             raw: texts as written, also where the mechanism reads preprocessed ones (``read``).
         """
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
         clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
-        clean = self._written(self.synopsis, with_references(clean, references))
+        clean = with_references(clean, references)
+        if item_references and references is None and self.mechanism.subject != "text":
+            clean = with_item_references(clean)
+        clean = self._written(self.synopsis, clean)
         panels = {"clean": clean}
         if self.attack.name != "none":
             victims = without_reference_texts(clean) if spare_references else clean

@@ -28,6 +28,10 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
         f"{references} references."
     )
+    if origin.get("references"):
+        has = sum(bool((item.reference or "").strip()) for item in panel.items)
+        those = f"References are those {origin['references']}"
+        yield f"{those}: {has} of {len(panel.items)} items have one."
     yield f"Evaluation LM: {context.evaluation_lm.identity}."
     if context.writer_lm is not None:
         yield f"Texts are written by: {context.writer_lm.identity}."

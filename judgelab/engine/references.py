@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.panel import Panel, keeping, without
+from judgelab.core.panel import Agent, Panel, keeping, without
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
@@ -28,6 +28,24 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
             )
     agents = tuple(replace(agent, reference=agent.name in names) for agent in panel.agents)
     return replace(panel, agents=agents)
+
+
+def with_item_references(panel: Panel) -> Panel:
+    """The panel with the items' own references as texts of one agent more, which is a reference.
+
+    So nobody's texts are given up for them. A panel that marks references stays as it is.
+    """
+    own = [(item.reference or "").strip() for item in panel.items]
+    if _references(panel).any() or not any(own):
+        return panel
+    names = {agent.name for agent in panel.agents}
+    name = "reference"
+    while name in names:
+        name += "*"
+    rows = zip(panel.texts, panel.items, own, strict=True)
+    texts = tuple((*row, item.reference if said else None) for row, item, said in rows)
+    agents = (*panel.agents, Agent(name, reference=True))
+    return panel.with_agents(agents, texts, references="of the data")
 
 
 def without_reference_texts(panel: Panel) -> Panel:

@@ -19,18 +19,21 @@ class Bleu(ReferenceMechanism):
     The TVD-MI paper's baseline for translation, there as corpus BLEU per agent; sentence BLEU
     (exponential smoothing, effective order) is what an item-level study can use.
 
-    Where no item of the panel has a reference, a text is scored against its peers' texts: the
-    reference agents, or all others. The GEM paper's code is NLTK's sentence BLEU on NLTK's tokens
+    Where no item of the panel has a reference, a text is scored against the texts of the
+    reference agents. The GEM paper's code is NLTK's sentence BLEU on NLTK's tokens
     without smoothing, which is practically 0 for two texts that share no run of four words.
 
     Args:
         by: sacrebleu, or nltk as in that code. NLTK's tokens need sentences: its own splitter wants
             a download, so ours is used.
         reads: which texts: raw, or preprocessed.
+        peers: where neither items nor agents are references, hold texts against those of all
+            other agents; without it that is refused.
     """
 
     by: Literal["sacrebleu", "nltk"] = "sacrebleu"
     reads: Reads = "raw"
+    peers: bool = False
     name: ClassVar[str] = "bleu"
 
     def comparison(self) -> Compare:

@@ -19,18 +19,21 @@ class Rouge(ReferenceMechanism):
     The TVD-MI paper's baseline for summarisation. Its code compares sets of words; this is
     standard ROUGE (docs/definitions.md).
 
-    Where no item of the panel has a reference, a text is scored against its peers' texts: the
-    reference agents, or all others. With ``kind=rougeL`` that is the GEM paper's baseline.
+    Where no item of the panel has a reference, a text is scored against the texts of the
+    reference agents. With ``kind=rougeL`` that is the GEM paper's baseline.
 
     Args:
         kind: rouge1, rouge2 or rougeL.
         stemmer: Porter stemming, as ROUGE's authors had it for English.
         reads: which texts: raw, or preprocessed.
+        peers: where neither items nor agents are references, hold texts against those of all
+            other agents; without it that is refused.
     """
 
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
     stemmer: bool = True
     reads: Reads = "raw"
+    peers: bool = False
 
     @property
     def name(self) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
 from judgelab.core.scores import Scores, mean_over, measured, symmetric, weaker_of_two
 from judgelab.mechanism.protocol import Definition, Mechanism, Subject
 
@@ -30,10 +31,15 @@ class TextMechanism(Mechanism):
 
 
 class ReferenceMechanism(Mechanism):
-    """Compares a text with the item's human reference; where no item has one, with its peers'."""
+    """Compares a text with the item's human reference; where no item has one, with agents' texts.
+
+    Attributes:
+        peers: whether, where no agent is a reference either, these are all other agents.
+    """
 
     measurement: ClassVar[str] = "text"
     subject: ClassVar[Subject] = "pair"
+    peers: bool
 
     @abstractmethod
     def comparison(self) -> Compare:
@@ -45,6 +51,9 @@ class ReferenceMechanism(Mechanism):
         ``value`` where any item has a reference text (NaN for items without); where none has,
         ``directed`` for the pairs that are judged (GEM paper, section 4). NaN where a text is
         absent.
+
+        Raises:
+            ConfigError: there are no references, and ``peers`` does not take others for them.
         """
         compare = self.comparison()
         if any(item.reference is not None for item in panel.items):
@@ -53,6 +62,12 @@ class ReferenceMechanism(Mechanism):
                 return np.nan if item.reference is None else compare(text, item.reference)
 
             return measure_texts(panel, one)
+        if not self.peers and not any(agent.reference for agent in panel.agents):
+            raise ConfigError(
+                f"mechanism={self.name} holds texts against references, and neither an item nor an "
+                f"agent is one: {GIVE_REFERENCES}, or say that texts are to be held against the "
+                "other agents' (mechanism.peers=true)."
+            )
         judged = judged_pairs(panel)
         directed = np.full((len(panel.items), *judged.shape), np.nan)
         for k, row in enumerate(panel.texts):

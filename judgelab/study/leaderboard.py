@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from judgelab.core.bounds import Count
 from judgelab.core.csv_cells import unquoted
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Agent, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
 from judgelab.core.resources import conf, own_or_shipped
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context
@@ -53,7 +53,8 @@ class Leaderboard(Study):
 
     Args:
         definition: corrected: intervals over items; paper, released: also those over rows.
-        references: agents to be held against; null: those the data marks.
+        references: agents to be held against; null: those the data marks, or the items' own
+            references. A mechanism that scores each text by itself needs none.
         humans: candidates that are people, the human baseline.
         benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
             the plot, any others to correlate with.
@@ -75,7 +76,7 @@ class Leaderboard(Study):
         """
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel = self._panel(context)
-        candidates = self._candidates(panel)
+        candidates = self._candidates(panel, needs=context.mechanism.subject != "text")
         states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
         clean = states["clean"]
         values, directed = clean.values[:, candidates], clean.scores.directed
@@ -115,15 +116,17 @@ class Leaderboard(Study):
 
     def _panel(self, context: Context) -> Panel:
         context.no_attack("leaderboard")
-        return context.panels(self.references)["clean"]
+        return context.panels(self.references, item_references=True)["clean"]
 
-    def _candidates(self, panel: Panel) -> list[int]:
+    def _candidates(self, panel: Panel, needs: bool) -> list[int]:
+        """Columns of the candidates; ``needs``: whether references have to stand beside them."""
         found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-        if not found or len(found) == len(panel.agents):
+        if not found or (needs and len(found) == len(panel.agents)):
+            own = f"{GIVE_REFERENCES}, or " if found else ""
             raise ConfigError(
                 f"study=leaderboard holds candidates against references, but {len(found)} of "
-                f"{len(panel.agents)} agents are candidates: use agents=candidates, data with more "
-                "texts, or study.references=[NAMES]."
+                f"{len(panel.agents)} agents are candidates: {own}use agents=candidates, data with "
+                "more texts, or study.references=[NAMES]."
             )
         unknown = set(self.humans) - {panel.agents[k].name for k in found}
         if unknown:

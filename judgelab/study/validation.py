@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError
-from judgelab.core.panel import Panel
+from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
@@ -78,7 +78,8 @@ class Validation(Study):
         definition: whose interval (stats.standardized). corrected: t interval and sign flips over
             items, whose rows belong together; paper: paired normal interval over rows, 1.96
             standard errors; released: 1.645, which is what the printed intervals match.
-        references: agents to be held against; null: those the data marks.
+        references: agents to be held against; null: those the data marks, or the items' own
+            references. A mechanism that scores each text by itself needs none.
         margin: a change of d up to this counts as none (corrected; other definitions take every
             change that is not significant for none).
         bootstrap: sign flips behind the p value; under paper|released also resamples of the items.
@@ -98,7 +99,8 @@ class Validation(Study):
         """Measure and score the clean and the attacked candidates, and compare.
 
         Raises:
-            ConfigError: under an attack, there is no candidate or no reference.
+            ConfigError: under an attack, there is no candidate, or no reference to hold texts
+                against.
         """
         states = score_panels(context, self._panels(context), self.definition, pairs=True)
         rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
@@ -134,8 +136,8 @@ class Validation(Study):
         return "" if self._margin is None else f"; a change up to {self._margin:g} counts as none"
 
     def _panels(self, context: Context) -> dict[str, Panel]:
-        panels = context.panels(self.references, spare_references=True)
-        if len(panels) > 1:
+        panels = context.panels(self.references, spare_references=True, item_references=True)
+        if len(panels) > 1 and context.mechanism.subject != "text":
             _both_roles(panels["clean"])
         return panels
 
@@ -233,9 +235,11 @@ def _both_roles(panel: Panel) -> None:
     if 0 < references < len(panel.agents):
         return
     names = ", ".join(agent.name for agent in panel.agents[:6])
+    own = "" if references else f"{GIVE_REFERENCES}, or "
     raise ConfigError(
         f"study=validation attacks candidates and leaves references alone, but {references} of "
-        f"{len(panel.agents)} agents are references: set study.references=[NAMES] ({names}, ...)."
+        f"{len(panel.agents)} agents are references: {own}set study.references=[NAMES] "
+        f"({names}, ...)."
     )
 
 

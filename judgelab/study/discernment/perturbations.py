@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
-from judgelab.core.panel import Agent, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
 from judgelab.core.resources import conf
 from judgelab.core.step import By
 from judgelab.engine.context import Context
@@ -204,12 +204,12 @@ def originals(context: Context) -> Panel:
         )
     context.tell("texts", 0)
     loaded = context.dataset.load(limit=context.limit)
-    items = tuple(item for item in loaded.items if item.reference and item.reference.strip())
+    items = tuple(item for item in _own_references(loaded) if (item.reference or "").strip())
     if not items:
         name = loaded.provenance.get("dataset", "unnamed")
         raise DataError(
-            f"study=discernment perturbs references, and the dataset {name!r} has none: use "
-            "dataset=summeval, or map a column with dataset.fields.reference."
+            f"study=discernment perturbs references, and the dataset {name!r} has none: "
+            f"{GIVE_REFERENCES}, or use dataset=summeval."
         )
     without = len(loaded.items) - len(items)
     texts = tuple((item.reference,) for item in items)
@@ -217,6 +217,15 @@ def originals(context: Context) -> Panel:
     bare = tuple(replace(item, reference=None) for item in items)
     base = replace(loaded, items=bare, agents=(), texts=())
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
+
+
+def _own_references(panel: Panel) -> Sequence[Item]:
+    """The items; where none has a reference, with the texts of the one agent that is one."""
+    marked = [k for k, agent in enumerate(panel.agents) if agent.reference]
+    if len(marked) != 1 or any((item.reference or "").strip() for item in panel.items):
+        return panel.items
+    rows = zip(panel.items, panel.texts, strict=True)
+    return [replace(item, reference=row[marked[0]]) for item, row in rows]
 
 
 def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:

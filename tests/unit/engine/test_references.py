@@ -13,7 +13,11 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
-from judgelab.engine.references import with_reference_texts_of, with_references
+from judgelab.engine.references import (
+    with_item_references,
+    with_reference_texts_of,
+    with_references,
+)
 from judgelab.study.validation import rows_of
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 
@@ -123,3 +127,23 @@ def test_a_mapping_of_nodes_is_built() -> None:
         "agents",
     )
     assert Capability.CHAT in made.models["one"].capabilities
+
+
+def test_references_of_the_data_cost_no_agent() -> None:
+    items = [replace(PANEL.items[0], reference="good"), replace(PANEL.items[1], reference=" ")]
+    plain = replace(
+        PANEL,
+        items=tuple(items),
+        agents=tuple(
+            replace(a, reference=False, name=n)
+            for a, n in zip(PANEL.agents, ("x", "reference", "y"), strict=True)
+        ),
+    )
+    found = with_item_references(plain)
+    assert [a.name for a in found.agents] == ["x", "reference", "y", "reference*"]
+    assert [a.reference for a in found.agents] == [False, False, False, True]
+    assert [row[-1] for row in found.texts] == ["good", None]
+    assert [row[:-1] for row in found.texts] == list(plain.texts)
+    marked = with_references(plain, ["x"])
+    assert with_item_references(marked) is marked
+    assert with_item_references(PANEL) is PANEL, "no item has one"

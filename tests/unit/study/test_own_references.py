@@ -1,0 +1,76 @@
+"""References of a user's own data: used where they are, asked for where they are needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import judgelab
+from judgelab.core.errors import ConfigError, DataError
+from tests.unit.python.frames import graded
+
+LEADERBOARD = {"study": "leaderboard"}
+VALIDATION = {"study": "validation", "attack": "sentence_deletion"}
+
+
+def ran(root: Path, **given: Any) -> Any:
+    return judgelab.run(paths__root=str(root), **{"data": graded(3)} | given)
+
+
+@pytest.mark.parametrize("mechanism", ["gem_raw", "rouge_l"])
+@pytest.mark.parametrize("study", [LEADERBOARD, VALIDATION], ids=lambda study: study["study"])
+def test_no_agent_is_given_up_for_them(
+    tmp_path: Path, study: dict[str, Any], mechanism: str
+) -> None:
+    found = ran(tmp_path, mechanism=mechanism, **study)
+    assert found.summary.loc["candidates", "value"] == 3, "all of them"
+    assert "References are those of the data: 3 of 3 items have one." in found.notes
+    table = found.tables["leaderboard" if study is LEADERBOARD else "agents"]
+    assert "reference" not in {*table.iloc[:, 0], *table.iloc[:, 1]}
+    texts = found.records["clean_texts"].query("agent == 'reference'")["text"]
+    assert set(texts) == set(graded(3)["reference"])
+    if study is VALIDATION:
+        after = found.records["attacked_texts"].query("agent == 'reference'")["text"]
+        assert set(after) == set(texts), "an attack leaves them alone"
+
+
+@pytest.mark.parametrize("study", [LEADERBOARD, VALIDATION], ids=lambda study: study["study"])
+def test_what_is_scored_by_itself_needs_none(tmp_path: Path, study: dict[str, Any]) -> None:
+    bare = graded(3).drop(columns="reference")
+    found = ran(tmp_path, mechanism="length", data=bare, **study)
+    assert found.summary.loc["candidates", "value"] == 3
+    for mechanism in ("gem_raw", "rouge_l"):
+        with pytest.raises(ConfigError, match="a column 'reference' in dataset=table"):
+            ran(tmp_path, mechanism=mechanism, data=bare, **study)
+
+
+def test_rouge_without_references_says_what_to_do(tmp_path: Path) -> None:
+    bare = graded(3).drop(columns="reference")
+    for mechanism in ("rouge", "rouge_l", "bleu"):
+        with pytest.raises(ConfigError) as refused:
+            ran(tmp_path, mechanism=mechanism, data=bare)
+        assert f"mechanism={mechanism} holds texts against references" in str(refused.value)
+        assert "a column 'reference' in dataset=table" in str(refused.value)
+    found = ran(tmp_path, mechanism="rouge", mechanism__peers=True, data=bare)
+    assert "peer" in found.records["clean_measurements"]
+
+
+def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    rows = graded(3).drop_duplicates("id")
+    lines = [
+        {"id": k, "source": s, "responses": {"gold": t}}
+        for k, s, t in zip(rows["id"], rows["source"], rows["text"], strict=True)
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    given = {"study": "discernment", "data": file, "dataset": "jsonl", "mechanism": "length"}
+    with pytest.raises(
+        DataError, match="has none: .*the key 'reference' of its line in dataset=jsonl"
+    ):
+        ran(tmp_path, **given)
+    found = ran(tmp_path, dataset__reference_agent="gold", only=["deletions_minor"], **given)
+    texts = found.records["clean_texts"].query("agent == 'original'")["text"]
+    assert list(texts) == list(rows["text"])
