@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
-PLACES = {"exam": "study.NAME", "finetune": "study.settings", "hydra/launcher": "hydra.launcher"}
+PLACES = {"exam": "study.NAME", "finetune": "study.settings"}
 """Axis -> where its settings stand in a config, if not under its own name."""
 COMMON = Path(__file__).with_name("meanings.yaml")
 """What settings of many options mean, where an option's own YAML and class do not say."""
