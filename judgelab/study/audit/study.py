@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
@@ -181,4 +180,6 @@ def _sampled(table: JudgmentTable) -> bool | None:
     labelled = table.labelled
     if labelled.all():
         return True
-    return True if labelled.any() and not np.isnan(table.units.chance[labelled]).any() else None
+    chance = table.units.chance[labelled]
+    # Chances of 1 alone do not say how it came that other items have no label.
+    return True if labelled.any() and (chance > 0).all() and (chance < 1).any() else None
