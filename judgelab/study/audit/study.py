@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import JudgmentTable
