@@ -24,6 +24,7 @@ from judgelab.study.audit.judge_table import SECTION, judge_table
 from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.unseen import with_chances
 from judgelab.study.common.panels import text_records
 
 NOBODY = (
@@ -140,12 +141,13 @@ class Audit(Study):
         judged = gather(context, panel, asked_in(context, judges), families)
         if not judged.table.judges:
             raise ConfigError(NOBODY + _unread(panel))
+        sampled = _sampled(judged.table) if self.sampled is None else self.sampled
         return AuditCase(
-            with_controls(judged.table, context.seed),
+            with_controls(with_chances(judged.table, sampled), context.seed),
             panel,
             context,
             {name: one.context for name, one in judged.asked.items()},
-            _sampled(judged.table) if self.sampled is None else self.sampled,
+            sampled,
             self.rules,
             context.seed,
             self.bootstrap,

@@ -125,6 +125,16 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
     )
 
 
+def agreement_bar(e: Evidence, rules: TrustRules) -> float:
+    """Agreement that is asked for: people's with each other less ``below_ceiling``.
+
+    With one rater the user's minimum; NaN where there is none.
+    """
+    if e.ceiling == e.ceiling:
+        return round(e.ceiling - rules.below_ceiling, 9)  # .92 - .1 is .82
+    return math.nan if rules.minimum is None else rules.minimum
+
+
 def percent_of(share: float) -> str:
     """``12 %``; one decimal below 10 %."""
     return f"{100 * share:.0f} %" if share >= 0.1 or not share else f"{100 * share:.2g} %"
@@ -177,8 +187,14 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
     else:
         probed = " Whether it can be manipulated was not tried."
     order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
+    place = ""
+    if not e.agreement.low >= agreement_bar(e, rules):
+        place = (
+            f" It may take the place of {percent_of(e.omega)} of the people who labelled, being "
+            "nearly as close to the others."
+        )
     return (
-        f"{standing(e)}. Its average is {off(e, rules)}.{probed}",
+        f"{standing(e)}.{place} Its average is {off(e, rules)}.{probed}",
         f"Use {order} as on these items. Label some items of every new kind of text and run again.",
     )
 
@@ -220,8 +236,7 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
     left = max(e.pool - e.labelled, 0)
     if more <= left:
         return why, (
-            f"Label about {more:.0f} items more, drawn at random, and run again; you may look as "
-            "often as you like."
+            f"Label about {more:.0f} items more, drawn at random, and run again{_looks(e)}."
         )
     if math.isfinite(more):
         none = "every item here has one" if not left else f"only {left} items here have none"
@@ -241,6 +256,13 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
             "second person label the same items."
         )
     return why, "More labels of this kind will not decide. Use another judge, or people alone."
+
+
+def _looks(e: Evidence) -> str:
+    """The test against controls bets on labels as they came; all else is of one look."""
+    if e.in_turn:
+        return "; the test against controls holds however often you look"
+    return ", with a column turn that says in which order labels came, if you look more than once"
 
 
 FROM = {

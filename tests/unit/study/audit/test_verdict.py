@@ -290,3 +290,14 @@ def test_labels_that_few_stand_for_and_items_left_out_allow_no_verdict() -> None
 def test_a_saving_without_an_interval_is_said_without_one() -> None:
     found = judged(saving=Estimate(1.0), ceiling=math.nan)
     assert "(so far 100 %)" in found.why and "unknown" not in found.why
+
+
+def test_trust_by_taking_a_persons_place_says_so() -> None:
+    found = judged(agreement=Estimate(0.85, 0.7, 0.9), omega=0.5)
+    assert found.verdict == "trust" and "50 % of the people who labelled" in found.why
+    assert "place" not in judged(omega=0.5).why
+
+
+def test_looks_may_be_repeated_where_the_order_of_labels_is_known() -> None:
+    assert "however often you look" in judged(gate_p=0.2, in_turn=True).next
+    assert "column turn" in judged(gate_p=0.2).next
