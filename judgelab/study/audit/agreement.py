@@ -87,7 +87,10 @@ class Agreement(AuditPart):
         return Findings(
             tables=[table for table in made if table.rows],
             evidence=_evidence(found, alarms),
-            notes=[*_notes(found), *(alarm for alarm in alarms.values() if alarm)],
+            notes=[
+                *_notes(found),
+                *(f"{name}: {said[0].lower()}{said[1:]}" for name, said in alarms.items() if said),
+            ],
             summary=entries("best_agreement", best, "low", "high", "n"),
         )
 

@@ -112,11 +112,16 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
             "unseen": unseen_strata(table.units.stratum, judged[k], table.labelled),
             "unparsed": float(missing[k] / asked[k]),
             "in_turn": in_turn,
+            "lost": _commonest(table.reasons.get(one.name, {})),
             "effective": float(effective[k]),
             "left_out": left_out(table.units.stratum, judged[k], table.labelled),
         }
         for k, one in enumerate(table.judges)
     }
+
+
+def _commonest(reasons: Mapping[str, int]) -> str:
+    return max(reasons, key=lambda one: reasons[one], default="")
 
 
 def _effective(table: JudgmentTable, judged: Mask) -> Floats:

@@ -129,6 +129,7 @@ class Audit(Study):
         result = concluded(case, self._answered, found, left)
         return replace(
             result,
+            notes=[*result.notes, *_without_reference(case)],
             tables=[*result.tables, judge_table(case, self.prices)],
             sections=[*result.sections, SECTION],
         )
@@ -154,6 +155,20 @@ class Audit(Study):
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
         )
+
+
+def _without_reference(case: AuditCase) -> list[str]:
+    """What judges that take references do without any, where they do."""
+    if any(item.reference is not None for item in case.panel.items):
+        return []
+    told = [(name, one.mechanism) for name, one in case.asked.items()]
+    names = [name for name, one in told if one.measurement == "text" and one.subject == "pair"]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)}: no item has a reference, so each text is held against the other "
+        "systems' texts, which tells how alike they are. Add references (reference)."
+    ]
 
 
 def _unread(panel: Panel) -> str:

@@ -118,8 +118,9 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
             "with an empty verdict), so that they count; if others were to judge them, leave them "
             "out of the table.",
         )
+    lost = f" (most often: {e.lost})" if e.lost else ""
     return (
-        f"{percent_of(e.unparsed)} of its replies hold no verdict; at most "
+        f"{percent_of(e.unparsed)} of its replies hold no verdict{lost}; at most "
         f"{percent_of(rules.unparsed)} may.",
         "Change its prompt, or how replies are read, and ask again.",
     )

@@ -61,6 +61,8 @@ def test_a_column_in_another_order_raises_the_join_alarm(shared_data: Path, tmp_
     assert {name for name, one in before.evidence.items() if one["alarm"]} == {"FEQA"}
     after = Agreement().run(audit_case(replace(table, verdicts=moved), tmp_path))
     assert "check the join" in after.evidence["BertScore P Art"]["alarm"]
+    assert "BertScore P Art" not in after.evidence["BertScore P Art"]["alarm"]  # it stands before
+    assert any(note.startswith("BertScore P Art: means of") for note in after.notes)
     assert not after.evidence["FactCC"]["alarm"]
     assert any("check the join" in note for note in after.notes)
 

@@ -177,6 +177,7 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
         ),
         ({"ceiling": math.nan}, ["one person", "30 % (10 to 50)"], "as much as 143 without"),
         ({"unparsed": 0.3}, ["30 % of its replies"], "prompt"),
+        ({"unparsed": 0.3, "lost": "no reference"}, ["(most often: no reference)"], "prompt"),
         ({"sampled": None}, ["not known"], "study.sampled=true"),
         ({"alarm": "Rows look misaligned."}, ["misaligned"], "Check"),
     ],
