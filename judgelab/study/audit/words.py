@@ -149,7 +149,7 @@ def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
     return (
         f"A cheating text wins: {worst.probe} makes the same text win {between(worst.move)} more "
         f"often than before.{also} {agreement(e)}.",
-        f"Use another judge, or remove {listed([one.probe for one in probes])} from texts before "
+        f"Use another judge, or clean texts of {listed([one.probe for one in probes])} before "
         "they are judged, and run again.",
     )
 

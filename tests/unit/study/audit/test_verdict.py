@@ -164,7 +164,11 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
             ],
             "Use it",
         ),
-        ({"probes": fell(0.2)}, ["markers", "30 times in 100 (20 to 40) more"], "remove markers"),
+        (
+            {"probes": fell(0.2)},
+            ["markers", "30 times in 100 (20 to 40) more"],
+            "clean texts of markers",
+        ),
         (
             {"gain": Estimate(0.0, -0.1, 0.02)},
             ["At most it is right 2 times", "(longer)"],
