@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCREEN = 44  # lines for the tables; the notes and paths come on top
 LONGEST = 32  # characters of a cell; the page has all
+ESTIMATORS = 3  # that are named where there may be one for each judge
 HIDDEN = frozenset({"meaning"})  # said at length on the page
 PLAIN_WIDTH = 120
 HEADING = "bold cyan"
@@ -34,10 +35,10 @@ def show(result: Mapping[str, Any], folder: Path) -> None:
 
 def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     """The parts that ``show`` prints, from top to bottom."""
-    parts: list[RenderableType] = [
-        line(format.text(note)) for note in [*result["notes"], *lines(result)]
-    ]
-    for heading, said in result.get("answer", []):
+    answer, estimators = result.get("answer", []), lines(result)
+    before = [] if answer else estimators  # an answer comes first
+    parts: list[RenderableType] = [line(format.text(note)) for note in [*result["notes"], *before]]
+    for heading, said in answer:
         parts += ["", line(format.text(heading), HEADING), line(format.text(said))]
     left, elsewhere = SCREEN, []
     for table in result["tables"]:
@@ -49,6 +50,10 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         left -= needed
         parts += _section(table, rows, dropped)
     parts.append("")
+    if answer:
+        parts += [line(format.text(one)) for one in estimators[:ESTIMATORS]]
+        if (more := len(estimators) - ESTIMATORS) > 0:
+            parts.append(line(f"{more} estimators more in the report"))
     if elsewhere:
         parts.append(line(f"More in the report: {', '.join(elsewhere)}"))
     return [*parts, f"report   {folder / 'report.html'}", f"records  {folder / 'records'}"]

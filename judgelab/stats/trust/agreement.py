@@ -52,6 +52,20 @@ def majority(share: ArrayLike) -> Floats:
     return np.asarray((1 + np.sign(np.round(shares - 0.5, 9))) / 2, dtype=np.float64)
 
 
+def preferred_by_most(labels: ArrayLike) -> Floats:
+    """[units] ``majority`` of preferences [units, raters]; NaN where people are split.
+
+    As many for the one text as for the other, and fewer who call it a tie, is no tie: with two
+    raters who often differ, always saying so would look right, and every judge wrong.
+    """
+    people = np.asarray(labels, dtype=np.float64)
+    known = ~np.isnan(people)
+    mean = divide(np.where(known, people, 0.0).sum(axis=1), known.sum(axis=1))
+    found = majority(mean)
+    split = (found == 0.5) & ((people == 1).sum(axis=1) > (people == 0.5).sum(axis=1))
+    return np.where(split, np.nan, found)
+
+
 def means_within(values: ArrayLike, group: Places, count: int) -> Floats:
     """[..., groups] mean of what is known [..., units] within each group; NaN without any."""
     cells = np.asarray(values, dtype=np.float64)

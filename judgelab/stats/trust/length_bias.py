@@ -25,6 +25,8 @@ SEPARATED = (
     "Labels and length predict nearly every verdict, so that no finite effect fits best: it takes "
     "more pairs on which the judge disagrees."
 )
+ALWAYS = "It always prefers the {} text, also where people prefer the other one."
+SILENT = "It gave no verdict on a labelled pair."
 FEW = "There are too few labelled pairs for a regression: it takes at least 10 with known length."
 FEWEST_PAIRS = 10
 
@@ -102,7 +104,10 @@ def length_bias(
     controlled, ends = _at_equal_length(fit, said, h2, group2, level)
     low, high = fit.ends(2, level)
     agreement = row_means(1 - np.abs(said - (h2 > 0)))
-    refused = tuple("" if fine else SEPARATED for fine in fit.converged)
+    refused = tuple(
+        "" if fine else _separated(one, h2, x2)
+        for one, fine in zip(said, fit.converged, strict=True)
+    )
     return LengthBias(
         fit.coefficients[:, 1],
         fit.coefficients[:, 2],
@@ -126,6 +131,20 @@ def _refusal(pairs: int, spread: float, correlation: float) -> str:
     if spread == 0:
         return NO_SPREAD
     return CONFOUNDED.format(correlation) if abs(correlation) > TOO_CLOSE else ""
+
+
+def _separated(said: Floats, h: Floats, x: Floats) -> str:
+    """Why no finite effect fits best the verdicts of one judge."""
+    if np.isnan(said).all():
+        return SILENT
+    told = ~np.isnan(said) & (said != 0.5) & (x != 0)
+    against = told & (h * x < 0)  # people prefer the shorter text
+    for longer, name in ((True, "longer"), (False, "shorter")):
+        same = ((said > 0.5) == (x > 0)) == longer
+        other = against if longer else told & ~against
+        if same[told].all() and other.sum() >= FEWEST_PAIRS:
+            return ALWAYS.format(name)
+    return SEPARATED
 
 
 def _at_equal_length(

@@ -11,7 +11,7 @@ import numpy as np
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.agreement import Places
+from judgelab.stats.trust.agreement import Places, preferred_by_most
 from judgelab.stats.trust.ceiling import krippendorff_alpha
 from judgelab.stats.trust.clustered import cluster_sums
 from judgelab.study.audit.correlations import correlation_table, join_alarms
@@ -87,7 +87,10 @@ class Agreement(AuditPart):
         return Findings(
             tables=[table for table in made if table.rows],
             evidence=_evidence(found, alarms),
-            notes=[*_notes(found), *(alarm for alarm in alarms.values() if alarm)],
+            notes=[
+                *_notes(found),
+                *(f"{name}: {said[0].lower()}{said[1:]}" for name, said in alarms.items() if said),
+            ],
             summary=entries("best_agreement", best, "low", "high", "n"),
         )
 
@@ -262,6 +265,15 @@ def _evidence(found: AgreementWithPeople, alarms: Mapping[str, str]) -> dict[str
     return made
 
 
+def _split(found: AgreementWithPeople) -> int:
+    """Labelled units without an answer of most people; grades have a mean."""
+    table = found.case.table
+    if table.kind == "grade":
+        return 0
+    most = preferred_by_most(table.labels) if table.kind == "preference" else table.truth
+    return int((table.labelled & np.isnan(most)).sum())
+
+
 def _notes(found: AgreementWithPeople) -> list[str]:
     names = found.case.table.names
     lost = [f"{names[k]} {n:,}" for k, n in enumerate(found.unparsed) if n]
@@ -272,10 +284,11 @@ def _notes(found: AgreementWithPeople) -> list[str]:
     if np.ptp(found.weight) > 0:
         made.append(WEIGHTED)
     made += [ACROSS] if found.case.credits.across else []
-    table = found.case.table
-    if split := int((table.labelled & np.isnan(table.truth)).sum()):
+    if split := _split(found):
         made.append(
-            f"{split} units have no most frequent category: people are split, nobody is right."
+            f"On {split} labelled units people are split, so that there is nothing that most "
+            "of them say: these count where judges and people are held against single people "
+            "alone."
         )
     if lost:
         made.append(

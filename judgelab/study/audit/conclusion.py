@@ -22,7 +22,8 @@ from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.unseen import left_out, unseen_strata
-from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, agreement_bar, decide
+from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, decide
+from judgelab.study.audit.words import agreement_bar
 
 CARDS = 6  # judges whose agreement stands in the summary
 VERDICTS = "One verdict for each judge, by the rules in study.rules; the first that matches counts."
@@ -102,6 +103,7 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
     asked = np.maximum(table.asked.sum(axis=(1, 2)), 1)
     missing = (table.asked & np.isnan(table.verdicts)).sum(axis=(1, 2))
     effective = _effective(table, judged)
+    in_turn = not bool(np.isnan(table.units.turn[table.labelled]).any())
     return {
         one.name: {
             "labelled": int(labelled[k]),
@@ -109,11 +111,17 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
             "sampled": case.sampled,
             "unseen": unseen_strata(table.units.stratum, judged[k], table.labelled),
             "unparsed": float(missing[k] / asked[k]),
+            "in_turn": in_turn,
+            "lost": _commonest(table.reasons.get(one.name, {})),
             "effective": float(effective[k]),
             "left_out": left_out(table.units.stratum, judged[k], table.labelled),
         }
         for k, one in enumerate(table.judges)
     }
+
+
+def _commonest(reasons: Mapping[str, int]) -> str:
+    return max(reasons, key=lambda one: reasons[one], default="")
 
 
 def _effective(table: JudgmentTable, judged: Mask) -> Floats:

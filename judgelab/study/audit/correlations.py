@@ -135,7 +135,7 @@ def join_alarms(case: AuditCase) -> dict[str, str]:
         one = inside[k]
         if r > BETWEEN and whole[k].low > 0 and one.low <= 0 and one.high < r / 2:
             made[name] = (
-                f"{name}: means of systems agree with people's (r = {r:.2f}), but texts of one "
+                f"Means of systems agree with people's (r = {r:.2f}), but texts of one "
                 f"system do not ({one.value:.2f} [{one.low:.2f}, {one.high:.2f}]). Either the "
                 "judge knows no more than the system, or its rows were joined in another order "
                 "than people's: check the join."

@@ -28,7 +28,11 @@ def said(table: Table) -> Table:
     """The table with a sentence on how often its intervals held; as it is where none was tried."""
     shown = {column for row in table.rows for column in row}
     tried = trials()["tables"].get(table.name, {})
-    found = {column: by for column, by in tried.items() if column in shown}
+    found = {
+        column: by
+        for column, by in tried.items()
+        if column in shown and shown & {"low", f"{column}_low"}
+    }
     sentence = coverage_sentence(found, trials()["labels"])
     return replace(table, note=f"{table.note} {sentence}".strip()) if sentence else table
 

@@ -12,9 +12,9 @@ from judgelab.stats.trust.agreement import (
     Places,
     category_credit,
     cross_fitted,
-    majority,
     means_within,
     preference_credit,
+    preferred_by_most,
     surely,
 )
 from judgelab.stats.trust.betting import label_order
@@ -152,7 +152,7 @@ Found = tuple[Floats, Floats, Floats, dict[str, Floats]]
 
 
 def _preferences(table: JudgmentTable, place: Places, count: int, cluster: Places) -> Found:
-    target = majority(table.truth)
+    target = preferred_by_most(table.labels)
     units = preference_credit(table.verdicts, table.asked, target)
     said = {"random": np.full(len(target), np.nan), **_said_of_pairs(table, target, folds(cluster))}
     credit = {name: 1 - np.abs(values - target) for name, values in said.items()}

@@ -92,7 +92,10 @@ class Estimates:
         stratum = strata_of(units.stratum, labelled)
         apart = how.strata
         if apart is None:
-            apart = not known and unevenly_labelled(units.stratum, labelled)
+            alike = not known or all(
+                np.ptp(units.chance[labelled & (stratum == k)]) == 0 for k in stratum[labelled]
+            )
+            apart = alike and unevenly_labelled(units.stratum, labelled)
         apart = apart and stratum.max(initial=0) > 0
         if apart:
             made = by_stratum(pool, corrected, stratum, how.target, level=level, share=number.rate)

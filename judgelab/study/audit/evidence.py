@@ -41,7 +41,9 @@ class Evidence:
         unseen: sets of which its verdicts are and no label is; a random sample would have some.
         sampled: whether labels are a random sample with known probabilities; None: not known.
         alarm: a sentence where the table looks wrongly joined; else "".
+        in_turn: whether the order is known in which labels came, so that looks may be repeated.
         unparsed: share of its verdicts that were asked for and are missing.
+        lost: why most of them are; "" where it is not known.
         gate_p: p that it is no better than some control, after Holm, at any number of looks.
         gain: over the best control, or one that it is surely no better than, in credit per item;
             ``gain_over`` names that control.
@@ -66,8 +68,10 @@ class Evidence:
     left_out: float = 0.0
     sampled: bool | None = None
     unseen: tuple[str, ...] = ()
+    in_turn: bool = False
     alarm: str = ""
     unparsed: float = 0.0
+    lost: str = ""
     gate_p: float = math.nan
     gain: Estimate = UNKNOWN
     gain_over: str = ""

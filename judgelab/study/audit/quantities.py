@@ -61,9 +61,16 @@ def _means(table: JudgmentTable) -> Iterator[Quantity]:
 
 
 def _rates(table: JudgmentTable) -> Iterator[Quantity]:
-    """How often each category is found; of two, the second."""
+    """How often each category is found; of two, the second.
+
+    Where people are split, with no most frequent category, their share: without these units the
+    rate would be that of the clear cases.
+    """
     truth, values, every = table.truth, table.values, np.ones(len(table.units), np.bool_)
+    split = table.labelled & np.isnan(truth)
+    people = np.maximum((~np.isnan(table.labels)).sum(axis=1), 1)
     levels = list(enumerate(table.levels))
     for k, name in levels[1:] if len(levels) == 2 else levels[:MOST]:
         told, said = (np.where(np.isnan(x), np.nan, x == k) for x in (truth, values))
+        told = np.where(split, (table.labels == k).sum(axis=1) / people, told)
         yield Quantity(f"share of {name}", every, told, said, rate=True)

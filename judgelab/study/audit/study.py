@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import JudgmentTable
@@ -26,6 +24,7 @@ from judgelab.study.audit.judge_table import SECTION, judge_table
 from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.unseen import with_chances
 from judgelab.study.common.panels import text_records
 
 NOBODY = (
@@ -130,6 +129,7 @@ class Audit(Study):
         result = concluded(case, self._answered, found, left)
         return replace(
             result,
+            notes=[*result.notes, *_without_reference(case)],
             tables=[*result.tables, judge_table(case, self.prices)],
             sections=[*result.sections, SECTION],
         )
@@ -142,18 +142,33 @@ class Audit(Study):
         judged = gather(context, panel, asked_in(context, judges), families)
         if not judged.table.judges:
             raise ConfigError(NOBODY + _unread(panel))
+        sampled = _sampled(judged.table) if self.sampled is None else self.sampled
         return AuditCase(
-            with_controls(judged.table, context.seed),
+            with_controls(with_chances(judged.table, sampled), context.seed),
             panel,
             context,
             {name: one.context for name, one in judged.asked.items()},
-            _sampled(judged.table) if self.sampled is None else self.sampled,
+            sampled,
             self.rules,
             context.seed,
             self.bootstrap,
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
         )
+
+
+def _without_reference(case: AuditCase) -> list[str]:
+    """What judges that take references do without any, where they do."""
+    if any(item.reference is not None for item in case.panel.items):
+        return []
+    told = [(name, one.mechanism) for name, one in case.asked.items()]
+    names = [name for name, one in told if one.measurement == "text" and one.subject == "pair"]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)}: no item has a reference, so each text is held against the other "
+        "systems' texts, which tells how alike they are. Add references (reference)."
+    ]
 
 
 def _unread(panel: Panel) -> str:
@@ -181,4 +196,6 @@ def _sampled(table: JudgmentTable) -> bool | None:
     labelled = table.labelled
     if labelled.all():
         return True
-    return True if labelled.any() and not np.isnan(table.units.chance[labelled]).any() else None
+    chance = table.units.chance[labelled]
+    # Chances of 1 alone do not say how it came that other items have no label.
+    return True if labelled.any() and (chance > 0).all() and (chance < 1).any() else None

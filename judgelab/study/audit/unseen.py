@@ -1,11 +1,15 @@
-"""Sets and domains of which a judge's verdicts are, and no label is."""
+"""Sets and domains that were labelled less than others, or not at all."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.core.judgments import JudgmentTable
 from judgelab.stats.intervals.arrays import Mask
+from judgelab.stats.trust.stratified import strata_of, unevenly_labelled
 
 BY_CHANCE = 0.01
 """Probability from which on a random sample may have missed a stratum by chance."""
@@ -18,6 +22,25 @@ def left_out(stratum: NDArray[np.object_], judged: Mask, labelled: Mask) -> floa
     """
     there = labelled & np.isin(stratum.astype(str), list(set(stratum[judged].astype(str))))
     return float((there & ~judged).sum() / max(int(there.sum()), 1))
+
+
+def with_chances(table: JudgmentTable, sampled: bool | None) -> JudgmentTable:
+    """The table with a chance of a label by stratum, where strata were labelled unevenly.
+
+    Labels that were drawn at random within strata, 200 of 500 here and 19 of 500 there: without
+    chances agreement and savings would be those of the stratum that was labelled most.
+
+    Args:
+        sampled: whether labels were drawn at random; else, and where chances are told, as it is.
+    """
+    units, labelled = table.units, table.labelled
+    untold = bool(np.isnan(units.chance[labelled]).all())
+    if not (sampled and untold and unevenly_labelled(units.stratum, labelled)):
+        return table
+    place = strata_of(units.stratum, labelled)
+    share = np.bincount(place, labelled) / np.bincount(place)
+    chance = np.where(share[place] > 0, share[place], np.nan)
+    return replace(table, units=replace(units, chance=chance))
 
 
 def unseen_strata(stratum: NDArray[np.object_], judged: Mask, labelled: Mask) -> tuple[str, ...]:

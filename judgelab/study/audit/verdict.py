@@ -12,6 +12,7 @@ from judgelab.stats.trust.betting import RESERVE
 from judgelab.study.audit import words
 from judgelab.study.audit.evidence import Evidence
 from judgelab.study.audit.rules import TrustRules, gain_bar
+from judgelab.study.audit.words import agreement_bar
 
 Standing = Literal["trust", "trust after correction", "do not trust", "cannot say yet"]
 STANDINGS: tuple[Standing, ...] = (
@@ -165,16 +166,6 @@ def saves(e: Evidence, rules: TrustRules) -> Need:
     met = e.saving.low >= rules.saving
     more = 0.0 if met else _above(e.saving, rules.saving, e.labelled)
     return Need("saving", met, e.saving.high < rules.saving, more)
-
-
-def agreement_bar(e: Evidence, rules: TrustRules) -> float:
-    """Agreement that is asked for: people's with each other less ``below_ceiling``.
-
-    With one rater the user's minimum; NaN where there is none.
-    """
-    if e.ceiling == e.ceiling:
-        return round(e.ceiling - rules.below_ceiling, 9)  # .92 - .1 is .82
-    return math.nan if rules.minimum is None else rules.minimum
 
 
 def mean_margin(e: Evidence, rules: TrustRules) -> float:

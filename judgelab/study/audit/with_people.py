@@ -146,12 +146,11 @@ class AgreementWithPeople:
 
     @cached_property
     def twice(self) -> Mask:
-        """[items] that people are held against each other on: split categories are among them.
+        """[items] that people are held against each other on: those with split labels among them.
 
-        Without those on which people are split (no most frequent category) two people would agree
-        on all that is left.
+        Without these (nothing that most people say) two people would agree on all that is left.
         """
-        if self.case.table.kind != "category":
+        if self.case.table.kind == "grade":
             return self.seen
         several = (~np.isnan(self.case.table.labels)).sum(axis=1) >= 2
         known = np.bincount(self.case.credits.place, several, len(self.case.credits.items)) > 0

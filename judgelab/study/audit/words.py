@@ -118,11 +118,22 @@ def unfit(e: Evidence, rules: TrustRules) -> Said:
             "with an empty verdict), so that they count; if others were to judge them, leave them "
             "out of the table.",
         )
+    lost = f" (most often: {e.lost})" if e.lost else ""
     return (
-        f"{percent_of(e.unparsed)} of its replies hold no verdict; at most "
+        f"{percent_of(e.unparsed)} of its replies hold no verdict{lost}; at most "
         f"{percent_of(rules.unparsed)} may.",
         "Change its prompt, or how replies are read, and ask again.",
     )
+
+
+def agreement_bar(e: Evidence, rules: TrustRules) -> float:
+    """Agreement that is asked for: people's with each other less ``below_ceiling``.
+
+    With one rater the user's minimum; NaN where there is none.
+    """
+    if e.ceiling == e.ceiling:
+        return round(e.ceiling - rules.below_ceiling, 9)  # .92 - .1 is .82
+    return math.nan if rules.minimum is None else rules.minimum
 
 
 def percent_of(share: float) -> str:
@@ -138,7 +149,7 @@ def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
     return (
         f"A cheating text wins: {worst.probe} makes the same text win {between(worst.move)} more "
         f"often than before.{also} {agreement(e)}.",
-        f"Use another judge, or remove {listed([one.probe for one in probes])} from texts before "
+        f"Use another judge, or clean texts of {listed([one.probe for one in probes])} before "
         "they are judged, and run again.",
     )
 
@@ -177,8 +188,14 @@ def trust(e: Evidence, rules: TrustRules) -> Said:
     else:
         probed = " Whether it can be manipulated was not tried."
     order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
+    place = ""
+    if not e.agreement.low >= agreement_bar(e, rules):
+        place = (
+            f" It may take the place of {percent_of(e.omega)} of the people who labelled, being "
+            "nearly as close to the others."
+        )
     return (
-        f"{standing(e)}. Its average is {off(e, rules)}.{probed}",
+        f"{standing(e)}.{place} Its average is {off(e, rules)}.{probed}",
         f"Use {order} as on these items. Label some items of every new kind of text and run again.",
     )
 
@@ -220,8 +237,7 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
     left = max(e.pool - e.labelled, 0)
     if more <= left:
         return why, (
-            f"Label about {more:.0f} items more, drawn at random, and run again; you may look as "
-            "often as you like."
+            f"Label about {more:.0f} items more, drawn at random, and run again{_looks(e)}."
         )
     if math.isfinite(more):
         none = "every item here has one" if not left else f"only {left} items here have none"
@@ -241,6 +257,13 @@ def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRule
             "second person label the same items."
         )
     return why, "More labels of this kind will not decide. Use another judge, or people alone."
+
+
+def _looks(e: Evidence) -> str:
+    """The test against controls bets on labels as they came; all else is of one look."""
+    if e.in_turn:
+        return "; the test against controls holds however often you look"
+    return ", with a column turn that says in which order labels came, if you look more than once"
 
 
 FROM = {

@@ -97,6 +97,9 @@ def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
         frame.set_index("id"), judges=["gpt", {"name": "n", "mechanism": "length"}], **given
     )
     assert found is not None
+    assert not any("has a reference" in note for note in found.notes)
+    more = judgelab.audit(frame, judges=[{"name": "rouge", "mechanism": "rouge_l"}], **given)
+    assert more is not None and any("rouge: no item has a reference" in one for one in more.notes)
     assert set(found.verdicts) == {"gpt", "n"}  # a column, and one that is asked
     (judge,) = found.tables["judges"].query("origin == 'in the data'").to_dict("records")
     assert (judge["judge"], judge["verdicts"], judge["missing"]) == ("gpt", 6, 2)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from judgelab.core.estimator import Estimator
 from judgelab.report import console, page
 from judgelab.report.figures import draw
 from judgelab.report.jobs import jobs
@@ -93,6 +95,12 @@ def test_the_console_says_the_verdicts_first() -> None:
     text = console.rendered(console.screen(FOUR, Path("run")), 100)
     assert text.index("Trust: 1 of 4 judges") < text.index("Evidence, side by side")
     assert text.index("Trust: 1 of 4 judges") < text.index("\nVerdicts")
+    one = {field.name: "gppm" for field in fields(Estimator)}
+    asked = FOUR | {"estimators": [one | {"model": f"lm{k}"} for k in range(5)]}
+    text = console.rendered(console.screen(asked, Path("run")), 100)
+    assert text.index("Evidence, side by side") < text.index("Estimator: gppm with lm0")
+    assert text.count("Estimator: ") == 3  # one for each judge that is asked
+    assert "2 estimators more in the report" in text
 
 
 def test_the_figure_shows_every_judge() -> None:

@@ -100,3 +100,14 @@ def test_refusals():
     tied = np.where((truth == 1)[:, None], [[90.0, 30.0]], [[30.0, 90.0]])
     assert "told apart" in length_bias(verdicts, truth, tied, clusters).refused[0]
     assert "too few" in length_bias(verdicts, truth * np.nan, words, clusters).refused[0]
+
+
+def test_judges_without_a_finite_effect_are_told_apart():
+    """A judge that goes by length alone is the worst of all, and no odds say so."""
+    _, truth, words = _made(200, 1.0, 1)
+    longer = (words[:, 0] > words[:, 1]).astype(float)
+    said = np.stack([longer, 1 - longer, longer * np.nan, truth])
+    found = length_bias(np.repeat(said[:, :, None], 2, axis=2), truth, words, np.arange(200))
+    told = ("always prefers the longer", "always prefers the shorter", "no verdict", "no finite")
+    for why, wanted in zip(found.refused, told, strict=True):
+        assert wanted in why, found.refused

@@ -61,6 +61,8 @@ def test_a_column_in_another_order_raises_the_join_alarm(shared_data: Path, tmp_
     assert {name for name, one in before.evidence.items() if one["alarm"]} == {"FEQA"}
     after = Agreement().run(audit_case(replace(table, verdicts=moved), tmp_path))
     assert "check the join" in after.evidence["BertScore P Art"]["alarm"]
+    assert "BertScore P Art" not in after.evidence["BertScore P Art"]["alarm"]  # it stands before
+    assert any(note.startswith("BertScore P Art: means of") for note in after.notes)
     assert not after.evidence["FactCC"]["alarm"]
     assert any("check the join" in note for note in after.notes)
 
@@ -157,7 +159,8 @@ def test_few_second_labels_are_no_bar(tmp_path: Path) -> None:
     labels[20:, 1] = np.nan
     found = Agreement().run(audit_case(replace(table, labels=labels), tmp_path))
     one = found.evidence["judge 0"]
-    assert np.isnan(one["ceiling"]) and one["agreement"].n == 300
+    split = int((labels[:20, 0] != labels[:20, 1]).sum())
+    assert np.isnan(one["ceiling"]) and one["agreement"].n == 300 - split
     assert rows(found, "ceiling", judge="people with each other")[0]["n"] == 20
     assert any("Only 20 items" in note for note in found.notes)
 
@@ -182,3 +185,18 @@ def test_people_who_split_over_a_category_count_among_people(tmp_path: Path) -> 
     assert judge["agreement"] == pytest.approx((said[2] == said[:2]).mean())
     assert people["n"] == n
     assert judge["more_than_people"] == pytest.approx(judge["agreement"] - people["agreement"])
+
+
+def test_two_people_who_differ_do_not_call_it_a_tie(tmp_path: Path) -> None:
+    """A judge that is better than both is no worse than one that always shrugs."""
+    table = made_raters(600, (0.75, 0.75), (0.95,))
+    found = Agreement().run(audit_case(table, tmp_path))
+    one = found.evidence["judge 0"]
+    assert one["gain"].low > 0.2
+    assert rows(found, "controls", control="always tie") == [] or rows(
+        found, "controls", control="always tie"
+    )[0]["agreement"] == pytest.approx(0.5)
+    apart = int((table.labels[:, 0] != table.labels[:, 1]).sum())
+    assert one["gain"].n == 600 - apart and one["agreement"].n == 600
+    assert one["ceiling"] == pytest.approx(1 - apart / 600)
+    assert any(f"On {apart} labelled units people are split" in note for note in found.notes)

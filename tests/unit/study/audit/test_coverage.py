@@ -19,7 +19,9 @@ def test_a_sentence_gives_the_range_and_what_is_too_narrow() -> None:
 
 
 def test_tables_say_what_was_tried_of_their_columns_alone() -> None:
-    table = Table("position", "Position", [{"judge": "a", "first_wins": 0.5}], "Note.")
+    row = {"judge": "a", "first_wins": 0.5}
+    table = Table("position", "Position", [row | {"first_wins_low": 0.4}], "Note.")
+    assert said(Table("position", "Position", [row], "Note.")).note == "Note."  # no interval
     assert said(table).note.startswith("Note. Tried on real judges")
     assert said(Table("position", "Position", [{"judge": "a"}], "Note.")).note == "Note."
     assert said(Table("other", "Other", [{"first_wins": 0.5}])).note == ""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgelab.core.judgments import JudgmentTable
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.study.audit.estimate import CorrectedMean
 from judgelab.study.audit.evidence import Findings
+from judgelab.study.audit.study import _sampled
 from tests.judgment_tables import ADVERSARIAL, audit_case, frank, llmbar, made_pairs
 
 
@@ -145,3 +146,30 @@ def test_unclipped_goes_against_a_judge_and_says_so(tmp_path: Path) -> None:
     row = made.tables[0].rows[0]
     assert float(row["relied_on"] or 0) < -0.5
     assert any("wrong way round" in said for said in made.notes)
+
+
+def test_a_rate_counts_what_people_are_split_on(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(0), 400
+    labels = (rng.random((n, 2)) < 0.3).astype(float)
+    table = JudgmentTable(
+        "category",
+        Units.of([f"item {k}" for k in range(n)], ["a"] * n),
+        ("one", "two"),
+        labels,
+        (JudgeFacts("judge", pointwise=True),),
+        labels[None, :, :1],
+        np.ones((1, n, 1), np.bool_),
+        levels=("no", "yes"),
+    )
+    (row,) = CorrectedMean().run(audit_case(table, tmp_path, sampled=True)).tables[0].rows
+    assert row["n"] == n
+    assert row["people_alone"] == pytest.approx(labels.mean())
+
+
+def test_chances_of_one_do_not_say_why_others_have_no_label() -> None:
+    table = made_pairs(60, labelled=40)
+    for chance, told in ((1.0, None), (0.5, True), (np.nan, None)):
+        units = replace(table.units, chance=np.where(table.labelled, chance, np.nan))
+        assert _sampled(replace(table, units=units)) is told
+    whole = made_pairs(60)
+    assert _sampled(replace(whole, units=replace(whole.units, chance=np.ones(60)))) is True

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from judgelab.study.audit.agreement import Agreement
 from judgelab.study.audit.conclusion import facts
 from judgelab.study.audit.estimate import CorrectedMean
-from judgelab.study.audit.unseen import unseen_strata
+from judgelab.study.audit.unseen import unseen_strata, with_chances
 from tests.judgment_tables import audit_case, made_pairs
 
 
@@ -30,3 +31,21 @@ def test_labels_of_one_set_make_no_verdict_and_no_corrected_number_for_two(tmp_p
     assert facts(case)["judge 0"]["unseen"] == ("web",)
     (row,) = CorrectedMean().run(case).tables[0].rows
     assert row["use"] != "corrected" and "'web'" in str(row["why"])
+
+
+def test_strata_that_were_labelled_less_weigh_as_much(tmp_path: Path) -> None:
+    """Right in .95 here and .55 there; 200 of 500 labels here, 30 of 500 there."""
+    rng, n = np.random.default_rng(0), 1000
+    table = made_pairs(n, (1.0,))
+    here = np.arange(n) < n // 2
+    right = rng.random(n) < np.where(here, 0.95, 0.55)
+    verdicts = np.where(right[:, None], table.verdicts[0], 1 - table.verdicts[0])[None]
+    drawn = rng.random(n) < np.where(here, 0.4, 0.06)
+    labels = np.where(drawn[:, None], table.labels, np.nan)
+    units = replace(table.units, stratum=np.where(here, "news", "web").astype(object))
+    uneven = replace(table, units=units, labels=labels, verdicts=verdicts)
+    assert with_chances(uneven, None) is uneven
+    for sampled in (None, True):
+        case = audit_case(with_chances(uneven, sampled), tmp_path)
+        found = Agreement().run(case).evidence["judge 0"]["agreement"]
+        assert (found.low <= right.mean() <= found.high) == bool(sampled)

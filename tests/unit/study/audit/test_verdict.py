@@ -164,7 +164,11 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
             ],
             "Use it",
         ),
-        ({"probes": fell(0.2)}, ["markers", "30 times in 100 (20 to 40) more"], "remove markers"),
+        (
+            {"probes": fell(0.2)},
+            ["markers", "30 times in 100 (20 to 40) more"],
+            "clean texts of markers",
+        ),
         (
             {"gain": Estimate(0.0, -0.1, 0.02)},
             ["At most it is right 2 times", "(longer)"],
@@ -177,6 +181,7 @@ def test_a_pool_that_is_too_small_cannot_decide() -> None:
         ),
         ({"ceiling": math.nan}, ["one person", "30 % (10 to 50)"], "as much as 143 without"),
         ({"unparsed": 0.3}, ["30 % of its replies"], "prompt"),
+        ({"unparsed": 0.3, "lost": "no reference"}, ["(most often: no reference)"], "prompt"),
         ({"sampled": None}, ["not known"], "study.sampled=true"),
         ({"alarm": "Rows look misaligned."}, ["misaligned"], "Check"),
     ],
@@ -290,3 +295,14 @@ def test_labels_that_few_stand_for_and_items_left_out_allow_no_verdict() -> None
 def test_a_saving_without_an_interval_is_said_without_one() -> None:
     found = judged(saving=Estimate(1.0), ceiling=math.nan)
     assert "(so far 100 %)" in found.why and "unknown" not in found.why
+
+
+def test_trust_by_taking_a_persons_place_says_so() -> None:
+    found = judged(agreement=Estimate(0.85, 0.7, 0.9), omega=0.5)
+    assert found.verdict == "trust" and "50 % of the people who labelled" in found.why
+    assert "place" not in judged(omega=0.5).why
+
+
+def test_looks_may_be_repeated_where_the_order_of_labels_is_known() -> None:
+    assert "however often you look" in judged(gate_p=0.2, in_turn=True).next
+    assert "column turn" in judged(gate_p=0.2).next
