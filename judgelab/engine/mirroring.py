@@ -80,7 +80,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         tables=[
             _table("comparison", compared),
             *sections,
-            Table("bars", "Figures with intervals", _drawn(found, said)),
+            Table("all_bars", "Figures with intervals", _drawn(found, said)),
         ],
         summary={"jobs": len(found)} | {word: words.count(word) for word in sorted({*words})},
         runs=[job.run for job in found if job.run is not None and job.partial is None],

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judgelab.core.errors import require
+from judgelab.core.errors import JudgelabError, require
 from judgelab.core.result import Result, Table, plain
 from judgelab.tracker.headline import bars, headline
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
@@ -21,6 +21,8 @@ from judgelab.tracker.wandb_artifacts import (
     run_artifact,
 )
 from judgelab.tracker.wandb_open import Destination, OpenRun, credentials_mode, open_run
+
+COMMAND = "python -m judgelab.tracker.dashboard"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class WandbTracker:
         texts: whether the artifact holds the responses and whole replies too; off, so that no text
             leaves unasked.
         timeout: seconds to wait for the server before the run is kept offline instead.
+        dashboard: save the project's workspace too, and a report of a sweep (extra ``dashboard``);
+            as ``python -m judgelab.tracker.dashboard`` does at any time.
     """
 
     project: str = "judgelab"
@@ -40,6 +44,7 @@ class WandbTracker:
     mode: Literal["auto", "online", "offline"] = "auto"
     texts: bool = False
     timeout: float = 20.0
+    dashboard: bool = False
 
     @property
     def destination(self) -> Destination:
@@ -74,7 +79,7 @@ class WandbTracker:
             raise
         place = opened.place
         opened.run.finish()
-        return place
+        return place + (_dashboard(opened, self.project, [sweep.name]) if self.dashboard else "")
 
 
 class WandbMirror(Mirror):
@@ -86,6 +91,7 @@ class WandbMirror(Mirror):
 
     def __init__(self, tracker: WandbTracker, run: TrackedRun) -> None:
         self._to, self._texts, self._run = tracker.destination, tracker.texts, run
+        self._dashboard = tracker.dashboard and run.sweep is None  # that of a sweep is made last
         self._opened: OpenRun | None = None
         self._sent: set[tuple[str, float, str]] = set()
 
@@ -108,7 +114,7 @@ class WandbMirror(Mirror):
             raise
         place = opened.place
         opened.run.finish()
-        return place
+        return place + (_dashboard(opened, self._to.project, []) if self._dashboard else "")
 
     def close(self) -> None:
         """W&B shows the run as failed."""
@@ -145,6 +151,18 @@ class WandbMirror(Mirror):
             if new:
                 self._sent |= {(name, row["step"], k) for k in new}
                 mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
+
+
+def _dashboard(opened: OpenRun, project: str, sweeps: Sequence[str]) -> str:
+    """Save a dashboard and say where it is, or why there is none: the run is kept either way."""
+    from judgelab.tracker.dashboard.saving import save
+
+    if not opened.online:
+        return f" (no dashboard offline: after wandb sync, {COMMAND} {project})"
+    try:
+        return f", dashboard: {', '.join(save(opened.run.entity, project, sweeps))}"
+    except JudgelabError as cause:
+        return f" (no dashboard: {cause})"
 
 
 def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:

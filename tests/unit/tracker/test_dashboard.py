@@ -1,0 +1,124 @@
+"""The dashboard as W&B's own package builds it, and as it arrives at a server on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from judgelab.engine.mirroring import SHOWN
+from judgelab.tracker.dashboard.__main__ import main
+from judgelab.tracker.dashboard.layout import interval_chart, shown
+from judgelab.tracker.headline import bars, headline
+from judgelab.tracker.wandb import _dashboard
+from judgelab.tracker.wandb_open import OpenRun
+from tests.unit.tracker.test_wandb import KEY, clear
+from tests.wandb_server import WandbServer, serving
+
+STORED = Path(__file__).with_name("dashboard.json")
+SWEEP = "mechanism × attack on xsum 2d0f23"
+SUMMARY = {
+    f"{panel}/{statistic}{end}": 0.5
+    for panel in ("clean", "attacked", "change")
+    for statistic in ("auc", "effect_size", "smd", "human_spearman")
+    for end in ("", "_low", "_high", "_n")
+}
+
+
+def test_charts_and_columns_are_of_what_every_run_logs() -> None:
+    """Needs no package: a chart of a column that no run has would stay empty without a word."""
+    drawn = bars(SUMMARY, "clean/auc", "mi", {"mechanism": "mi", "attack": "padding"})
+    charts = [chart for section in shown()["sections"] for chart in section["charts"]]
+    assert {chart["statistic"] for chart in charts} <= {row["statistic"] for row in drawn}
+    assert {chart[key] for chart in charts for key in ("rows", "colours")} <= set(drawn[0])
+    assert {"value", "low", "high", "statistic"} <= set(drawn[0])
+    told = {f"summary:{key}" for key in headline(SUMMARY, "clean/auc")}
+    told |= {f"config:axes.value.{axis}" for axis in SHOWN}
+    assert set(shown()["columns"]) <= {"run:displayName", "run:group", *told}
+    asked = json.dumps(interval_chart())
+    assert all(f"${{field:{key}}}" in asked for key in ("rows", "colours", "value", "low", "high"))
+
+
+def test_bars_say_whose_texts_were_attacked() -> None:
+    drawn = bars(SUMMARY, "clean/auc", "mi", {"mechanism": "mi", "attack": "padding"})
+    said = [(row["statistic"], row["attack"]) for row in drawn]
+    assert said[:2] == [("primary", "none"), ("people", "none")]
+    assert {("auc", "none"), ("auc", "padding"), ("change of auc", "padding")} <= set(said)
+    assert (
+        headline({"audited/agreement": 0.8, "audited/agreement_low": 0.7, "study": "audit"}, "n")[
+            "people_is"
+        ]
+        == "audited/agreement"
+    )
+
+
+def test_without_credentials_it_says_what_it_would_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clear(monkeypatch, tmp_path)
+    main(["somebody/judgelab"])
+    said = capsys.readouterr().out
+    assert "nothing was sent" in said
+    assert "In somebody/judgelab" in said
+    assert "AUC under attack" in said
+
+
+def test_without_the_package_it_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear(monkeypatch, tmp_path)
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    monkeypatch.setitem(sys.modules, "wandb_workspaces", None)
+    with pytest.raises(SystemExit, match=r"'wandb_workspaces' is not installed.*\[dashboard\]"):
+        main(["judgelab"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")
+def test_what_is_sent_is_what_is_stored_and_saving_twice_leaves_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The package's own JSON, by real calls of W&B's client; ``dashboard.json`` is renewed by
+    deleting it."""
+    pytest.importorskip("wandb_workspaces", reason="the extra dashboard is not installed")
+    clear(monkeypatch, tmp_path)
+    for name in ("DATA", "CACHE", "CONFIG", "ARTIFACT"):
+        monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path))
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    server = WandbServer([SWEEP, "another's"])
+    with serving(server) as address:
+        monkeypatch.setenv("WANDB_BASE_URL", address)
+        main(["judgelab"])
+        first = capfd.readouterr()
+        main(["team/judgelab"])
+        assert capfd.readouterr().out == first.out
+        opened = OpenRun(SimpleNamespace(entity="team"), online=True, excuse="")
+        assert f"dashboard: {address}/team/judgelab?nw=judgelab" in _dashboard(
+            opened, "judgelab", []
+        )
+    assert first.err == ""
+    assert f"{address}/team/judgelab?nw=judgelab" in first.out
+    assert [view["displayName"] for view in server.views.values()] == [
+        "judgelab",
+        SWEEP,
+        "another's",
+    ]
+    assert json.loads(server.charts["judgelab-intervals"]["spec"]) == interval_chart()
+    sent = [_lasting(json.loads(view["spec"])) for view in server.views.values()]
+    made = {"workspace": sent[0], "report": sent[1]}
+    if not STORED.is_file():
+        STORED.write_text(json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    assert made == json.loads(STORED.read_text(encoding="utf-8"))
+    assert "another's" in json.dumps(sent[2]["blocks"])
+
+
+def _lasting(value: Any) -> Any:
+    """Without the identifiers that W&B's package draws at random."""
+    if isinstance(value, dict):
+        drawn = ("__id__", "id", "entityName")
+        return {key: _lasting(inner) for key, inner in value.items() if key not in drawn}
+    return [_lasting(inner) for inner in value] if isinstance(value, list) else value
