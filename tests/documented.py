@@ -21,6 +21,9 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "make bench": (f"{UNIT}experiments/test_bench_audit.py", "experiments.bench"),
     "make check-gpu": (f"{UNIT}experiments/test_check_gpu.py", "check_gpu"),
     "make check-faults": (f"{E2E}test_fault_server.py", "TRIALS"),
+    "python -m judgelab.tracker.dashboard judgelab": (
+        *(f"{UNIT}tracker/test_dashboard.py", 'main(["judgelab"])'),
+    ),
     "python -m tests.fault_server --help": (f"{E2E}test_fault_server.py", '"--help"'),
     "python -m judgelab.store.cache check FILE": (f"{UNIT}store/test_cache_care.py", '"check"'),
     "python -m judgelab.store.cache stats FILE": (f"{UNIT}store/test_cache_care.py", '"stats"'),
