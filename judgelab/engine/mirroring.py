@@ -12,7 +12,7 @@ from judgelab.engine.sweep_name import SweepName
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
 from judgelab.report.sweep_tables import study_tables, table
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.headline import bars
+from judgelab.tracker.headline import bars, with_people
 from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
     for job, name in zip(found, said, strict=True):
         if job.result is not None:
             own = {axis: setting(job, axis) for axis in SHOWN}
-            rows += bars(job.summary, str(job.result["primary"]), name, own)
+            tables = {one["name"]: one["rows"] for one in job.result["tables"]}
+            summary = with_people(job.summary, tables.get("correlations", ()))
+            rows += bars(summary, str(job.result["primary"]), name, own)
     return rows
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from judgelab.core.result import Value, estimated, read_estimate
+from judgelab.core.result import Row, Value, estimated, flat_estimate, read_estimate
 
 PEOPLE = (
     *("clean/human_within", "clean/human_auc", "clean/human_spearman", "agreement"),
@@ -21,6 +21,21 @@ def agreement_key(summary: Mapping[str, Any]) -> str | None:
     audited = [key for key in estimated(summary) if key.endswith("/agreement")]
     only = audited if summary.get("study") == "audit" and len(audited) == 1 else []
     return next((key for key in (*PEOPLE, *only) if summary.get(key) is not None), None)
+
+
+def with_people(summary: Mapping[str, Any], correlations: Sequence[Row]) -> Mapping[str, Any]:
+    """The summary, and the correlation with human scores where a study has that in a table alone.
+
+    Args:
+        summary: of a result.
+        correlations: rows of its table of that name; none where it has no such table.
+    """
+    parts = ("value", "low", "high", "n", "unscored")
+    for row in correlations:
+        if (row.get("panel"), row.get("with")) == ("clean", "human score"):
+            found = {part: row.get(part) for part in parts}
+            return flat_estimate("clean/human_spearman", found) | dict(summary)
+    return summary
 
 
 def headline(summary: Mapping[str, Any], primary: str) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.result import Result, Table, plain
-from judgelab.tracker.headline import bars, headline
+from judgelab.tracker.headline import bars, headline, with_people
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 from judgelab.tracker.wandb_artifacts import (
     data_artifact,
@@ -167,14 +167,16 @@ def _dashboard(opened: OpenRun, project: str, sweeps: Sequence[str]) -> str:
 
 def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:
     """Everything but curves, of one run."""
-    first = headline(result.summary, result.primary)
-    mirror.summary.update(plain({**result.summary, **first, "run": run.folder.name}))
+    rows = [row for table in result.tables if table.name == "correlations" for row in table.rows]
+    summary = with_people(result.summary, rows)
+    first = headline(summary, result.primary)
+    mirror.summary.update(plain({**summary, **first, "run": run.folder.name}))
     if result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
         found = [asdict(one) for one in result.estimators]  # runs are filtered by the config
         numbered = {str(number): one for number, one in enumerate(found)}
         mirror.config.update({"estimator": found[0] if len(found) == 1 else numbered})
-    drawn = bars(result.summary, result.primary, run.name, run.axes)
+    drawn = bars(summary, result.primary, run.name, run.axes)
     _log_tables(mirror, [*result.tables, Table("bars", "Figures with intervals", drawn)])
     _log_figures(mirror, run.folder)
     data = data_artifact(result.provenance)

@@ -13,7 +13,7 @@ import pytest
 from judgelab.engine.mirroring import SHOWN
 from judgelab.tracker.dashboard.__main__ import main
 from judgelab.tracker.dashboard.layout import interval_chart, shown
-from judgelab.tracker.headline import bars, headline
+from judgelab.tracker.headline import bars, headline, with_people
 from judgelab.tracker.wandb import _dashboard
 from judgelab.tracker.wandb_open import OpenRun
 from tests.unit.tracker.test_wandb import KEY, clear
@@ -54,6 +54,17 @@ def test_bars_say_whose_texts_were_attacked() -> None:
         ]
         == "audited/agreement"
     )
+
+
+def test_people_of_a_table_are_people_of_the_summary() -> None:
+    rows = [
+        {"panel": "clean", "with": "length in words", "value": 0.9, "low": 0.8, "high": 1.0},
+        {"panel": "clean", "with": "human score", "value": 0.4, "low": 0.1, "high": 0.6, "n": 90},
+    ]
+    found = headline(with_people({"clean/auc": 0.7}, rows), "clean/auc")
+    assert (found["people"], found["people_low"], found["people_n"]) == (0.4, 0.1, 90)
+    own = with_people({"clean/human_spearman": 0.2}, rows)
+    assert headline(own, "clean/auc")["people"] == 0.2
 
 
 def test_without_credentials_it_says_what_it_would_make(
