@@ -73,9 +73,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_pages_that_code_names_are_there() -> None:
     named = re.compile(r"docs/[\w/]+\.md")
-    folders = [ROOT / name for name in ("judgelab", "conf", "experiments", "tests")]
+    folders = [ROOT / name for name in ("judgelab", "conf", "experiments", "notebooks", "tests")]
     files = [
-        file for folder in folders for kind in ("py", "yaml") for file in folder.rglob(f"*.{kind}")
+        file
+        for folder in folders
+        for kind in ("py", "yaml", "ipynb")
+        for file in folder.rglob(f"*.{kind}")
     ]
     found = {page for file in files for page in named.findall(file.read_text(encoding="utf-8"))}
     assert len(found) > 3
