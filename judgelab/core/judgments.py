@@ -287,7 +287,10 @@ class JudgmentTable:
         return self.at(np.array([name in kept for name in self.units.item], np.bool_))
 
     def long(self) -> DataFrame:
-        """One row for each judgment: item, first, second, who, order, value, and whose it is."""
+        """One row for each judgment: item, first, second, who, order, value, and whose it is.
+
+        Categories have their names in a column ``category`` too.
+        """
         import pandas as pd
 
         units = {"item": self.units.item, "first": self.units.first, "second": self.units.second}
@@ -302,6 +305,8 @@ class JudgmentTable:
                 value = {"order": order, "value": verdicts[:, order]}
                 rows.append(pd.DataFrame({**units, **head, **value})[asked[:, order]])
         made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(units)
+        if self.kind == "category" and rows:
+            made["category"] = made["value"].map(dict(enumerate(self.levels)))
         return made
 
 

@@ -34,7 +34,8 @@ IN_PYTHON = (
 
 
 def write(run_dir: RunDir) -> Path:
-    """Write figures/*.png and *.svg, tables/*.csv and report.html; returns the latter.
+    """Write figures/*.png and *.svg, tables/*.csv, items.html where there are texts, and
+    report.html; returns the latter.
 
     Args:
         run_dir: holds result.json, manifest.json and config.yaml.
@@ -42,6 +43,8 @@ def write(run_dir: RunDir) -> Path:
     Raises:
         JudgelabError: one of them is missing or damaged.
     """
+    from judgelab.report import items_page
+
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
     summary, still = result["summary"], result.get("partial", {})
@@ -57,9 +60,11 @@ def write(run_dir: RunDir) -> Path:
     drawn = {one["name"]: one for one in figures.write(run_dir, names, tables)}
     shown = {table["name"]: _shown(table) for table in result["tables"]}
     own = {name for one in sections for name in one["tables"]}
+    said, judge = heading(result), str(summary.get("mechanism") or "score")
     text = render(
         "asked.html" if sections else "run.html",
-        heading=heading(result),
+        heading=said,
+        items=items_page.write(run_dir, said, judge, render),
         facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
         warning=warned,
         notes=[*notes, *lines(result), *_slower(manifest)],

@@ -30,11 +30,13 @@ class AskedJudge:
         context: in which the judge can be asked more.
         estimator: what its judgments are estimates by.
         usage: calls and tokens that its judgments took.
+        heard: what it replied.
     """
 
     context: Context
     estimator: Estimator
     usage: UsageCount
+    heard: Listening
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def gather(
         reasons = why.of(table, spoken & np.isnan(values))
         table = table.with_judge(_facts(name, one, families.get(name, "")), values, spoken, reasons)
         assert scores.estimator is not None
-        done[name] = AskedJudge(one, scores.estimator, usage)
+        done[name] = AskedJudge(one, scores.estimator, usage, why)
     return Gathered(table, done)
 
 

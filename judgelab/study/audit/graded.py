@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import DataError
 from judgelab.core.judgments import Floats, JudgmentTable, Mask, Units
 from judgelab.core.panel import Panel
-
-PEOPLE = "people"
-"""The one rater of grades that come without names."""
+from judgelab.study.common.panels import PEOPLE
 
 
 def judgments_of(panel: Panel) -> JudgmentTable:

@@ -13,6 +13,7 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
+from judgelab.engine.listening import Listening
 from judgelab.engine.usage import UsageCount
 from judgelab.study.audit.credits import Credits, credits_of
 from judgelab.study.audit.evidence import Findings
@@ -34,6 +35,7 @@ class AuditCase:
         draws: resamples.
         estimators: judge -> what its judgments are estimates by; of those that are asked.
         usage: judge -> calls and tokens that its judgments took; of the same.
+        heard: judge -> what it replied; of the same.
     """
 
     table: JudgmentTable
@@ -46,6 +48,7 @@ class AuditCase:
     draws: int
     estimators: Mapping[str, Estimator] = field(default_factory=dict)
     usage: Mapping[str, UsageCount] = field(default_factory=dict)
+    heard: Mapping[str, Listening] = field(default_factory=dict)
 
     def within(self, part: str) -> AuditCase:
         """The case for a part in a dry run: what it asks is counted under its name."""

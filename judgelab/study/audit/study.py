@@ -25,7 +25,7 @@ from judgelab.study.audit.judges import NamedJudge, asked_in, named
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.unseen import with_chances
-from judgelab.study.common.panels import text_records
+from judgelab.study.common.panels import text_records, write_replies, write_sources
 
 NOBODY = (
     "There is no judge to audit: the data hold no verdicts or scores, and nobody is asked. Name "
@@ -121,6 +121,8 @@ class Audit(Study):
         context.run_dir.write_table("records/judgments.parquet", case.table.long())
         if any(text is not None for row in case.panel.texts for text in row):
             context.run_dir.write_table("records/clean_texts.parquet", text_records(case.panel))
+            write_sources(context, case.panel)
+        write_replies(context, case.panel, case.heard)
         found = {}
         for name, part in self._answered.items():
             context.tell(part.question, 0)
@@ -154,6 +156,7 @@ class Audit(Study):
             self.bootstrap,
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
+            {name: one.heard for name, one in judged.asked.items()},
         )
 
 

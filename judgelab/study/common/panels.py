@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import xarray as xr
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
+from judgelab.engine.listening import Listening
 from judgelab.engine.provenance import origin_of
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats
@@ -44,6 +45,9 @@ class ScoredPanel:
         return origin_of(self.panel, self.measured.attrs)
 
 
+PEOPLE = "people"
+"""The one rater of grades that come without names."""
+
 Panels = Mapping[str, ScoredPanel]
 
 
@@ -53,9 +57,11 @@ def score_panels(
     """Measure and score each panel, and write its records; those of pairs where asked for."""
     found = {}
     for name, panel in panels.items():
-        measured = context.measure(panel)
+        heard = Listening(context.evaluation_lm)
+        measured = replace(context, evaluation_lm=heard).measure(panel)
         scores = context.score(measured, definition)
         found[name] = ScoredPanel(panel, measured, scores)
+        write_replies(context, panel, {context.mechanism.name: heard}, name)
     for name, one in found.items():
         write_records(context, one.panel, one.measured, one.scores, name=name, pairs=pairs)
     return found
@@ -82,12 +88,35 @@ def write_records(
     Studies do so before anything that could fail on odd numbers.
     """
     tables = {"measurements": measurement_records(measured), "texts": text_records(panel)}
+    if name == "clean":
+        write_sources(context, panel)
+        tables["labels"] = label_records(panel)
     if scores is not None:
         tables["scores"] = score_records(panel, scores)
         if pairs and scores.directed is not None:
             tables["pairs"] = pair_records(scores.directed)
     for kind, table in tables.items():
         context.run_dir.write_table(f"records/{name}_{kind}.parquet", table)
+
+
+def write_sources(context: Context, panel: Panel) -> None:
+    """Keep what the texts are about. Trackers do not get this."""
+    rows = [{"item": one.id, "source": one.source, "reference": one.reference}
+            for one in panel.items]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["item", "source", "reference"]).astype("string")
+    context.run_dir.write_table("records/source_texts.parquet", table)
+
+
+def write_replies(
+    context: Context, panel: Panel, heard: Mapping[str, Listening], name: str = "clean"
+) -> None:
+    """Keep what each judge replied, where one did; a reply quotes texts: trackers do not get it."""
+    file = f"records/{name}_reply_texts.parquet"
+    (context.run_dir.path / file).unlink(missing_ok=True)  # of an earlier execution
+    agents = [agent.name for agent in panel.agents]
+    said = [one.records(judge, agents) for judge, one in heard.items()]
+    if any(len(one) for one in said):
+        context.run_dir.write_table(file, pd.concat(said, ignore_index=True))
 
 
 def measurement_records(data: xr.Dataset) -> pd.DataFrame:
@@ -134,6 +163,21 @@ def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
         for agent, value in zip(panel.agents, values, strict=True)
     ]
     return pd.DataFrame(rows)
+
+
+def label_records(panel: Panel) -> pd.DataFrame:
+    """One row per grade of a person: item, agent, rater, value. Preferences as shares of wins."""
+    known = panel.judgments
+    if known is not None and known.kind == "grade" and known.raters:
+        rows = known.long()
+        rows = rows[rows["role"] == "rater"].rename(columns={"first": "agent", "by": "rater"})
+        return rows[["item", "agent", "rater", "value"]].reset_index(drop=True)
+    grades = [
+        (item.id, agent, PEOPLE, value)
+        for item in panel.items
+        for agent, value in item.human.items()
+    ]
+    return pd.DataFrame(grades, columns=["item", "agent", "rater", "value"])
 
 
 def text_records(panel: Panel) -> pd.DataFrame:

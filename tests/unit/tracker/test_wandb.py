@@ -25,8 +25,9 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     folder = tmp_path / "runs" / "mi-xsum-none-abc"
     (folder / "records").mkdir(parents=True)
-    for name in ("clean_texts", "unscored"):
+    for name in ("clean_texts", "source_texts", "clean_reply_texts", "unscored"):
         (folder / "records" / f"{name}.parquet").write_text("a private text")
+    (folder / "items.html").write_text("a private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
     summary = {"clean/auc": 0.7, "clean/auc_low": 0.6, "clean/auc_high": 0.8}
     summary |= {"clean/human_spearman": 0.3, "study": "discrimination"}

@@ -55,6 +55,12 @@ def test_a_judge_that_compares_makes_pairs_of_graded_texts(tmp_path: Path) -> No
     assert set(table[table["role"] == "control"]["by"]) == {"length", "random"}
     assert {one["mechanism"] for one in result["estimators"]} == {"pairwise"}
     assert len(result["estimators"]) == 3
+    (run,) = (tmp_path / "runs").glob("*")
+    said = pd.read_parquet(run / "records" / "clean_reply_texts.parquet")
+    counts = said.groupby("judge")["reply"].size().to_dict()
+    assert counts == dict.fromkeys(("one", "longer", "oracle"), 2 * 6 * 6)
+    assert set(said[said["judge"] == "one"]["reply"]) == {"one"}
+    assert (run / "items.html").is_file()
 
 
 def test_a_judge_that_grades_leaves_texts_as_units(tmp_path: Path) -> None:

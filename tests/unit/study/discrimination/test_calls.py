@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from judgelab.core.lm import ChatRequest
@@ -26,7 +27,12 @@ JUDGE = Judge(Prompt("judge_no_context.txt"), context=False)
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def result(run: Path) -> Result:
     """Of 144 calls, every 12th cannot be read and every 36th fails."""
     rng = np.random.default_rng(0)
     fate = iter(rng.permutation([None] * 4 + ["no verdict"] * 8 + ["read"] * 132))
@@ -35,7 +41,22 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
         drawn = next(fate)
         return better(request) if drawn == "read" else drawn
 
-    return STUDY.run(context(tmp_path_factory.mktemp("run"), JUDGE, ScriptedChat(rule)))
+    return STUDY.run(context(run, JUDGE, ScriptedChat(rule)))
+
+
+def test_every_reply_is_kept_with_why_it_was_not_read(run: Path, result: Result) -> None:
+    said = pd.read_parquet(run / "records" / "clean_reply_texts.parquet")
+    assert len(said) == 144
+    lost = said[said["reason"] != ""].groupby("reason")["reply"].agg(["size", "count"])
+    assert lost.loc["refused"].tolist() == [4, 0]
+    assert lost.loc["none of the labels [[A]], [[B]], [[C]]"].tolist() == [8, 8]
+    first = said.iloc[0]
+    assert (first["judge"], first["item"], first["agent"], first["peer"]) == (
+        *("judge_no_context", "i0", "a0"),
+        "a1",
+    )
+    sources = pd.read_parquet(run / "records" / "source_texts.parquet")
+    assert sources["source"].tolist() == [f"source {k}" for k in range(12)]
 
 
 def test_the_summary_and_the_coverage_count_calls_not_cells_of_means(result: Result) -> None:
@@ -70,6 +91,8 @@ def test_log_probabilities_that_failed_are_counted(tmp_path: Path) -> None:
     assert made.summary["clean/calls"] == 12 * (4 * 3 + 4)
     assert made.summary["clean/failed_calls"] == 4  # the text alone, and before three peers
     assert made.summary["clean/dropped_pairs"] == 3
+    lost = pd.read_parquet(tmp_path / "records" / "clean_reply_texts.parquet")
+    assert (lost["item"].eq("i3").all(), lost["agent"].eq("a2").all(), len(lost)) == (True, True, 4)
 
 
 def test_recorded_verdicts_without_a_value_are_counted_too() -> None:

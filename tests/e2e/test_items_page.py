@@ -1,0 +1,152 @@
+"""The page of items in headless Chromium: search, order, folding, hostile texts, 5,000 rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgelab.report import page
+from tests.browser import looked_at
+from tests.unit.report.item_records import scored_run
+from tests.unit.report.report_results import HOSTILE
+
+HURTS = (
+    "</script><img src=x onerror=\"document.title='owned'\"><svg onload=\"document.title='owned'\">"
+    "<script>document.title='owned'</script><a href=\"javascript:alert(1)\">x</a>"
+)
+ITEMS, AGENTS = 1_250, 4
+LONG = " ".join(f"Sentence number {k} of a long text." for k in range(60))
+
+HELPERS = """
+  const $ = id => document.getElementById(id), all = what => [...document.querySelectorAll(what)];
+  const cards = () => all("#rows > li");
+  const set = async (id, value) => {
+    const node = $(id);
+    if (node.type === "checkbox") node.checked = value; else node.value = value;
+    node.dispatchEvent(new Event("input", { bubbles: true }));
+    await wait(400);
+  };
+  const heads = () => cards().slice(0, 3).map(card => card.querySelector("h2").textContent);
+"""
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """5,000 texts; the score turns people's order round on item 7, and one text is an attack."""
+    rng = np.random.default_rng(0)
+    rows: list[dict[str, Any]] = []
+    labels, sources = [], {}
+    for k in range(ITEMS):
+        sources[f"q{k}"] = f"Source {k} about harbours. {LONG if k == 7 else ''}"
+        for j in range(AGENTS):
+            text = f"Response {j} on {k}. " + " ".join(rng.choice(["fog", "mast", "keel"], 40))
+            row = {"item": f"q{k}", "agent": f"m{j}", "text": text, "score": 10.0 * j + 0.5}
+            rows.append(row)
+            labels.append((f"q{k}", f"m{j}", "ana", float(4 - j if k == 7 else 1 + j)))
+            labels.append((f"q{k}", f"m{j}", "ben", float(4 - j if k == 7 else 1 + j)))
+    rows[7 * AGENTS]["text"] = f"{HURTS} {HOSTILE}"
+    rows[9 * AGENTS]["score"] = float("nan")
+    replies = [
+        {"item": "q9", "agent": "m0", "reply": f"I will not say. {HURTS}", "reason": "no grade"}
+    ]
+    run = scored_run(tmp_path_factory.mktemp("big"), rows, sources, labels, replies)
+    page.write(run)
+    return run.path / "items.html"
+
+
+def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> None:
+    """Times are the page's own clock: what a reader waits for."""
+    found = looked_at(
+        big,
+        HELPERS
+        + """
+  const seen = { rows: cards().length, count: $("count").textContent, first: heads() };
+  seen.opened = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd;
+  seen.numbers = cards()[0].querySelector(".said").innerText;
+  const begun = performance.now();
+  await set("q", "RESPONSE 3 1249");
+  seen.searching = performance.now() - begun;
+  seen.found = [$("count").textContent, ...heads()];
+  seen.marks = [...cards()[0].querySelectorAll("mark")].map(mark => mark.textContent);
+  seen.hash = location.hash;
+  await set("q", "");
+  await set("sort", "data");
+  seen.data = heads();
+  await set("sort", "score");
+  seen.highest = heads();
+  await set("up", "1");
+  seen.lowest = heads();
+  await set("agent", "m2");
+  seen.agent = [$("count").textContent, ...heads()];
+  await set("agent", "");
+  await set("lost", true);
+  seen.lost = [$("count").textContent, cards()[0].innerText];
+  await set("lost", false);
+  $("more").click();
+  seen.more = [cards().length, document.activeElement === cards()[25].querySelector("a")];
+  return seen;
+""",
+    )
+    assert found["rows"] == 25
+    assert found["count"] == "5,000 rows of 5,000"
+    assert found["opened"] < 5_000
+    assert found["first"][:2] == ["q7 · m0", "q7 · m3"]
+    assert "place 4 of 4; people: 1" in found["numbers"]
+    assert [word in found["numbers"] for word in ("ana", "ben", "mean of people")] == [True] * 3
+    assert found["searching"] < 3_000
+    assert found["found"] == ["1 row of 5,000", "q1249 · m3"]
+    assert [mark.lower() for mark in found["marks"]] == ["1249", "response", "3", "1249"]
+    assert "q=RESPONSE" in found["hash"]
+    assert found["data"] == ["q0 · m0", "q0 · m1", "q0 · m2"]
+    assert found["highest"] == ["q0 · m3", "q1 · m3", "q2 · m3"]
+    assert found["lowest"] == ["q0 · m0", "q1 · m0", "q2 · m0"]
+    assert found["agent"] == ["1,250 rows of 5,000", "q0 · m2", "q1 · m2", "q2 · m2"]
+    assert found["lost"][0] == "1 row of 5,000"
+    assert "unscored" in found["lost"][1]
+    assert "no grade" in found["lost"][1]
+    assert "I will not say." in found["lost"][1]
+    assert found["more"] == [50, True]
+
+
+def test_hostile_texts_stay_texts_and_a_phone_holds_the_page(big: Path) -> None:
+    """400 px; an item by its address; long texts unfold by a button that the keyboard reaches."""
+    found = looked_at(
+        big,
+        HELPERS
+        + """
+  const seen = { count: $("count").textContent, heads: heads() };
+  const root = document.documentElement;
+  seen.wide = [innerWidth, root.scrollWidth - root.clientWidth];
+  seen.text = cards()[0].innerText;
+  const source = cards()[0].querySelector(".text.fold");
+  const button = source.parentElement.querySelector(".unfold");
+  const folded = source.clientHeight;
+  button.focus();
+  seen.focus = document.activeElement === button && button.tagName === "BUTTON";
+  button.click();
+  seen.unfolded = [source.clientHeight > 2 * folded, button.getAttribute("aria-expanded")];
+  seen.title = document.title;
+  seen.tags = ["img", "svg", "iframe"].map(tag => all(tag).length);
+  seen.links = all("main a").map(a => a.getAttribute("href").slice(0, 6));
+  seen.reached = all("#tools input, #tools select").every(n => n.tabIndex === 0);
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+  seen.slash = document.activeElement === $("q");
+  return seen;
+""",
+        width=400,
+        address="#item=q7",
+    )
+    assert found["count"] == "4 rows of 5,000, of item q7 alone · all items"
+    assert found["wide"] == [400, 0]
+    assert HURTS in found["text"]
+    assert HOSTILE in found["text"]
+    assert found["focus"]
+    assert found["unfolded"] == [True, "true"]
+    assert "owned" not in found["title"]
+    assert found["tags"] == [0, 0, 0]
+    assert set(found["links"]) == {"report", "#item=", "#"}
+    assert found["reached"]
+    assert found["slash"]

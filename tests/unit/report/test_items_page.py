@@ -1,0 +1,99 @@
+"""The page of items: made from records alone; texts are data; what it leaves out is counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.report import items_page, page
+from judgelab.store.run_dir import RunDir
+from tests.unit.report.item_records import scored_run
+from tests.unit.report.report_results import HOSTILE, result, write_run
+from tests.unit.report.test_page import Reader
+
+END = '</script><img src=x onerror="alert(1)"><!-- <script> \u2028 \U0001f600'
+
+
+def small(folder: Path, text: str = "A text.") -> RunDir:
+    """Two items of two texts; people disagree with the score on the second."""
+    scores = {("q1", "a"): 9.0, ("q1", "b"): 8.0, ("q2", "a"): 9.0, ("q2", "b"): 7.0}
+    grades = {("q1", "a"): 3.0, ("q1", "b"): 2.0, ("q2", "a"): 1.0, ("q2", "b"): 2.0}
+    rows = [
+        {"item": item, "agent": agent, "text": f"{text} {agent}", "score": score}
+        for (item, agent), score in scores.items()
+    ]
+    return scored_run(
+        folder,
+        rows,
+        {"q1": f"One. {text}", "q2": "Two."},
+        [(item, agent, "ana", value) for (item, agent), value in grades.items()],
+        [{"item": "q2", "agent": "b", "reply": f"Grade: none. {text}", "reason": "no grade"}],
+    )
+
+
+def embedded(run: RunDir) -> dict[str, Any]:
+    text = (run.path / "items.html").read_text(encoding="utf-8")
+    part = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    found: dict[str, Any] = json.loads(part)
+    return found
+
+
+def test_the_report_links_to_it_and_it_is_made_again_from_disk(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    report = page.write(run).read_text(encoding="utf-8")
+    assert '<a href="items.html">' in report
+    before = (run.path / "items.html").read_bytes()
+    (run.path / "items.html").unlink()
+    page.write(run)
+    assert (run.path / "items.html").read_bytes() == before
+
+
+def test_rows_hold_all_that_was_said_and_disagreement_stands_first(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    page.write(run)
+    data = embedded(run)
+    assert (data["judges"], data["raters"]) == (["mi"], ["ana"])
+    first = data["rows"][:2]
+    assert {data["items"][row["item"]][0] for row in first} == {"q2"}
+    assert [row["difference"] for row in data["rows"]] == [[1], [1], [0], [0]]
+    (row,) = [row for row in first if row["agents"] == ["b"]]
+    assert (row["texts"], row["values"], row["labels"]) == (["A text. b"], [[7]], [2])
+    (reply,) = [data["replies"][k] for k in row["replies"]]
+    assert (reply[3], reply[6]) == ("Grade: none. A text.", "no grade")
+
+
+def test_a_run_without_texts_has_no_such_page(tmp_path: Path) -> None:
+    run = write_run(tmp_path, result())
+    run.write_text("items.html", "of an earlier execution")
+    assert "items.html" not in page.write(run).read_text(encoding="utf-8")
+    assert not (run.path / "items.html").exists()
+
+
+@pytest.mark.parametrize("text", [END, HOSTILE, "{{ 7 * 7 }}{% raw %}"])
+def test_a_hostile_text_is_data(tmp_path: Path, text: str) -> None:
+    run = small(tmp_path, text)
+    page.write(run)
+    reader = Reader((run.path / "items.html").read_text(encoding="utf-8"))
+    assert reader.tags.count("script") == 2
+    assert "img" not in reader.tags
+    assert not any(key.startswith("on") for key, _ in reader.attributes)
+    assert embedded(run)["items"][embedded(run)["rows"][-1]["item"]][1] == f"One. {text}"
+
+
+def test_what_there_is_no_room_for_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = small(tmp_path)
+    monkeypatch.setattr(items_page, "MOST", 3)
+    monkeypatch.setattr(items_page, "LONGEST", 4)
+    page.write(run)
+    text = (run.path / "items.html").read_text(encoding="utf-8")
+    assert "1 of 4 rows, those last in this order, are left out of this page." in text
+    assert len(embedded(run)["rows"]) == 3
+    assert embedded(run)["rows"][0]["texts"] == ["A te … (5 characters more, in records/)"]
+    monkeypatch.setattr(items_page, "ROOM", 6)
+    page.write(run)
+    assert len(embedded(run)["rows"]) == 1
