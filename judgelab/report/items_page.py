@@ -6,10 +6,11 @@ It is made from the records alone and opens without a network; texts in it are d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from judgelab.core.panel import GOOD_FAITH
 from judgelab.report import format
 from judgelab.report.item_order import ItemOrder, Unit
 from judgelab.report.judged_texts import Floats, JudgedTexts, judged_texts, table
+from judgelab.report.tables import Column
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -58,8 +60,10 @@ UNITS: Mapping[Unit, str] = {
 }
 
 
-def write(run_dir: RunDir, heading: str, mechanism: str, render: Callable[..., str]) -> bool:
-    """Write items.html where the records hold texts, else remove it; whether it is there.
+def write(
+    run_dir: RunDir, heading: str, mechanism: str, render: Callable[..., str]
+) -> frozenset[str]:
+    """Write items.html where the records hold texts, else remove it; returns the items on it.
 
     Args:
         heading: what the run is.
@@ -69,11 +73,26 @@ def write(run_dir: RunDir, heading: str, mechanism: str, render: Callable[..., s
     rows = judged_texts(run_dir, mechanism)
     if rows is None or not len(rows):
         (run_dir.path / FILE).unlink(missing_ok=True)
-        return False
+        return frozenset()
     made = ItemsData(rows, _Records.of(run_dir))
-    text = render("items.html", heading=heading, data=made.data, said=made.sentences)
+    data = made.data
+    text = render("items.html", heading=heading, data=data, said=made.sentences)
     run_dir.write_text(FILE, text)
-    return True
+    return frozenset(name for name, *_ in data["items"])
+
+
+def linked(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
+    """Columns of a table, items linked to where they stand on the page of items."""
+    return [
+        replace(one, links=tuple(_link(name) if name in items else "" for name in one.sort))
+        if one.key == "item"
+        else one
+        for one in columns
+    ]
+
+
+def _link(item: str) -> str:
+    return f"{FILE}#item={quote(item, safe='')}"
 
 
 @dataclass(frozen=True)

@@ -58,13 +58,14 @@ def write(run_dir: RunDir) -> Path:
     sections = result.get("sections", [])
     names = [*result["figures"], *(name for one in sections for name in one["figures"])]
     drawn = {one["name"]: one for one in figures.write(run_dir, names, tables)}
-    shown = {table["name"]: _shown(table) for table in result["tables"]}
-    own = {name for one in sections for name in one["tables"]}
     said, judge = heading(result), str(summary.get("mechanism") or "score")
+    held = items_page.write(run_dir, said, judge, render)
+    shown = {table["name"]: _shown(table, held) for table in result["tables"]}
+    own = {name for one in sections for name in one["tables"]}
     text = render(
         "asked.html" if sections else "run.html",
         heading=said,
-        items=items_page.write(run_dir, said, judge, render),
+        items=bool(held),
         facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
         warning=warned,
         notes=[*notes, *lines(result), *_slower(manifest)],
@@ -201,8 +202,14 @@ def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{role} was scored by backend={found['backend']}: {found['backend_reason']}."
 
 
-def _shown(table: Mapping[str, Any]) -> dict[str, Any]:
-    """What a template needs of a table; long ones that are grouped in their groups."""
+def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
+    """What a template needs of a table; long ones that are grouped in their groups.
+
+    Args:
+        items: those that have a place on the page of items.
+    """
+    from judgelab.report.items_page import linked
+
     rows, order, level = table["rows"], table.get("columns", ()), table.get("level", 0.95)
     made = {"name": table["name"], "title": table["title"], "note": _legend(table)}
     by: Any = table.get("by")
@@ -214,8 +221,8 @@ def _shown(table: Mapping[str, Any]) -> dict[str, Any]:
             part = [{k: v for k, v in row.items() if k != by} for row in whole]
             cut = [each for each in (part[:FIRST], part[FIRST:]) if each]
             heading = f"{value} ({len(part)})" if by else ""
-            groups[heading] = [columns(each, order, level) for each in cut]
-    return made | {"columns": columns(rows, order, level), "groups": groups}
+            groups[heading] = [linked(columns(each, order, level), items) for each in cut]
+    return made | {"columns": linked(columns(rows, order, level), items), "groups": groups}
 
 
 def _legend(table: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ class Column:
         numeric: whether it is to be aligned right.
         cells: the texts, one per row.
         sort: what the rows are to be sorted by, one per row; None goes last.
+        links: where a cell leads, one per row; "" nowhere. Empty without any.
     """
 
     key: str
@@ -37,6 +38,7 @@ class Column:
     numeric: bool
     cells: tuple[str, ...]
     sort: tuple[Any, ...]
+    links: tuple[str, ...] = ()
 
     @property
     def prose(self) -> bool:

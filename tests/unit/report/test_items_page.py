@@ -65,6 +65,17 @@ def test_rows_hold_all_that_was_said_and_disagreement_stands_first(tmp_path: Pat
     assert (reply[3], reply[6]) == ("Grade: none. A text.", "no grade")
 
 
+def test_items_in_tables_of_the_report_lead_to_their_rows(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    found = run.read_json("result.json")
+    rows = [{"turn": 1, "item": "q2"}, {"turn": 2, "item": "gone & away"}]
+    found["tables"].append({"name": "next_labels", "title": "Next", "note": "", "rows": rows})
+    run.write_json("result.json", found)
+    report = page.write(run).read_text(encoding="utf-8")
+    assert '<a href="items.html#item=q2">q2</a>' in report
+    assert ">gone &amp; away</td>" in report
+
+
 def test_a_run_without_texts_has_no_such_page(tmp_path: Path) -> None:
     run = write_run(tmp_path, result())
     run.write_text("items.html", "of an earlier execution")
