@@ -40,7 +40,7 @@ def label_order(names: Sequence[str], turn: ArrayLike) -> NDArray[np.intp]:
     return np.lexsort((hashed, np.asarray(turn, dtype=np.float64)))
 
 
-def log_wealth(gains: ArrayLike) -> Floats:
+def log_wealth(gains: ArrayLike, pool: int | None = None) -> Floats:
     """[..., items] logarithm of the wealth after each item.
 
     The bet on item s is lambda_s = clip(mean / mean square, 0, .75) of the items before s, with one
@@ -48,21 +48,54 @@ def log_wealth(gains: ArrayLike) -> Floats:
 
     Args:
         gains: [..., items] in [-1, 1], in label order; NaN: no bet.
+        pool: the mean is that of so many items, of which these were drawn at random
+            (2010.09686, section 5); None: of all items like these. Exact where none is NaN.
 
     Raises:
         ValueError: a gain lies outside.
     """
+    if pool is not None:
+        return _log_wealth_of_pool(np.asarray(gains, dtype=np.float64), pool)
     g = np.nan_to_num(np.asarray(gains, dtype=np.float64))
-    if g.size and np.abs(g).max() > 1 + 1e-9:
-        raise ValueError("Gains to be bet on lie in [-1, 1].")
+    _refuse_large(g)
     before = np.cumsum(g, axis=-1) - g
     squares = PSEUDO_SQUARE + np.cumsum(g**2, axis=-1) - g**2
     return np.asarray(np.cumsum(np.log1p(np.clip(before / squares, 0, BOLDEST) * g), axis=-1))
 
 
-def betting_p(gains: ArrayLike) -> Floats:
-    """[...] p that the mean is at most 0, at any number of looks; 1 without items."""
-    return np.asarray(np.exp(-log_wealth(gains).max(axis=-1, initial=0.0)))
+def _log_wealth_of_pool(gains: Floats, pool: int) -> Floats:
+    """Bets on what a gain is above its mean, were the pool's 0: -(sum so far) / (items left).
+
+    Wealth is infinite once no items that are left could bring the pool's mean down to 0. NaN before
+    the last gain are of items without one; those after it are not asked yet.
+    """
+    known = ~np.isnan(gains)
+    g = np.where(known, gains, 0.0)
+    _refuse_large(g)
+    total, unscored = np.cumsum(g, axis=-1), np.cumsum(~known, axis=-1)
+    drawn = np.cumsum(known, axis=-1)
+    left = np.maximum(pool - unscored - drawn, 0)
+    expected = np.clip(-(total - g) / np.maximum(left + known, 1), -1.0, 1.0)
+    above = np.where(known, g - expected, 0.0)
+    before = np.cumsum(above, axis=-1) - above
+    squares = PSEUDO_SQUARE + np.cumsum(above**2, axis=-1) - above**2
+    bets = np.clip(before / squares, 0, BOLDEST / (1 + np.maximum(expected, 0)))
+    wealth = np.cumsum(np.log1p(bets * above), axis=-1)
+    return np.asarray(np.where(known & (total > left + 1e-9), np.inf, wealth))
+
+
+def _refuse_large(gains: Floats) -> None:
+    if gains.size and np.abs(gains).max() > 1 + 1e-9:
+        raise ValueError("Gains to be bet on lie in [-1, 1].")
+
+
+def betting_p(gains: ArrayLike, pool: int | None = None) -> Floats:
+    """[...] p that the mean is at most 0, at any number of looks; 1 without items.
+
+    Args:
+        gains, pool: as of ``log_wealth``.
+    """
+    return np.asarray(np.exp(-log_wealth(gains, pool).max(axis=-1, initial=0.0)))
 
 
 def holm(p: ArrayLike) -> Floats:

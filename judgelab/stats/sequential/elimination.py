@@ -1,0 +1,104 @@
+"""Who stands above whom for sure, and who must be asked more to know: successive elimination.
+
+All pairs of competitors are compared on the items that both were asked about. A pair whose order is
+sure is not asked again; a competitor without an open pair drops out. Each order is a bet (bounded
+scores) or a mixture of t (others) that holds at every look, Holm over all of them, so the chance that
+any order that is called sure is wrong, at any time, is at most 1 - confidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgelab.stats.intervals.arrays import Floats, Mask, checked
+from judgelab.stats.sequential.ends import Bounds, sequence_ends, t_above_p
+from judgelab.stats.trust.betting import betting_p, holm
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is sure after some items, of competitors.
+
+    Attributes:
+        above: [competitors, competitors] whether the row is surely above the column; with what
+            follows (a above b, b above c: a above c).
+        p: [competitors, competitors] Holm's p that the row is not above the column; NaN diagonal.
+        both: [competitors, competitors] items on which both have scores.
+    """
+
+    above: Mask
+    p: Floats
+    both: Floats
+
+    @property
+    def open(self) -> Mask:
+        """[competitors, competitors] pairs of which neither order is sure."""
+        return np.asarray(~(self.above | self.above.T | np.eye(len(self.above), dtype=np.bool_)))
+
+    def wanted(self, top: int | None) -> Mask:
+        """[competitors, competitors] open pairs that matter: all, or those for who is in the top.
+
+        Who is surely below ``top`` others is out, and who is surely above all but ``top`` is in:
+        their pairs are of no interest any more, but for those within the top.
+        """
+        pairs = self.open
+        if top is not None:
+            out = self.rank_low > top
+            pairs[out] = pairs[:, out] = False
+        return pairs
+
+    @property
+    def rank_low(self) -> Floats:
+        """[competitors] best rank that is left: 1 + those surely above."""
+        return np.asarray(1.0 + self.above.sum(axis=0))
+
+    @property
+    def rank_high(self) -> Floats:
+        """[competitors] worst rank that is left."""
+        return np.asarray(float(len(self.above)) - self.above.sum(axis=1))
+
+
+def standing(
+    scores: ArrayLike, confidence: float, bounds: Bounds | None, pool: int | None = None
+) -> Standing:
+    """Which orders are sure.
+
+    Args:
+        scores: [items, competitors] in the order in which items were asked, higher is better; NaN:
+            not asked, or unscored. A competitor that dropped out has NaN from then on.
+        confidence: that all orders which are called sure are right.
+        bounds: least and largest score; None: there are none.
+        pool: the order by the means of so many items, of which these were drawn at random (bounded
+            scores only); None: of all items like these.
+    """
+    table = checked(scores, 2, "The scores of a race").T
+    gaps = table[:, None] - table[None]
+    if bounds is None:
+        p = t_above_p(gaps)
+    else:
+        p = betting_p(np.clip(gaps / (bounds[1] - bounds[0]), -1, 1), pool)
+    apart = ~np.eye(len(table), dtype=np.bool_)
+    adjusted = np.full(p.shape, np.nan)
+    adjusted[apart] = holm(p[apart])
+    above = np.where(apart, np.nan_to_num(adjusted, nan=1.0) <= 1 - confidence, False)
+    both = (~np.isnan(gaps)).sum(axis=-1).astype(np.float64)
+    return Standing(_closed(above), adjusted, both)
+
+
+def _closed(above: Mask) -> Mask:
+    """With all that follows from what is sure; an order that contradicts another is not sure."""
+    reach = above.copy()
+    for k in range(len(reach)):
+        reach |= reach[:, [k]] & reach[[k]]
+    return np.asarray(reach & ~reach.T)
+
+
+def widths(
+    scores: ArrayLike, level: float, bounds: Bounds | None, pool: int | None = None
+) -> Floats:
+    """[competitors] width of each mean's interval; infinite where there is none yet."""
+    low, high = sequence_ends(checked(scores, 2, "The scores of a race").T, level, bounds, pool)
+    return np.asarray(np.where(np.isnan(high - low), np.inf, high - low))

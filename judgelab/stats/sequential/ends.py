@@ -1,0 +1,162 @@
+"""Ends of a mean's interval that hold at every look, so that a run may stop when it likes.
+
+An interval for one look holds 95 times in 100 where the number of items was fixed beforehand. Who
+looks after every batch and stops at a narrow one is wrong far more often. These intervals hold at
+all looks together, and are wider for that.
+
+- Bounded values, any distribution: ``betting_ends``, the hedged capital of Waudby-Smith & Ramdas
+  (2010.09686, Theorem 3) with their predictable plug-in bets (equation 26), cut off at 1 / 2;
+  section 5 for the mean of a pool that is drawn from without putting back.
+- Values without bounds: ``t_ends``, the Gaussian mixture of Student's t of Wang & Ramdas
+  (2310.03722, section 4; the ratio is the Bayes factor of Gonen et al. 2005), exact for normal
+  values and tried on others (experiments/stopping).
+
+All take ``values`` [..., items] in the order in which they were asked, NaN where unscored, and
+return (low, high) [...] after the last: the overlap of the intervals at all looks so far. NaN after
+the last value are of items that were not asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgelab.stats.intervals.arrays import Floats
+
+Ends = tuple[Floats, Floats]
+Bounds = tuple[float, float]
+
+CUT = 0.5
+"""Largest share of the wealth that one bet can lose."""
+HALVINGS = 40
+"""Of [0, 1] to find an end."""
+EFFECT_VARIANCE = 1 / 16
+"""Of the effect sizes (mean / sd) that the mixture expects."""
+FIRST = 20
+"""Values before the first look at a t, which says little of fewer that are not normal."""
+
+
+def sequence_ends(
+    values: ArrayLike, level: float, bounds: Bounds | None, pool: int | None = None
+) -> Ends:
+    """``betting_ends`` of values with bounds, ``t_ends`` of others."""
+    return t_ends(values, level) if bounds is None else betting_ends(values, level, bounds, pool)
+
+
+def betting_ends(
+    values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 1.0), pool: int | None = None
+) -> Ends:
+    """Means excluded by no bet: somebody who bets that the mean is higher, or lower, got too rich.
+
+    Wealth K+(m) = prod(1 + min(l_t, c / m) (x_t - m)) falls in m, so its end is bisected.
+
+    Args:
+        values: within ``bounds``.
+        level: of the two-sided interval.
+        bounds: least and largest value there can be.
+        pool: the mean is that of so many items, of which these were drawn at random; None: of all
+            items like these. Exact where none is NaN.
+
+    Raises:
+        ValueError: a value lies outside.
+    """
+    low, high = bounds
+    x = (np.asarray(values, dtype=np.float64) - low) / (high - low)
+    known = x[~np.isnan(x)]
+    if known.size and (known.min() < -1e-9 or known.max() > 1 + 1e-9):
+        raise ValueError(f"Values to be bet on lie within {bounds}.")
+    x = np.clip(x, 0.0, 1.0)
+    below, above = _lower(x, level, pool), 1 - _lower(1 - x, level, pool)
+    return low + (high - low) * below, low + (high - low) * np.maximum(above, below)
+
+
+def _lower(x: Floats, level: float, pool: int | None) -> Floats:
+    """[...] the largest mean that the bets on a higher one exclude; 0 where they exclude none."""
+    known = ~np.isnan(x)
+    filled = np.where(known, x, 0.0)
+    count, total = np.cumsum(known, axis=-1), np.cumsum(filled, axis=-1)
+    bets = _bets(filled, known, count, total, level)
+    size = None if pool is None else pool - np.cumsum(~known, axis=-1)
+    bar = np.log(2 / (1 - level))
+    low, high = np.zeros(x.shape[:-1]), np.ones(x.shape[:-1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        mean = _expected(middle[..., None], filled, total, count, size)
+        possible = mean > 0
+        bet = np.minimum(bets, CUT / np.where(possible, mean, np.inf))
+        gain = np.where(known, np.log1p(bet * (filled - mean) * possible), 0.0)
+        rich = np.cumsum(np.where(known & (mean < 0), np.inf, gain), axis=-1)
+        excluded = (rich >= bar).any(axis=-1)
+        low, high = np.where(excluded, middle, low), np.where(excluded, high, middle)
+    if size is not None:  # what is left can be no less than 0
+        least = np.where(known, total / np.maximum(size, 1), 0.0)
+        low = np.maximum(low, least.max(axis=-1, initial=0.0))
+    return np.asarray(low)
+
+
+def _bets(x: Floats, known: Floats, count: Floats, total: Floats, level: float) -> Floats:
+    """[..., items] sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before."""
+    mean = (0.5 + total) / (count + 1)
+    square = np.cumsum(np.where(known, (x - mean) ** 2, 0.0), axis=-1)
+    own = np.where(known, (x - mean) ** 2, 0.0)
+    before = (0.25 + square - own) / np.maximum(count - known + 1, 1)
+    t = np.maximum(count, 1)
+    return np.asarray(np.sqrt(2 * np.log(2 / (1 - level)) / (before * t * np.log(t + 1))))
+
+
+def _expected(mean: Floats, x: Floats, total: Floats, count: Floats, size: Floats | None) -> Floats:
+    """[..., items] the mean of the next item, if that of all is ``mean``."""
+    if size is None:
+        return np.broadcast_to(mean, x.shape)
+    return np.asarray((size * mean - (total - x)) / np.maximum(size - count + 1, 1))
+
+
+def t_ends(values: ArrayLike, level: float = 0.95) -> Ends:
+    """Mean -+ t_n s / sqrt(n), overlapped over all n so far; none before 20 values, or of equal ones.
+
+    t_n^2 = (n - 1) (a - 1) / (1 - a / k), k = 1 + n / 16, a = (sqrt(k) / alpha)^(2 / n).
+    """
+    x = np.asarray(values, dtype=np.float64)
+    n, mean, error = _moments(x)
+    k = 1 + n * EFFECT_VARIANCE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a = (np.sqrt(k) / (1 - level)) ** (2 / np.maximum(n, 1))
+        reach = np.sqrt(np.where(a < k, (n - 1) * (a - 1) / (1 - a / k), np.inf)) * error
+    usable = (n >= FIRST) & (error > 0) & np.isfinite(reach)
+    low = np.where(usable, mean - reach, -np.inf).max(axis=-1, initial=-np.inf)
+    high = np.where(usable, mean + reach, np.inf).min(axis=-1, initial=np.inf)
+    return np.where(np.isfinite(low), low, np.nan), np.where(np.isfinite(high), high, np.nan)
+
+
+def t_above_p(values: ArrayLike) -> Floats:
+    """[...] p that the mean is at most 0, at any number of looks; 1 of fewer than 20 values.
+
+    1 / (largest mixture likelihood ratio at a look where the mean was above 0):
+    k^(-1/2) ((1 + t^2 / v) / (1 + t^2 / (v k)))^(n / 2), v = n - 1, k = 1 + n / 16.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    n, mean, error = _moments(x)
+    k = 1 + n * EFFECT_VARIANCE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = np.where(error > 0, (mean / error) ** 2, np.inf) / np.maximum(n - 1, 1)
+        ratio = np.where(np.isfinite(square), (1 + square) / (1 + square / k), k)
+        log = -np.log(k) / 2 + n / 2 * np.log(ratio)
+    seen = (n >= FIRST) & (mean > 0)
+    return np.asarray(np.exp(-np.where(seen, log, 0.0).max(axis=-1, initial=0.0)))
+
+
+def _moments(x: Floats) -> tuple[Floats, Floats, Floats]:
+    """[..., items] how many, their mean and its standard error, after each item."""
+    known = ~np.isnan(x)
+    n = np.cumsum(known, axis=-1).astype(np.float64)
+    at_least = np.maximum(n, 1)
+    # about the row's own level, so that squares do not cancel
+    filled = np.where(known, x, 0.0)
+    level = filled.sum(axis=-1, keepdims=True) / np.maximum(known.sum(axis=-1, keepdims=True), 1)
+    centred = np.where(known, x - level, 0.0)
+    shift = np.cumsum(centred, axis=-1) / at_least
+    square = np.maximum(np.cumsum(centred**2, axis=-1) - at_least * shift**2, 0.0)
+    scale = np.abs(filled).max(axis=-1, initial=0.0)[..., None]
+    square = np.where(square <= at_least * (1e-12 * scale) ** 2, 0.0, square)
+    error = np.sqrt(square / np.maximum(n - 1, 1) / at_least)
+    return n, level + shift, error

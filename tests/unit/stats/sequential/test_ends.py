@@ -1,0 +1,117 @@
+"""Intervals that hold at every look: against the authors' package, by exact enumeration, by trial."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import t as student
+
+from judgelab.stats.sequential.ends import FIRST, betting_ends, sequence_ends, t_above_p, t_ends
+
+# Computed by confseq.betting.betting_cs (github.com/gostevehoward/confseq, commit 70b1ef3), the
+# authors' own package, on a grid of 4000: (items, low, high) of ``BETA``, with N=None and N=80.
+GOLDEN = {
+    None: [(5, 0.216, 0.9345), (10, 0.3518, 0.8485), (20, 0.4653, 0.7833), (60, 0.6043, 0.741)],
+    80: [(5, 0.2275, 0.9273), (10, 0.371, 0.8402), (20, 0.4905, 0.7722), (60, 0.6395, 0.7185)],
+}
+BETA = np.round(np.random.default_rng(7).beta(4, 2, 60), 3)
+
+
+@pytest.mark.parametrize("pool", GOLDEN)
+def test_the_ends_are_those_of_the_authors_package(pool: int | None) -> None:
+    for n, low, high in GOLDEN[pool]:
+        assert betting_ends(BETA[:n], pool=pool) == pytest.approx((low, high), abs=4e-4)
+
+
+def test_no_coin_is_excluded_at_any_of_twelve_looks_more_often_than_promised() -> None:
+    """Every sequence of 12 throws with its probability: exact, no sampling."""
+    throws = np.array(list(product([0.0, 1.0], repeat=12)))
+    low, high = betting_ends(throws, level=0.8)
+    for chance in (0.1, 0.35, 0.5, 0.8, 0.95):
+        weight = np.prod(np.where(throws == 1, chance, 1 - chance), axis=1)
+        missed = weight[(low > chance) | (high < chance)].sum()
+        assert missed <= 0.2
+    assert high.min() < 0.6  # and it does exclude something
+
+
+def test_no_pool_is_excluded_in_any_order_of_its_items_more_often_than_promised() -> None:
+    """All 924 orders of six ones among twelve, and all others: exact."""
+    orders = np.array(list(product([0.0, 1.0], repeat=12)))
+    for ones in (1, 4, 6, 11):
+        mine = orders[orders.sum(axis=1) == ones]
+        early = betting_ends(mine[:, :9], level=0.8, pool=12)
+        assert np.mean((early[0] > ones / 12 + 1e-9) | (early[1] < ones / 12 - 1e-9)) <= 0.2
+        whole = betting_ends(mine, level=0.8, pool=12)
+        assert np.mean((whole[0] > ones / 12 + 1e-9) | (whole[1] < ones / 12 - 1e-9)) <= 0.2
+
+
+def test_a_pool_that_is_asked_whole_leaves_nothing_open() -> None:
+    low, high = betting_ends(BETA, pool=60)
+    assert (low, high) == pytest.approx((BETA.mean(), BETA.mean()), abs=1e-9)
+
+
+def test_not_asked_is_not_unscored() -> None:
+    """Items to come say nothing of the pool; an unscored item makes it smaller."""
+    to_come = np.concatenate([BETA[:30], np.full(10, np.nan)])
+    assert betting_ends(to_come, pool=60) == pytest.approx(betting_ends(BETA[:30], pool=60))
+    gap = np.insert(BETA[:30], 10, np.nan)
+    assert betting_ends(gap) == pytest.approx(betting_ends(BETA[:30]))
+    with pytest.raises(ValueError, match="within"):
+        betting_ends([1.2])
+
+
+def test_scale_and_shape() -> None:
+    low, high = betting_ends(BETA)
+    grades = sequence_ends(1 + 4 * np.stack([BETA, BETA]), 0.95, (1, 5))
+    assert grades[0] == pytest.approx([1 + 4 * low] * 2)
+    assert grades[1] == pytest.approx([1 + 4 * high] * 2)
+    assert betting_ends([]) == (0, 1)
+    assert np.isnan(t_ends([])).all()
+    assert t_above_p([]) == 1
+
+
+def mixture(t: float, n: int) -> float:
+    """The likelihood ratio of t by numbers: noncentral t over effects drawn from N(0, 1 / 16)."""
+    from scipy.stats import nct
+
+    effects = np.linspace(-3, 3, 4001)
+    weight = np.exp(-8 * effects**2)
+    density = nct.pdf(t, n - 1, effects * np.sqrt(n))
+    return float((weight * density).sum() / weight.sum() / student.pdf(t, n - 1))
+
+
+def test_the_ratio_of_t_is_the_integral_over_noncentral_t() -> None:
+    x = np.random.default_rng(3).normal(0.5, 1, FIRST)
+    t = float(x.mean() / x.std(ddof=1) * np.sqrt(FIRST))
+    assert t_above_p(x) == pytest.approx(1 / mixture(t, FIRST), rel=1e-3)
+    assert t_above_p(-x) == 1
+
+
+def test_an_end_is_where_the_ratio_is_one_over_alpha() -> None:
+    x = np.random.default_rng(4).normal(3, 1, FIRST)
+    low, _ = t_ends(x, 0.95)
+    assert t_above_p(x - low) == pytest.approx(0.05, rel=1e-6)
+
+
+LAWS = {
+    "normal": (lambda rng, size: rng.normal(size=size), 0.0),
+    "skewed": (lambda rng, size: rng.exponential(size=size) - expit(rng.normal(size=size)), 0.5),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_t_holds_at_all_of_200_looks(law: str) -> None:
+    """A t interval of one look misses in .2 to .4 of these; skewness as of differences of scores."""
+    draw, mean = LAWS[law]
+    x = draw(np.random.default_rng(5), (600, 200))
+    low, high = t_ends(x)
+    missed = np.mean((low > mean) | (high < mean))
+    assert missed <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
+    n = np.arange(20, 201)
+    m = np.cumsum(x, axis=1)[:, 19:] / n
+    s = np.sqrt(np.maximum(np.cumsum(x**2, axis=1)[:, 19:] / n - m**2, 0))
+    often = np.mean((np.abs(m - mean) > 1.96 * s / np.sqrt(n)).any(axis=1))
+    assert often > 0.15
