@@ -41,6 +41,7 @@ class PairMechanism(ClosedMechanism):
     """Every ordered pair is judged, so each two texts are seen in both orders."""
 
     subject: ClassVar[Subject] = "choice"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     @abstractmethod

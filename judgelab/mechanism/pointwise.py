@@ -40,6 +40,11 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
     def scale(self) -> tuple[float, float]:
         """Lowest and highest grade."""
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The scale."""
+        return self.scale
+
     @abstractmethod
     def read(self, reply: Reply) -> float:
         """The grade in a reply; NaN where there is none."""

@@ -61,6 +61,11 @@ class Mechanism(Protocol):
         return "text"
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Least and largest score of a text; None: there are none, or they are not known."""
+        return None
+
+    @property
     def tasks(self) -> frozenset[str]:
         """Of the panels that it fits; empty: any."""
         return frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,8 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.calls import call_entries, calls_table, missing_calls
 from judgelab.study.common.panels import score_panels
+from judgelab.study.common.stopped import Race, race
+from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, estimate_table, read_by
 
 LEVEL = 0.90
@@ -59,6 +61,7 @@ class Leaderboard(Study):
         benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
             the plot, any others to correlate with.
         bootstrap: resamples of the items.
+        stop: when enough is asked; by default everything is.
     """
 
     definition: Definition = "corrected"
@@ -66,6 +69,7 @@ class Leaderboard(Study):
     humans: Sequence[str] = ()
     benchmarks: str | None = None
     bootstrap: Count = 2000
+    stop: Stop = field(default_factory=Stop)
 
     def run(self, context: Context) -> Result:
         """Measure, score and rank.
@@ -77,7 +81,12 @@ class Leaderboard(Study):
         others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel = self._panel(context)
         candidates = self._candidates(panel, needs=context.mechanism.subject != "text")
-        states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
+        run: Race | None = None
+        if self.stop.on:
+            run = race(context, panel, candidates, self.stop, self.definition, LEVEL)
+            states, panel = run.panels, run.panels["clean"].panel
+        else:
+            states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
         clean = states["clean"]
         values, directed = clean.values[:, candidates], clean.scores.directed
         if np.isnan(values).all():
@@ -86,14 +95,20 @@ class Leaderboard(Study):
                 "rank: see the records of the run."
             )
         agents = [panel.agents[k] for k in candidates]
-        ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
+        if run is None:
+            ranking = rank_intervals(values, level=LEVEL, draws=self.bootstrap, seed=context.seed)
+        else:
+            ranking = run.ranking
         references = [k for k, agent in enumerate(panel.agents) if agent.reference]
         against = values[..., None]
         if directed is not None:
             against = directed.values[:, candidates][:, :, references]
         rows = self._rows(agents, ranking, against, others)
         baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
-        made = [Table("leaderboard", "Leaderboard", rows, NOTE, LEVEL)]
+        note = NOTE if run is None else run.note
+        made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
+        if run is not None:
+            made += run.tables
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
         if (calls := calls_table(states)) is not None:
@@ -101,22 +116,31 @@ class Leaderboard(Study):
         return Result(
             summary=self._summary(context, panel, values, rows)
             | {"clean/unscored_pairs": int(np.isnan(against).sum())}
-            | call_entries(states),
+            | call_entries(states)
+            | ({} if run is None else run.summary),
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
-            notes=(*sources(context, panel), *missing_calls(states), baseline),
+            notes=(
+                *(() if run is None else run.notes),
+                *sources(context, panel),
+                *missing_calls(states),
+                baseline,
+            ),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
         )
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        context.measure(self._panel(context))
+        panel = self._panel(context)
+        context.measure(context.read(panel) if self.stop.on else panel)
 
     def _panel(self, context: Context) -> Panel:
+        """The texts as the mechanism reads them; as written where they are read batch by batch."""
         context.no_attack("leaderboard")
-        return context.panels(self.references, item_references=True)["clean"]
+        raw = self.stop.on
+        return context.panels(self.references, item_references=True, raw=raw)["clean"]
 
     def _candidates(self, panel: Panel, needs: bool) -> list[int]:
         """Columns of the candidates; ``needs``: whether references have to stand beside them."""
@@ -142,7 +166,7 @@ class Leaderboard(Study):
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
         rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
-        for k in np.argsort(-ranking.value, kind="stable"):  # NaN last
+        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
             agent = agents[k]
             row: dict[str, Value] = {
                 "candidate": agent.name,

@@ -28,7 +28,7 @@ Bounds = tuple[float, float]
 
 CUT = 0.5
 """Largest share of the wealth that one bet can lose."""
-HALVINGS = 40
+HALVINGS = 30
 """Of [0, 1] to find an end."""
 EFFECT_VARIANCE = 1 / 16
 """Of the effect sizes (mean / sd) that the mixture expects."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -31,8 +31,9 @@ from judgelab.stats.intervals.means import Kind
 from judgelab.study.common.calls import call_entries, calls_table
 from judgelab.study.common.groups import groups, in_pairing_order
 from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
+from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
-from judgelab.study.discrimination import failed_calls, tables
+from judgelab.study.discrimination import failed_calls, stopped, tables
 from judgelab.study.discrimination.failed_calls import Bounds
 from judgelab.study.discrimination.one_sided import answer, one_sided_change
 from judgelab.study.discrimination.structure import (
@@ -55,12 +56,14 @@ class Discrimination(Study):
             items, behind the percentile intervals.
         permutations: sign flips behind the p value of the effect size.
         primary: which figure an optimiser should look at.
+        stop: when the primary figure is clear enough; by default everything is asked.
     """
 
     definition: Definition = "corrected"
     bootstrap: Count = 2000
     permutations: Count = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
+    stop: Stop = field(default_factory=Stop)
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -69,13 +72,25 @@ class Discrimination(Study):
 
     def run(self, context: Context) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
-        states = score_panels(context, context.panels(), self.definition)
+        run: stopped.StoppedPanels | None = None
+        if self.stop.on:
+            panels = context.panels(raw=True)
+            run = stopped.asked(
+                context, panels, self.stop, self.definition, self.primary, self._per_item
+            )
+            states = dict(run.panels)
+        else:
+            states = score_panels(context, context.panels(), self.definition)
         clean = states["clean"]
         known = groups(clean.panel, self.definition).known
         items = {name: self._per_item(one, name) for name, one in states.items()} if known else {}
         bounds = {name: self._bounds(context, states[name], name) for name in items}
         figures = {name: self._figures(one, context.seed) for name, one in items.items()}
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
+        if run is not None:
+            looked = stopped.figures_at_every_look
+            figures = {name: looked(one, items[name], run.pool) for name, one in figures.items()}
+            change = stopped.change_at_every_look(change, items, run.pool)
         settings = (self.definition, self.bootstrap, context.seed)
         shapes, information = shape(context, states), information_table(context, states)
         made = [
@@ -90,15 +105,23 @@ class Discrimination(Study):
             calls_table(states),
             *diagnostics_tables(states),
         ]
+        shown = [table for table in made if table is not None]
+        more: Mapping[str, Value] = {}
+        notes = tables.notes(context, states, change, known, self.definition)
+        if run is not None:
+            scale, more, notes = context.mechanism.bounds, run.summary, (*run.notes, *notes)
+            shown = stopped.tables_at_every_look(shown, states, scale, run.pool)
+        else:
+            more = shape_entries(shapes)
         return Result(
-            summary=self._summary(context, states, figures, change, bounds) | shape_entries(shapes),
+            summary=self._summary(context, states, figures, change, bounds) | more,
             primary=f"clean/{self.primary}",
-            tables=[table for table in made if table is not None],
+            tables=shown,
             figures=[
                 *_drawings(known, clean.scores, change),
                 *(["information"] if information is not None else []),
             ],
-            notes=tables.notes(context, states, change, known, self.definition),
+            notes=notes,
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
         )

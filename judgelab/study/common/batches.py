@@ -1,0 +1,127 @@
+"""Asking about a panel batch by batch, in a random order of its items, until nobody is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel, rng_for
+from judgelab.engine.context import Context
+from judgelab.mechanism.protocol import Definition
+from judgelab.stats.intervals.arrays import Mask
+from judgelab.study.common.panels import Panels, ScoredPanel
+from judgelab.study.common.stopping import Stop
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+COUNTED = ("calls", "failed_calls", "unread_calls")
+"""Attributes of measurements that add up."""
+
+Needed = Callable[[Panels], Mask]
+"""[agents] who is needed in the next batch, from what has been asked so far."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a panel.
+
+    Attributes:
+        panels: the items that were asked about, in the order in which they were.
+        who: [those items, agents] whose texts were shown.
+        items: in all.
+    """
+
+    panels: dict[str, ScoredPanel]
+    who: Mask
+    items: int
+
+
+def ask_in_batches(
+    context: Context,
+    panels: Mapping[str, Panel],
+    stop: Stop,
+    definition: Definition,
+    needed: Needed,
+) -> Asked:
+    """What was measured until ``needed`` names no agent any more, or all items are asked.
+
+    Items come in an order that depends on the seed and their ids alone. Texts of an agent that is
+    not needed are left out of the panel from then on, so nothing is asked about them. What was asked
+    lies in the cache: a run that was ended goes the same way again without asking.
+
+    Args:
+        panels: with the same items and agents, texts as written.
+
+    Raises:
+        ConfigError: measurements are recorded, so there is nothing to save.
+    """
+    if Capability.RECORDED in context.evaluation_lm.capabilities:
+        raise ConfigError(
+            "study.stop saves calls, but recorded measurements take none: leave study.stop out."
+        )
+    first = next(iter(panels.values()))
+    order = item_order(first, context.seed)
+    who = np.ones(len(first.agents), dtype=np.bool_)
+    found: dict[str, ScoredPanel] = {}
+    done, shown = 0, []
+    while done < len(order) and who.any():
+        # a rest of few items is no batch: what pairs items would have none to pair
+        size = stop.batch if len(order) - done >= 2 * stop.batch else len(order) - done
+        batch = order[done : done + size]
+        for name, panel in panels.items():
+            part = context.read(_part(panel, batch, who))
+            measured = context.measure(part)
+            before = found.get(name)
+            if before is not None:
+                part, measured = _more(before.panel, part), joined(before.measured, measured)
+            found[name] = ScoredPanel(part, measured, context.score(measured, definition))
+        done += size
+        shown += [who] * size
+        who = needed(found)
+    return Asked(found, np.array(shown, dtype=np.bool_), len(order))
+
+
+def item_order(panel: Panel, seed: int) -> list[int]:
+    """Places of the items, shuffled; an item's turn does not depend on where the data have it."""
+    turn = [rng_for(seed, "stop", item.id).random() for item in panel.items]
+    return [int(k) for k in np.argsort(turn, kind="stable")]
+
+
+def _part(panel: Panel, items: list[int], who: Mask) -> Panel:
+    """Some items, with the texts of the agents that are needed."""
+    texts = tuple(
+        tuple(text if kept else None for text, kept in zip(panel.texts[k], who, strict=True))
+        for k in items
+    )
+    return replace(panel, items=tuple(panel.items[k] for k in items), texts=texts)
+
+
+def _more(before: Panel, part: Panel) -> Panel:
+    return replace(part, items=before.items + part.items, texts=before.texts + part.texts)
+
+
+def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
+    """Measurements of more items below those before; what counts calls adds up."""
+    import xarray as xr
+
+    for name in set(before.data_vars) ^ set(more.data_vars):
+        # counts of what is missing, which are left out where nothing is
+        here, there = (before, more) if name in before else (more, before)
+        like = here[name]
+        shape = tuple(there.sizes.get(str(dim), like.sizes[dim]) for dim in like.dims)
+        filled = there.assign({name: (like.dims, np.zeros(shape, like.dtype))})
+        before, more = (before, filled) if name in before else (filled, more)
+    both = xr.concat(
+        [before, more], "item", data_vars="minimal", coords="minimal", compat="override",
+        join="exact", combine_attrs="override",
+    )  # fmt: skip
+    counts = {
+        key: int(before.attrs[key]) + int(more.attrs[key]) for key in COUNTED if key in both.attrs
+    }
+    return both.assign_attrs(counts)
