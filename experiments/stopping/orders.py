@@ -1,9 +1,10 @@
 """Rankings that stop: replays of recorded scores in 500 random orders of their items.
 
 What the full run says are the means of all items. A replay says the same where no order that it
-calls sure is the other way round in the full run; with ``top=1``, where its best is that of the full
-run (or, where ties are settled, less than a tenth of the scale below it). Beside it stands a fixed sample as a planner would draw it: as many items as show a
-difference of a tenth of the scale with probability .8 to a t test, from the true spread.
+calls sure is the other way round in the full run; with ``top=1``, where its best is that of the
+full run (or, where ties are settled, less than a tenth of the scale below it). Beside it stands a
+fixed sample as a planner would draw it: as many items as show a difference of a tenth of the scale
+with probability .8 to a t test, from the true spread.
 
 Run: ``python -m experiments.stopping.orders --data DIR [--replays 500]``
 """

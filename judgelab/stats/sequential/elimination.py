@@ -1,9 +1,9 @@
 """Who stands above whom for sure, and who must be asked more to know: successive elimination.
 
-All pairs of competitors are compared on the items that both were asked about. A pair whose order is
-sure is not asked again; a competitor without an open pair drops out. Each order is a bet (bounded
-scores) or a mixture of t (others) that holds at every look, Holm over all of them, so the chance that
-any order that is called sure is wrong, at any time, is at most 1 - confidence.
+All pairs of competitors are compared on the items that both were asked about. A pair whose order
+is sure is not asked again; a competitor without an open pair drops out. Each order is a bet
+(bounded scores) or a mixture of t (others) that holds at every look, Holm over all of them, so the
+chance that any order that is called sure is wrong, at any time, is at most 1 - confidence.
 """
 
 from __future__ import annotations

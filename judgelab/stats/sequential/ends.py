@@ -5,7 +5,7 @@ looks after every batch and stops at a narrow one is wrong far more often. These
 all looks together, and are wider for that.
 
 - Bounded values, any distribution: ``betting_ends``, the hedged capital of Waudby-Smith & Ramdas
-  (2010.09686, Theorem 3) with their predictable plug-in bets (equation 26), cut off at 1 / 2;
+  (2010.09686, Theorem 3) with their predictable plug-in bets (equation 26), cut off at ``CUT``;
   section 5 for the mean of a pool that is drawn from without putting back.
 - Values without bounds: ``t_ends``, the Gaussian mixture of Student's t of Wang & Ramdas
   (2310.03722, section 4; the ratio is the Bayes factor of Gonen et al. 2005), exact for normal
@@ -26,8 +26,11 @@ from judgelab.stats.intervals.arrays import Floats
 Ends = tuple[Floats, Floats]
 Bounds = tuple[float, float]
 
-CUT = 0.5
-"""Largest share of the wealth that one bet can lose."""
+CUT = (0.5, 0.75)
+"""Largest share of the wealth that one bet can lose: of the first ``CAREFUL`` bets, and later."""
+CAREFUL = 10
+"""Bets before the spread is known a little: large ones would ruin on coins, small ones waste time
+on values that hardly differ."""
 HALVINGS = 30
 """Of [0, 1] to find an end."""
 EFFECT_VARIANCE = 1 / 16
@@ -76,6 +79,7 @@ def _lower(x: Floats, level: float, pool: int | None) -> Floats:
     filled = np.where(known, x, 0.0)
     count, total = np.cumsum(known, axis=-1), np.cumsum(filled, axis=-1)
     bets = _bets(filled, known, count, total, level)
+    cut = np.where(count <= CAREFUL, *CUT)
     size = None if pool is None else pool - np.cumsum(~known, axis=-1)
     bar = np.log(2 / (1 - level))
     low, high = np.zeros(x.shape[:-1]), np.ones(x.shape[:-1])
@@ -83,7 +87,7 @@ def _lower(x: Floats, level: float, pool: int | None) -> Floats:
         middle = (low + high) / 2
         mean = _expected(middle[..., None], filled, total, count, size)
         possible = mean > 0
-        bet = np.minimum(bets, CUT / np.where(possible, mean, np.inf))
+        bet = np.minimum(bets, cut / np.where(possible, mean, np.inf))
         gain = np.where(known, np.log1p(bet * (filled - mean) * possible), 0.0)
         rich = np.cumsum(np.where(known & (mean < 0), np.inf, gain), axis=-1)
         excluded = (rich >= bar).any(axis=-1)
@@ -112,7 +116,7 @@ def _expected(mean: Floats, x: Floats, total: Floats, count: Floats, size: Float
 
 
 def t_ends(values: ArrayLike, level: float = 0.95) -> Ends:
-    """Mean -+ t_n s / sqrt(n), overlapped over all n so far; none before 20 values, or of equal ones.
+    """Mean -+ t_n s / sqrt(n), overlapped over all n so far; none before 20 values.
 
     t_n^2 = (n - 1) (a - 1) / (1 - a / k), k = 1 + n / 16, a = (sqrt(k) / alpha)^(2 / n).
     """

@@ -52,8 +52,8 @@ def ask_in_batches(
     """What was measured until ``needed`` names no agent any more, or all items are asked.
 
     Items come in an order that depends on the seed and their ids alone. Texts of an agent that is
-    not needed are left out of the panel from then on, so nothing is asked about them. What was asked
-    lies in the cache: a run that was ended goes the same way again without asking.
+    not needed are left out of the panel from then on, so nothing is asked about them. What was
+    asked lies in the cache: a run that was ended goes the same way again without asking.
 
     Args:
         panels: with the same items and agents, texts as written.

@@ -20,8 +20,8 @@ from judgelab.study.common.panels import Panels, ScoredPanel, write_records
 from judgelab.study.common.stopping import Stop
 
 LOOKS = (
-    "This run could stop after every batch. Its intervals and orders hold at every look, and are wider "
-    "for that than those of a run whose items were fixed beforehand."
+    "This run could stop after every batch. Its intervals and orders hold at every look, and are "
+    "wider for that than those of a run whose items were fixed beforehand."
 )
 APPROXIMATE = (
     "Scores of this mechanism have no least and largest value: that its intervals hold at every "
@@ -29,13 +29,13 @@ APPROXIMATE = (
 )
 """experiments/stopping says by how much they fail for skewed ones."""
 POOL = (
-    "Sure is what asking about all {items} items would say (study.stop.target=pool), not what other "
-    "items like these would."
+    "Sure is what asking about all {items} items would say (study.stop.target=pool), not what "
+    "other items like these would."
 )
 NOTE = (
-    "Mean score over the items that were asked, and best and worst rank that is left; intervals hold "
-    "at every look. Candidates are sorted by what is sure, then by mean: those that stopped early "
-    "were asked about fewer items."
+    "Mean score over the items that were asked, and best and worst rank that is left; intervals "
+    "hold at every look. Candidates are sorted by what is sure, then by mean: those that stopped "
+    "early were asked about fewer items."
 )
 
 
@@ -97,12 +97,13 @@ def race(
     values, who = clean.values[:, list(candidates)], asked.who[:, list(candidates)]
     names = [panel.agents[k].name for k in candidates]
     found = stop.standing(values, level, bounds, items)
-    notes = _sentences(stop, asked, who, names, found, bounds)
+    left = stop.open(values, level, bounds, items)
+    notes = _sentences(stop, asked, who, names, found, left, bounds)
     return Race(
         asked.panels,
         _ranking(values, who, found, level, bounds, stop.of(items, bounds)),
-        [_pairs(names, found, stop)],
-        _summary(asked, who, found, stop),
+        [_pairs(names, found, left)],
+        _summary(asked, who, left),
         notes,
     )
 
@@ -134,14 +135,14 @@ def _ranking(
     return Ranking(mean, low, high, rank, best, worst, share, n, who.sum(axis=0) - n)
 
 
-def _pairs(names: Sequence[str], found: Standing, stop: Stop) -> Table:
+def _pairs(names: Sequence[str], found: Standing, left: Mask) -> Table:
     """One row for each two candidates, the open ones first, the likelier winner in front."""
-    open_, wanted = found.open, found.wanted(stop.top)
+    unsure = found.open
     rows: list[Row] = []
     for i in range(len(names)):
         for j in range(i):
             a, b = (i, j) if found.above[i, j] or found.p[i, j] < found.p[j, i] else (j, i)
-            state = "sure" if not open_[a, b] else "open" if wanted[a, b] else "not asked for"
+            state = "sure" if not unsure[a, b] else "open" if left[a, b] else "not needed"
             rows.append(
                 {
                     "higher": names[a],
@@ -151,26 +152,22 @@ def _pairs(names: Sequence[str], found: Standing, stop: Stop) -> Table:
                     "items_of_both": int(found.both[a, b]),
                 }
             )
-    rows.sort(key=lambda row: (row["order"] != "open", row["order"] != "not asked for"))
+    rows.sort(key=lambda row: (row["order"] != "open", row["order"] != "not needed"))
     note = (
-        "p: adjusted for all pairs, and valid at every look. An order may be sure because it follows "
-        "from others, with a p of its own that is not small."
+        "Not needed: a pair whose order was not asked for, or that surely differs by less than the "
+        "width. p: adjusted for all pairs, and valid at every look. An order may be sure as it "
+        "follows from others, with a p of its own that is not small."
     )
     return Table("stopped_pairs", "What is sure of each two", rows, note)
 
 
-def _summary(asked: Asked, who: Mask, found: Standing, stop: Stop) -> dict[str, Value]:
+def _summary(asked: Asked, who: Mask, left: Mask) -> dict[str, Value]:
     return {
         "stop/items_asked": len(who),
         "stop/items": asked.items,
         "stop/asked_share": float(who.sum()) / (asked.items * who.shape[1]),
-        "stop/open_pairs": int(found.wanted(stop.top).sum()) // 2,
+        "stop/open_pairs": int(left.sum()) // 2,
     }
-
-
-def _why(stop: Stop) -> str:
-    near = "" if stop.width is None else f", or they surely differ by less than {stop.width:g}"
-    return f"all items were asked{near}"
 
 
 def _sentences(
@@ -179,6 +176,7 @@ def _sentences(
     who: Mask,
     names: Sequence[str],
     found: Standing,
+    left: Mask,
     bounds: Bounds | None,
 ) -> list[str]:
     """How much was asked, what is open and how sure the rest is, then what holds."""
@@ -188,16 +186,17 @@ def _sentences(
         f"Stopped after {count}: {1 - share:.0%} of the candidates' texts were not asked about."
     ]
     if stop.order is not None:
-        pairs = np.argwhere(found.wanted(stop.top))
-        left = [f"{names[i]} and {names[j]}" for i, j in pairs if i < j]
+        open_ = [f"{names[i]} and {names[j]}" for i, j in np.argwhere(np.triu(left))]
         what = "The whole order" if stop.top is None else f"Who is among the best {stop.top}"
-        if left:
-            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            said.append(f"The order is left open of {'; '.join(left[:5])}{more}: {_why(stop)}.")
+        if open_:
+            more = f" and {len(open_) - 5} more" if len(open_) > 5 else ""
+            shown = "; ".join(open_[:5])
+            said.append(f"Left open, though all items were asked: the order of {shown}{more}.")
             sure = int(found.above.sum())
             said.append(f"Orders that are sure ({stop.order:g} for all of them): {sure}.")
         else:
-            said.append(f"{what} is sure ({stop.order:g}).")
+            near = "" if stop.width is None else f", but for differences below {stop.width:g}"
+            said.append(f"{what} is sure ({stop.order:g}{near}).")
     if stop.target == "pool":
         said.append(POOL.format(items=asked.items))
     return [*said, LOOKS, *([APPROXIMATE] if bounds is None else [])]

@@ -75,14 +75,20 @@ class Stop:
             bounds: least and largest score; None: there are none.
             items: there are in all.
         """
-        pool = self.of(items, bounds)
         if self.order is None:
+            pool = self.of(items, bounds)
             return np.asarray(widths(scores, level, bounds, pool) > (self.width or np.inf))
+        return np.asarray(self.open(scores, level, bounds, items).any(axis=1))
+
+    def open(self, scores: Floats, level: float, bounds: Bounds | None, items: int) -> Mask:
+        """[competitors, competitors] pairs whose order is wanted and not settled."""
         pairs = self.standing(scores, level, bounds, items).wanted(self.top)
-        if self.width is not None:
-            for i, j in np.argwhere(pairs):
-                pairs[i, j] = not self._near(scores[:, i] - scores[:, j], level, bounds, pool)
-        return np.asarray(pairs.any(axis=1))
+        if self.width is not None and self.order is not None:
+            pool = self.of(items, bounds)
+            for i, j in np.argwhere(np.triu(pairs)):
+                near = self._near(scores[:, i] - scores[:, j], level, bounds, pool)
+                pairs[i, j] = pairs[j, i] = not near
+        return pairs
 
     def _near(self, gap: Floats, level: float, bounds: Bounds | None, pool: int | None) -> bool:
         """Whether a difference is surely below ``width``, whichever way it goes."""

@@ -28,8 +28,8 @@ CHANCE = {"auc": 0.5, "pair_auc": 0.5, "effect_size": 0.0}
 KEPT = ("discrimination", "change", "agents")
 """Tables whose intervals are replaced; those of others are left out."""
 LEFT_OUT = (
-    "Other tables of this run have no intervals and no p: those that they have in other runs are of "
-    "one look at items that were fixed beforehand."
+    "Other tables of this run have no intervals and no p: those that they have in other runs are "
+    "of one look at items that were fixed beforehand."
 )
 PerItem = Callable[[ScoredPanel, str], Mapping[str, Floats]]
 

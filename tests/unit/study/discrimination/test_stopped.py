@@ -1,4 +1,4 @@
-"""Good against problematic agents, batch by batch: what is asked, what is said, what is left out."""
+"""Good against problematic agents, batch by batch: what is asked, and what is said."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.core.errors import ConfigError
+from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
-from judgelab.core.prompt import Prompt
 from judgelab.stats.sequential.ends import betting_ends
 from judgelab.study.common.stopping import Stop
 from judgelab.study.discrimination import Discrimination
