@@ -21,7 +21,7 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import METHODS
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.calls import call_entries, calls_table, missing_calls
 from judgelab.study.common.panels import score_panels
@@ -103,7 +103,8 @@ class Leaderboard(Study):
         against = values[..., None]
         if directed is not None:
             against = directed.values[:, candidates][:, :, references]
-        rows = self._rows(agents, ranking, against, others)
+        asked = np.ones(values.shape, np.bool_) if run is None else run.who
+        rows = self._rows(agents, ranking, against, asked, others)
         baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
         note = NOTE if run is None else run.note
         made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
@@ -114,8 +115,8 @@ class Leaderboard(Study):
         if (calls := calls_table(states)) is not None:
             made.append(calls)
         return Result(
-            summary=self._summary(context, panel, values, rows)
-            | {"clean/unscored_pairs": int(np.isnan(against).sum())}
+            summary=self._summary(context, panel, values, asked, rows)
+            | {"clean/unscored_pairs": int((np.isnan(against) & asked[..., None]).sum())}
             | call_entries(states)
             | ({} if run is None else run.summary),
             primary="clean/best_score",
@@ -162,6 +163,7 @@ class Leaderboard(Study):
         agents: Sequence[Agent],
         ranking: Ranking,
         pairs: Floats,
+        asked: Mask,
         others: Benchmarks | None,
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
@@ -173,8 +175,8 @@ class Leaderboard(Study):
                 "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
                 **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
             }
-            row["pairs"] = int(pairs[:, k].size)
-            row["pairs_unscored"] = int(np.isnan(pairs[:, k]).sum())
+            row["pairs"] = int(pairs[asked[:, k], k].size)
+            row["pairs_unscored"] = int(np.isnan(pairs[asked[:, k], k]).sum())
             size = None if others is None else others.parameters.get(agent.name)
             if size is not None:
                 row["parameters"] = size
@@ -184,7 +186,7 @@ class Leaderboard(Study):
         return rows
 
     def _summary(
-        self, context: Context, panel: Panel, values: Floats, rows: Sequence[Row]
+        self, context: Context, panel: Panel, values: Floats, asked: Mask, rows: Sequence[Row]
     ) -> dict[str, Value]:
         best = rows[0]
         summary = about(context, panel, "leaderboard", definition=self.definition)
@@ -196,7 +198,7 @@ class Leaderboard(Study):
             "clean/best_score": best["value"],
         }
         summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
-        summary["clean/unscored_texts"] = int(np.isnan(values).sum())
+        summary["clean/unscored_texts"] = int((np.isnan(values) & asked).sum())
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +20,8 @@ from judgelab.engine.listening import Listening
 from judgelab.engine.usage import UsageCount
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.study.audit.graded import as_pairs, better, judgments_of, places, with_words
+from judgelab.study.audit.stopped import credits_in_turn, in_turn, sentences
+from judgelab.study.common.stopping import Stop
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,21 @@ class Gathered:
     Attributes:
         table: what people and judges said; without controls.
         asked: judge -> how; without the judges that came with the data.
+        notes: of a run that stopped by itself: how much was asked, and what is open.
     """
 
     table: JudgmentTable
     asked: Mapping[str, AskedJudge]
+    notes: Sequence[str] = ()
 
 
 def gather(
-    context: Context, panel: Panel, asked: Mapping[str, Context], families: Mapping[str, str]
+    context: Context,
+    panel: Panel,
+    asked: Mapping[str, Context],
+    families: Mapping[str, str],
+    stop: Stop,
+    level: float,
 ) -> Gathered:
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
@@ -64,9 +73,12 @@ def gather(
         panel: texts as written.
         asked: judge -> its context.
         families: judge -> family of its LM.
+        stop: when enough is asked; by default everything is.
+        level: of the intervals that it looks at.
 
     Raises:
         DataError: there are no texts to ask about, or they are sorted into categories.
+        ConfigError: a run that stops is wanted where it cannot be.
     """
     table = with_words(judgments_of(panel), panel)
     if any(one.mechanism.subject == "choice" for one in asked.values()):
@@ -83,20 +95,94 @@ def gather(
             "People sorted these texts into categories, which no mechanism does: leave "
             "mechanism and study.judges out, or give grades or preferences."
         )
-    done = {}
-    for name, one in asked.items():
-        why = Listening(one.evaluation_lm)
-        usage = UsageCount(why)
-        at_work = replace(one, evaluation_lm=usage)
-        said, scores = _measured(at_work, at_work.read(panel), at[held], name)
-        values = np.full((len(held), table.orders), np.nan)
-        values[held] = _values(said, scores, at[held], table)
-        spoken = np.repeat(held[:, None], table.orders, axis=1)
-        reasons = why.of(table, spoken & np.isnan(values))
-        table = table.with_judge(_facts(name, one, families.get(name, "")), values, spoken, reasons)
+    notes: list[str] = []
+    table, turns = in_turn(table, held, context.seed) if stop.on else (table, [held])
+    judges = [_Asking.of(name, one, table, families.get(name, "")) for name, one in asked.items()]
+    if stop.on:
+        notes = _until_clear(judges, table, panel, at, turns, stop, level)
+    for one in judges:
+        if not stop.on:
+            one.ask(panel, at, held, table)
+        table = one.into(table)
+    done = {one.name: AskedJudge(one.context, one.estimator, one.usage, one.why) for one in judges}
+    return Gathered(table, done, notes)
+
+
+@dataclass
+class _Asking:
+    """A judge that is being asked, and what it said so far.
+
+    Attributes:
+        values: [units, orders] NaN where it was not asked, or said nothing.
+        spoken: [units] where it was asked.
+    """
+
+    name: str
+    context: Context
+    family: str
+    values: Floats
+    spoken: NDArray[np.bool_]
+    why: Listening
+    usage: UsageCount
+    estimator: Estimator = field(init=False)
+
+    @classmethod
+    def of(cls, name: str, context: Context, table: JudgmentTable, family: str) -> _Asking:
+        """Nothing is asked yet."""
+        why = Listening(context.evaluation_lm)
+        count = len(table.units.item)
+        values = np.full((count, table.orders), np.nan)
+        return cls(name, context, family, values, np.zeros(count, np.bool_), why, UsageCount(why))
+
+    def ask(
+        self, panel: Panel, at: NDArray[np.intp], chosen: NDArray[np.bool_], table: JudgmentTable
+    ) -> None:
+        """Ask about the chosen units."""
+        at_work = replace(self.context, evaluation_lm=self.usage)
+        said, scores = _measured(at_work, at_work.read(panel), at[chosen], self.name)
+        self.values[chosen] = _values(said, scores, at[chosen], table)
+        self.spoken |= chosen
         assert scores.estimator is not None
-        done[name] = AskedJudge(one, scores.estimator, usage, why)
-    return Gathered(table, done)
+        self.estimator = scores.estimator
+
+    def into(self, table: JudgmentTable) -> JudgmentTable:
+        """The table with what it said."""
+        spoken = np.repeat(self.spoken[:, None], table.orders, axis=1)
+        reasons = self.why.of(table, spoken & np.isnan(self.values))
+        facts = _facts(self.name, self.context, self.family)
+        return table.with_judge(facts, self.values, spoken, reasons)
+
+
+def _until_clear(
+    judges: Sequence[_Asking],
+    table: JudgmentTable,
+    panel: Panel,
+    at: NDArray[np.intp],
+    turns: Sequence[NDArray[np.bool_]],
+    stop: Stop,
+    level: float,
+) -> list[str]:
+    """Ask batch by batch those judges whose place is open; returns what to say of it."""
+    names = [one.name for one in judges]
+    needed, done = np.ones(len(judges), np.bool_), 0
+    count = dict.fromkeys(names, 0)
+    while done < len(turns) and needed.any():
+        batch = np.any(turns[done : done + stop.batch], axis=0)
+        items = set(at[batch, 0].tolist())
+        shown = _only(panel, [set(range(len(panel.agents)) if k in items else ())
+                              for k in range(len(panel.items))])  # fmt: skip
+        for one, wanted in zip(judges, needed, strict=True):
+            if wanted:
+                one.ask(shown, at, batch, table)
+                count[one.name] += len(turns[done : done + stop.batch])
+        done += stop.batch
+        so_far = table
+        for one in judges:
+            so_far = one.into(so_far)
+        scores = credits_in_turn(so_far, names)
+        needed = stop.needed(scores, level, (0.0, 1.0), len(turns))
+    left = [name for name, wanted in zip(names, needed, strict=True) if wanted]
+    return sentences(stop, count, len(turns), left)
 
 
 def _measured(

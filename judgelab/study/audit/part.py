@@ -18,6 +18,7 @@ from judgelab.engine.usage import UsageCount
 from judgelab.study.audit.credits import Credits, credits_of
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.common.stopping import Stop
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class AuditCase:
         estimators: judge -> what its judgments are estimates by; of those that are asked.
         usage: judge -> calls and tokens that its judgments took; of the same.
         heard: judge -> what it replied; of the same.
+        stop: whether judges were asked until it was clear; intervals are to hold at every look.
     """
 
     table: JudgmentTable
@@ -49,6 +51,7 @@ class AuditCase:
     estimators: Mapping[str, Estimator] = field(default_factory=dict)
     usage: Mapping[str, UsageCount] = field(default_factory=dict)
     heard: Mapping[str, Listening] = field(default_factory=dict)
+    stop: Stop = field(default_factory=Stop)
 
     def within(self, part: str) -> AuditCase:
         """The case for a part in a dry run: what it asks is counted under its name."""

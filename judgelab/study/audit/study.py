@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.unseen import with_chances
 from judgelab.study.common.panels import text_records, write_replies, write_sources
+from judgelab.study.common.stopping import Stop
 
 NOBODY = (
     "There is no judge to audit: the data hold no verdicts or scores, and nobody is asked. Name "
@@ -54,6 +55,7 @@ class Audit(Study):
             labelled or the data give the probabilities.
         bootstrap: resamples.
         prices: price list of models behind an endpoint; null: conf/prices.yaml.
+        stop: when judges are asked about enough labelled items; by default about everything.
     """
 
     questions: Mapping[str, Any]
@@ -64,6 +66,7 @@ class Audit(Study):
     sampled: bool | None = None
     bootstrap: Count = 2000
     prices: str | None = None
+    stop: Stop = field(default_factory=Stop)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", named(self.judges))
@@ -108,7 +111,7 @@ class Audit(Study):
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        case = self._case(context)
+        case = replace(self, stop=Stop())._case(context).case  # the most that it can ask
         for name, part in self._answered.items():
             try:
                 part.ask(case.within(name))
@@ -117,7 +120,8 @@ class Audit(Study):
 
     def run(self, context: Context) -> Result:
         """Every part's answer, and one verdict for each judge."""
-        case = self._case(context)
+        opened = self._case(context)
+        case = opened.case
         context.run_dir.write_table("records/judgments.parquet", case.table.long())
         if any(text is not None for row in case.panel.texts for text in row):
             context.run_dir.write_table("records/clean_texts.parquet", text_records(case.panel))
@@ -134,18 +138,26 @@ class Audit(Study):
             notes=[*result.notes, *_without_reference(case)],
             tables=[*result.tables, judge_table(case, self.prices)],
             sections=[*result.sections, SECTION],
+            notes=[*opened.notes, *result.notes],
         )
 
-    def _case(self, context: Context) -> AuditCase:
+    def _case(self, context: Context) -> _Opened:
         context.no_attack("audit")
         panel = context.panels(raw=True)["clean"]
         judges: dict[str, NamedJudge] = self.judges
         families = {name: one.family for name, one in judges.items()}
-        judged = gather(context, panel, asked_in(context, judges), families)
+        judged = gather(
+            context,
+            panel,
+            asked_in(context, judges),
+            families,
+            self.stop,
+            1 - self.rules.alpha,
+        )
         if not judged.table.judges:
             raise ConfigError(NOBODY + _unread(panel))
         sampled = _sampled(judged.table) if self.sampled is None else self.sampled
-        return AuditCase(
+        case = AuditCase(
             with_controls(with_chances(judged.table, sampled), context.seed),
             panel,
             context,
@@ -157,7 +169,17 @@ class Audit(Study):
             {name: one.estimator for name, one in judged.asked.items()},
             {name: one.usage for name, one in judged.asked.items()},
             {name: one.heard for name, one in judged.asked.items()},
+            self.stop,
         )
+        return _Opened(case, judged.notes)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A case, and what is to be said of how it was asked for."""
+
+    case: AuditCase
+    notes: Sequence[str]
 
 
 def _without_reference(case: AuditCase) -> list[str]:

@@ -20,6 +20,7 @@ from judgelab.stats.trust.ties import folds, pairs_within, resampled_agreement
 from judgelab.study.audit.credits import said_of_texts
 from judgelab.study.audit.evidence import UNKNOWN
 from judgelab.study.audit.part import AuditCase
+from judgelab.study.audit.stopped import at_every_look
 
 DRAWS = 200
 """Resamples of grades: enough for a spread, which is all that is taken from them."""
@@ -264,6 +265,11 @@ class AgreementWithPeople:
         credits = self.case.credits
         cluster, weight = credits.cluster[at], credits.weight[at]
         found = clustered_means(values, cluster, bounds, self.level, weight)
+        if self.case.stop.on:
+            by_cluster = means_within(values, cluster, len(credits.clusters))
+            turns = by_cluster[:, credits.labelled_clusters]
+            pool = self.case.stop.of(turns.shape[1], bounds)
+            return at_every_look(found, turns, bounds, self.level, pool)
         if draws is None or self.resamples is None:
             return found
         return wider(found, draws, self.resamples.groups, bounds, self.level)

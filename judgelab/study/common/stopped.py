@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,9 +33,9 @@ POOL = (
     "other items like these would."
 )
 NOTE = (
-    "Mean score over the items that were asked, and best and worst rank that is left; intervals "
-    "hold at every look. Candidates are sorted by what is sure, then by mean: those that stopped "
-    "early were asked about fewer items."
+    "Mean score over the items that were asked, with its interval, which holds at every look; and "
+    "best and worst rank that is left, with the confidence of study.stop.order. Candidates are "
+    "sorted by what is sure, then by mean: those that stopped early were asked about fewer items."
 )
 
 
@@ -49,14 +49,16 @@ class Race:
         tables: what is sure of every pair.
         summary: how much was asked and left open.
         notes: the same in sentences.
+        who: [items, candidates] whose texts were asked about.
         note: of the table of the ranking.
     """
 
     panels: Panels
     ranking: Ranking
     tables: Sequence[Table]
-    summary: Mapping[str, Value]
+    summary: dict[str, Value]
     notes: Sequence[str]
+    who: Mask
     note: str = NOTE
 
 
@@ -105,6 +107,7 @@ def race(
         [_pairs(names, found, left)],
         _summary(asked, who, left),
         notes,
+        who,
     )
 
 

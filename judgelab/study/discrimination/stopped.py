@@ -47,7 +47,7 @@ class StoppedPanels:
 
     panels: Panels
     pool: int | None
-    summary: Mapping[str, Value]
+    summary: dict[str, Value]
     notes: Sequence[str]
 
 
@@ -171,9 +171,9 @@ def change_at_every_look(
         low = high = p = np.nan
         if name in ("auc", "pair_auc"):
             gap = items["attacked"][name] - items["clean"][name]
-            low, high = sequence_ends(gap, LEVEL, (-1.0, 1.0), pool)
+            low, high = (float(end) for end in sequence_ends(gap, LEVEL, (-1.0, 1.0), pool))
             p = min(1.0, 2 * float(betting_p(np.stack([gap, -gap]), pool).min()))
-        made[name] = replace(estimate, low=float(low), high=float(high), p=p)
+        made[name] = replace(estimate, low=low, high=high, p=p)
     return made
 
 

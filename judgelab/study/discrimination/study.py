@@ -106,13 +106,11 @@ class Discrimination(Study):
             *diagnostics_tables(states),
         ]
         shown = [table for table in made if table is not None]
-        more: Mapping[str, Value] = {}
+        more = shape_entries(shapes)
         notes = tables.notes(context, states, change, known, self.definition)
         if run is not None:
             scale, more, notes = context.mechanism.bounds, run.summary, (*run.notes, *notes)
             shown = stopped.tables_at_every_look(shown, states, scale, run.pool)
-        else:
-            more = shape_entries(shapes)
         return Result(
             summary=self._summary(context, states, figures, change, bounds) | more,
             primary=f"clean/{self.primary}",

@@ -71,6 +71,10 @@ def test_who_is_settled_is_not_asked_again(tmp_path: Path) -> None:
     assert result.summary["stop/open_pairs"] == 1
     assert "Left open, though all items were asked" in result.notes[1]
     assert all(row["unscored"] == 0 for row in rows.values())
+    assert result.summary["clean/unscored_texts"] == 0  # not asked is not unscored
+    assert {name: row["pairs"] for name, row in rows.items()} == {
+        name: seen[name] for name in CHANCE
+    }
     before = {row["candidate"]: row for row in full.tables[0].rows}
     assert rows["fair"]["value"] == pytest.approx(before["fair"]["value"])
     wider = rows["fair"]["high"] - rows["fair"]["low"]
