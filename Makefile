@@ -17,7 +17,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust stopping check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -64,6 +64,9 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 
 intervals: $(DEV) ## how often the intervals hold on simulated data of known truth (minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.coverage --out outputs/coverage.json
+
+stopping: $(DEV) ## replays of runs that stop when it is clear: make stopping DATA=folder (half an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.stopping --data $(DATA)
 
 trust: $(DEV) ## what study=audit prints, tried on real judges of known truth: make trust DATA=folder (an hour)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA)

@@ -41,13 +41,14 @@ class Standing:
     def wanted(self, top: int | None) -> Mask:
         """[competitors, competitors] open pairs that matter: all, or those for who is in the top.
 
-        Who is surely below ``top`` others is out, and who is surely above all but ``top`` is in:
-        their pairs are of no interest any more, but for those within the top.
+        Of no interest are pairs of somebody who is surely below ``top`` others, and of two who are
+        surely above all but ``top``.
         """
         pairs = self.open
         if top is not None:
-            out = self.rank_low > top
+            out, inside = self.rank_low > top, self.rank_high <= top
             pairs[out] = pairs[:, out] = False
+            pairs[np.ix_(inside, inside)] = False
         return pairs
 
     @property

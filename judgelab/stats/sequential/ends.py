@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 
 Ends = tuple[Floats, Floats]
 Bounds = tuple[float, float]
@@ -63,42 +63,82 @@ def betting_ends(
     Raises:
         ValueError: a value lies outside.
     """
+    x, low, span = _scaled(values, bounds)
+    below, above = _lower(x, level, pool), 1 - _lower(1 - x, level, pool)
+    return low + span * below, low + span * np.maximum(above, below)
+
+
+def surely_within(
+    values: ArrayLike, reach: float, level: float, bounds: Bounds | None, pool: int | None = None
+) -> Mask:
+    """[...] whether the interval of ``sequence_ends`` lies within -+ reach: a mean next to 0."""
+    if bounds is None:
+        low, high = t_ends(values, level)
+        return np.asarray((low >= -reach) & (high <= reach), np.bool_)
+    x, low, span = _scaled(values, bounds)
+    sides = ((x, (-reach - low) / span), (1 - x, 1 - (reach - low) / span))
+    shape = x.shape[:-1]
+    inside = [
+        np.full(shape, True)
+        if end <= 0
+        else _Bettor(one, level, pool).excludes(np.full(shape, end))
+        for one, end in sides
+    ]
+    return np.asarray(inside[0] & inside[1], np.bool_)
+
+
+def _scaled(values: ArrayLike, bounds: Bounds) -> tuple[Floats, float, float]:
+    """Values as shares of their range, its lower end and its length."""
     low, high = bounds
     x = (np.asarray(values, dtype=np.float64) - low) / (high - low)
     known = x[~np.isnan(x)]
     if known.size and (known.min() < -1e-9 or known.max() > 1 + 1e-9):
         raise ValueError(f"Values to be bet on lie within {bounds}.")
-    x = np.clip(x, 0.0, 1.0)
-    below, above = _lower(x, level, pool), 1 - _lower(1 - x, level, pool)
-    return low + (high - low) * below, low + (high - low) * np.maximum(above, below)
+    return np.clip(x, 0.0, 1.0), low, high - low
 
 
 def _lower(x: Floats, level: float, pool: int | None) -> Floats:
     """[...] the largest mean that the bets on a higher one exclude; 0 where they exclude none."""
-    known = ~np.isnan(x)
-    filled = np.where(known, x, 0.0)
-    count, total = np.cumsum(known, axis=-1), np.cumsum(filled, axis=-1)
-    bets = _bets(filled, known, count, total, level)
-    cut = np.where(count <= CAREFUL, *CUT)
-    size = None if pool is None else pool - np.cumsum(~known, axis=-1)
-    bar = np.log(2 / (1 - level))
+    bettor = _Bettor(x, level, pool)
     low, high = np.zeros(x.shape[:-1]), np.ones(x.shape[:-1])
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        mean = _expected(middle[..., None], filled, total, count, size)
-        possible = mean > 0
-        bet = np.minimum(bets, cut / np.where(possible, mean, np.inf))
-        gain = np.where(known, np.log1p(bet * (filled - mean) * possible), 0.0)
-        rich = np.cumsum(np.where(known & (mean < 0), np.inf, gain), axis=-1)
-        excluded = (rich >= bar).any(axis=-1)
+        excluded = bettor.excludes(middle)
         low, high = np.where(excluded, middle, low), np.where(excluded, high, middle)
-    if size is not None:  # what is left can be no less than 0
-        least = np.where(known, total / np.maximum(size, 1), 0.0)
-        low = np.maximum(low, least.max(axis=-1, initial=0.0))
-    return np.asarray(low)
+    return np.maximum(low, bettor.least)
 
 
-def _bets(x: Floats, known: Floats, count: Floats, total: Floats, level: float) -> Floats:
+class _Bettor:
+    """Somebody who bets that the mean of values [..., items] in [0, 1] is higher."""
+
+    def __init__(self, x: Floats, level: float, pool: int | None) -> None:
+        self.known = ~np.isnan(x)
+        self.x = np.where(self.known, x, 0.0)
+        self.count, self.total = np.cumsum(self.known, axis=-1), np.cumsum(self.x, axis=-1)
+        self.bets = _bets(self.x, self.known, self.count, self.total, level)
+        self.cut = np.where(self.count <= CAREFUL, *CUT)
+        self.size = None if pool is None else pool - np.cumsum(~self.known, axis=-1)
+        self.bar = np.log(2 / (1 - level))
+
+    @property
+    def least(self) -> Floats:
+        """[...] of a pool: its mean if all that is left were 0; else 0."""
+        if self.size is None:
+            return np.zeros(self.x.shape[:-1])
+        least = np.where(self.known, self.total / np.maximum(self.size, 1), 0.0)
+        return np.asarray(least.max(axis=-1, initial=0.0))
+
+    def excludes(self, middle: Floats) -> Mask:
+        """[...] whether its bets against the mean ``middle`` made it too rich at some look."""
+        mean = _expected(middle[..., None], self.x, self.total, self.count, self.size)
+        possible = mean > 0
+        bet = np.minimum(self.bets, self.cut / np.where(possible, mean, np.inf))
+        gain = np.where(self.known, np.log1p(bet * (self.x - mean) * possible), 0.0)
+        rich = np.cumsum(np.where(self.known & (mean < 0), np.inf, gain), axis=-1)
+        return np.asarray((rich >= self.bar).any(axis=-1) | (middle < self.least), np.bool_)
+
+
+def _bets(x: Floats, known: Mask, count: Floats, total: Floats, level: float) -> Floats:
     """[..., items] sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before."""
     mean = (0.5 + total) / (count + 1)
     square = np.cumsum(np.where(known, (x - mean) ** 2, 0.0), axis=-1)

@@ -12,7 +12,7 @@ from judgelab.core.bounds import ConfidenceLevel, Count, Positive
 from judgelab.core.errors import ConfigError
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.sequential.elimination import Standing, standing, widths
-from judgelab.stats.sequential.ends import Bounds, sequence_ends
+from judgelab.stats.sequential.ends import Bounds, surely_within
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,9 @@ class Stop:
         """[competitors, competitors] pairs whose order is wanted and not settled."""
         pairs = self.standing(scores, level, bounds, items).wanted(self.top)
         if self.width is not None and self.order is not None:
-            pool = self.of(items, bounds)
-            for i, j in np.argwhere(np.triu(pairs)):
-                near = self._near(scores[:, i] - scores[:, j], level, bounds, pool)
-                pairs[i, j] = pairs[j, i] = not near
+            first, second = np.nonzero(np.triu(pairs))
+            gaps = (scores[:, first] - scores[:, second]).T
+            reach = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+            near = surely_within(gaps, self.width, level, reach, self.of(items, bounds))
+            pairs[first[near], second[near]] = pairs[second[near], first[near]] = False
         return pairs
-
-    def _near(self, gap: Floats, level: float, bounds: Bounds | None, pool: int | None) -> bool:
-        """Whether a difference is surely below ``width``, whichever way it goes."""
-        reach = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
-        low, high = sequence_ends(gap, level, reach, pool)
-        return bool(self.width is not None and -self.width <= low and high <= self.width)

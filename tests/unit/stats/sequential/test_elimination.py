@@ -27,6 +27,15 @@ def test_sure_orders_are_holm_over_both_directions_of_all_pairs() -> None:
     assert found.wanted(None).sum() == 2
 
 
+def test_two_who_are_surely_the_best_two_need_no_order() -> None:
+    scores = race(np.random.default_rng(6), [0.9, 0.9, 0.2, 0.2], 120)
+    found = standing(scores, 0.95, (0, 1))
+    assert found.open.sum() == 4
+    assert not found.wanted(2).any()
+    assert found.wanted(1).sum() == 2
+    assert found.wanted(3).sum() == 2
+
+
 def test_what_follows_is_sure() -> None:
     """A above B by early items, B above C by later ones: A above C, though they never met."""
     scores = np.full((80, 3), np.nan)

@@ -9,7 +9,14 @@ import pytest
 from scipy.special import expit
 from scipy.stats import t as student
 
-from judgelab.stats.sequential.ends import FIRST, betting_ends, sequence_ends, t_above_p, t_ends
+from judgelab.stats.sequential.ends import (
+    FIRST,
+    betting_ends,
+    sequence_ends,
+    surely_within,
+    t_above_p,
+    t_ends,
+)
 
 # Computed by confseq.betting.betting_cs (github.com/gostevehoward/confseq, commit 70b1ef3), the
 # authors' own package, on a grid of 4000: (items, low, high) of ``BETA``, with N=None and N=80.
@@ -65,6 +72,18 @@ def test_not_asked_is_not_unscored() -> None:
     assert betting_ends(gap) == pytest.approx(betting_ends(BETA[:30]))
     with pytest.raises(ValueError, match="within"):
         betting_ends([1.2])
+
+
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), None])
+@pytest.mark.parametrize("pool", [None, 70])
+def test_surely_within_is_what_the_ends_say(
+    bounds: tuple[float, float] | None, pool: int | None
+) -> None:
+    gaps = np.random.default_rng(8).uniform(-0.4, 0.5, (20, 60))
+    low, high = sequence_ends(gaps, 0.95, bounds, pool)
+    for reach in (0.1, 0.2, 0.3, 2.0):
+        found = surely_within(gaps, reach, 0.95, bounds, pool)
+        assert found.tolist() == ((low >= -reach) & (high <= reach)).tolist()
 
 
 def test_scale_and_shape() -> None:
