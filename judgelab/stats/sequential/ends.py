@@ -75,8 +75,8 @@ def surely_within(
     if bounds is None:
         low, high = t_ends(values, level)
         return np.asarray((low >= -reach) & (high <= reach), np.bool_)
-    x, low, span = _scaled(values, bounds)
-    sides = ((x, (-reach - low) / span), (1 - x, 1 - (reach - low) / span))
+    x, least, span = _scaled(values, bounds)
+    sides = ((x, (-reach - least) / span), (1 - x, 1 - (reach - least) / span))
     shape = x.shape[:-1]
     inside = [
         np.full(shape, True)

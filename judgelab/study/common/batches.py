@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -69,13 +69,13 @@ def ask_in_batches(
     order = item_order(first, context.seed)
     who = np.ones(len(first.agents), dtype=np.bool_)
     found: dict[str, ScoredPanel] = {}
-    done, shown = 0, []
+    done, shown = 0, list[Mask]()
     while done < len(order) and who.any():
         # a rest of few items is no batch: what pairs items would have none to pair
         size = stop.batch if len(order) - done >= 2 * stop.batch else len(order) - done
         batch = order[done : done + size]
         for name, panel in panels.items():
-            part = context.read(_part(panel, batch, who))
+            part = context.read(_part(panel, batch, [who] * size))
             measured = context.measure(part)
             before = found.get(name)
             if before is not None:
@@ -84,6 +84,9 @@ def ask_in_batches(
         done += size
         shown += [who] * size
         who = needed(found)
+    for name, panel in panels.items():  # what is said of the texts is to be of all of them
+        whole = context.read(_part(panel, order[:done], shown))
+        found[name] = replace(found[name], panel=whole)
     return Asked(found, np.array(shown, dtype=np.bool_), len(order))
 
 
@@ -93,11 +96,11 @@ def item_order(panel: Panel, seed: int) -> list[int]:
     return [int(k) for k in np.argsort(turn, kind="stable")]
 
 
-def _part(panel: Panel, items: list[int], who: Mask) -> Panel:
-    """Some items, with the texts of the agents that are needed."""
+def _part(panel: Panel, items: Sequence[int], who: Sequence[Mask]) -> Panel:
+    """Some items, with the texts of the agents that are needed for each."""
     texts = tuple(
-        tuple(text if kept else None for text, kept in zip(panel.texts[k], who, strict=True))
-        for k in items
+        tuple(text if kept else None for text, kept in zip(panel.texts[k], mask, strict=True))
+        for k, mask in zip(items, who, strict=True)
     )
     return replace(panel, items=tuple(panel.items[k] for k in items), texts=texts)
 

@@ -37,7 +37,7 @@ def test_a_judge_without_faults_is_asked_about_some_items_alone(tmp_path: Path) 
     n = result.summary["stop/items_asked"]
     assert isinstance(n, int)
     assert n < 40
-    assert calls == n * 12 == result.summary["calls"]
+    assert calls == n * 12
     assert result.summary["stop/items"] == 80
     [auc] = [row for row in table(result, "discrimination") if row["statistic"] == "auc"]
     assert auc["value"] == 1
