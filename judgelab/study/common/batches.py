@@ -28,7 +28,7 @@ Needed = Callable[[Panels], Mask]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedInBatches:
     """What was asked of a panel.
 
     Attributes:
@@ -48,7 +48,7 @@ def ask_in_batches(
     stop: Stop,
     definition: Definition,
     needed: Needed,
-) -> Asked:
+) -> AskedInBatches:
     """What was measured until ``needed`` names no agent any more, or all items are asked.
 
     Items come in an order that depends on the seed and their ids alone. Texts of an agent that is
@@ -87,7 +87,7 @@ def ask_in_batches(
     for name, panel in panels.items():  # what is said of the texts is to be of all of them
         whole = context.read(_part(panel, order[:done], shown))
         found[name] = replace(found[name], panel=whole)
-    return Asked(found, np.array(shown, dtype=np.bool_), len(order))
+    return AskedInBatches(found, np.array(shown, dtype=np.bool_), len(order))
 
 
 def item_order(panel: Panel, seed: int) -> list[int]:

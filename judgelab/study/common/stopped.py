@@ -15,7 +15,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.ranking.leaderboard import Ranking
 from judgelab.stats.sequential.elimination import Standing
 from judgelab.stats.sequential.ends import Bounds, sequence_ends
-from judgelab.study.common.batches import Asked, ask_in_batches
+from judgelab.study.common.batches import AskedInBatches, ask_in_batches
 from judgelab.study.common.panels import Panels, ScoredPanel, write_records
 from judgelab.study.common.stopping import Stop
 
@@ -164,7 +164,7 @@ def _pairs(names: Sequence[str], found: Standing, left: Mask) -> Table:
     return Table("stopped_pairs", "What is sure of each two", rows, note)
 
 
-def _summary(asked: Asked, who: Mask, left: Mask) -> dict[str, Value]:
+def _summary(asked: AskedInBatchesInBatches, who: Mask, left: Mask) -> dict[str, Value]:
     return {
         "stop/items_asked": len(who),
         "stop/items": asked.items,
@@ -175,7 +175,7 @@ def _summary(asked: Asked, who: Mask, left: Mask) -> dict[str, Value]:
 
 def _sentences(
     stop: Stop,
-    asked: Asked,
+    asked: AskedInBatches,
     who: Mask,
     names: Sequence[str],
     found: Standing,

@@ -51,11 +51,11 @@ def test_a_judge_without_faults_is_asked_about_some_items_alone(tmp_path: Path) 
 
 
 def test_of_the_width_and_of_a_pool(tmp_path: Path) -> None:
-    wide, most = stopped(tmp_path / "a", Stop(width=0.2))
-    pool, least = stopped(tmp_path / "b", Stop(width=0.2, target="pool"))
+    wide, most = stopped(tmp_path / "a", Stop(width=0.1, batch=2))
+    pool, least = stopped(tmp_path / "b", Stop(width=0.1, batch=2, target="pool"))
     assert 0 < least < most < 80 * 12
     [auc] = [row for row in table(wide, "discrimination") if row["statistic"] == "auc"]
-    assert auc["high"] - auc["low"] <= 0.2  # type: ignore[operator]
+    assert auc["high"] - auc["low"] <= 0.1  # type: ignore[operator]
     assert any("target=pool" in note for note in pool.notes)
 
 
