@@ -135,10 +135,9 @@ class Audit(Study):
         result = concluded(case, self._answered, found, left)
         return replace(
             result,
-            notes=[*result.notes, *_without_reference(case)],
+            notes=[*opened.notes, *result.notes, *_without_reference(case)],
             tables=[*result.tables, judge_table(case, self.prices)],
             sections=[*result.sections, SECTION],
-            notes=[*opened.notes, *result.notes],
         )
 
     def _case(self, context: Context) -> _Opened:

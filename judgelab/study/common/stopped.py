@@ -164,7 +164,7 @@ def _pairs(names: Sequence[str], found: Standing, left: Mask) -> Table:
     return Table("stopped_pairs", "What is sure of each two", rows, note)
 
 
-def _summary(asked: AskedInBatchesInBatches, who: Mask, left: Mask) -> dict[str, Value]:
+def _summary(asked: AskedInBatches, who: Mask, left: Mask) -> dict[str, Value]:
     return {
         "stop/items_asked": len(who),
         "stop/items": asked.items,
