@@ -12,9 +12,10 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
+from judgelab.engine.listening import Listening
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Mask
-from judgelab.study.common.panels import Panels, ScoredPanel
+from judgelab.study.common.panels import Panels, ScoredPanel, write_replies
 from judgelab.study.common.stopping import Stop
 
 if TYPE_CHECKING:
@@ -70,13 +71,14 @@ def ask_in_batches(
     who = np.ones(len(first.agents), dtype=np.bool_)
     found: dict[str, ScoredPanel] = {}
     done, shown = 0, list[Mask]()
+    heard = {name: Listening(context.evaluation_lm) for name in panels}
     while done < len(order) and who.any():
         # a rest of few items is no batch: what pairs items would have none to pair
         size = stop.batch if len(order) - done >= 2 * stop.batch else len(order) - done
         batch = order[done : done + size]
         for name, panel in panels.items():
             part = context.read(_part(panel, batch, [who] * size))
-            measured = context.measure(part)
+            measured = replace(context, evaluation_lm=heard[name]).measure(part)
             before = found.get(name)
             if before is not None:
                 part, measured = _more(before.panel, part), joined(before.measured, measured)
@@ -87,6 +89,7 @@ def ask_in_batches(
     for name, panel in panels.items():  # what is said of the texts is to be of all of them
         whole = context.read(_part(panel, order[:done], shown))
         found[name] = replace(found[name], panel=whole)
+        write_replies(context, whole, {context.mechanism.name: heard[name]}, name)
     return AskedInBatches(found, np.array(shown, dtype=np.bool_), len(order))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from judgelab.core.errors import ConfigError
@@ -69,6 +70,8 @@ def test_who_is_settled_is_not_asked_again(tmp_path: Path) -> None:
     assert (rows["best"]["rank_low"], rows["best"]["rank_high"]) == (1, 1)
     assert (rows["fair"]["rank_low"], rows["fair"]["rank_high"]) == (2, 3)
     assert result.summary["stop/open_pairs"] == 1
+    replies = pd.read_parquet(tmp_path / "stopped" / "records" / "clean_reply_texts.parquet")
+    assert len(replies) == len(lm.seen)
     assert "Left open, though all items were asked" in result.notes[1]
     assert all(row["unscored"] == 0 for row in rows.values())
     assert result.summary["clean/unscored_texts"] == 0  # not asked is not unscored
