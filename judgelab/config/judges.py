@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
 
-KEYS = ("name", "family", "overrides", *AXES)
+KEYS = ("name", "family", "price", "overrides", *AXES)
 """Of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``."""
 
 RECORDED, COMPARES = "RecordedScores", "pairwise"
@@ -39,7 +40,10 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
           mechanism: pairwise
           mechanism.max_tokens: 5
           family: openai
+      price: {input: 0.15, output: 0.6}
           overrides: [evaluation_lm.limits.timeout=20]
+
+    A price is in currency units per million tokens; one number is for both.
 
     What it does not choose is the run's. The file is composed now, so that a run is known by what
     its judges are, not by a path.
@@ -123,7 +127,22 @@ def _judge(entry: Mapping[str, Any], where: str, config: Mapping[str, Any]) -> d
         found: dict[str, Any] = {axis: _plain(cfg, axis, where) for axis in chosen}
     except (HydraException, OmegaConfBaseException) as cause:
         raise ConfigError(f"{where}: {_first(cause)}") from cause
-    return found | {"family": family}
+    price = _price(entry["price"], where) if entry.get("price") is not None else None
+    return found | {"family": family} | ({} if price is None else {"price": price})
+
+
+def _price(given: Any, where: str) -> dict[str, Any]:
+    """Of input and reply, and its currency where that is said."""
+    held = given if isinstance(given, Mapping) else {"input": given, "output": given}
+    numbers: list[Any] = [held.get("input"), held.get("output")]
+    right = all(type(one) in (int, float) and 0 <= one < math.inf for one in numbers)
+    if not right or held.keys() - {"input", "output", "currency"}:
+        raise ConfigError(
+            f"{where}: price={given!r} must be a number per million tokens, or "
+            "{input: NUMBER, output: NUMBER}."
+        )
+    found = {"input": float(held["input"]), "output": float(held["output"])}
+    return found | ({"currency": str(held["currency"])} if "currency" in held else {})
 
 
 def _said(entry: Mapping[str, Any], where: str) -> tuple[dict[str, str], dict[str, Any]]:
@@ -135,7 +154,7 @@ def _said(entry: Mapping[str, Any], where: str) -> tuple[dict[str, str], dict[st
             raise ConfigError(f"{where}: {key} is not a known key.{did_you_mean(str(key), KEYS)}")
         if "." in str(key) and axis not in AXES:
             raise ConfigError(f"{where}: {key}: {_no_axis(axis)}")
-        if key not in ("name", "family", "overrides"):
+        if key not in ("name", "family", "price", "overrides"):
             words[str(key)] = value
     words |= _parsed(entry.get("overrides") or [], where)
     options = {key: value for key, value in words.items() if key in AXES}

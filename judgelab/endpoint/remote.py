@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 from judgelab.endpoint.limits import Limits
 from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.prices import Price, price_of
 
 T = TypeVar("T")
 
@@ -28,6 +29,12 @@ class Remote(EvaluationLM, ABC):
 
     model: str
     limits: Limits
+    price: Price | None = None
+    """What its tokens cost; None: what the price list says."""
+
+    def priced(self, file: str | None = None) -> Price | None:
+        """Its own price, or that of the list (``price_of``); None: unknown."""
+        return price_of(self.model, file) if self.price is None else self.price
 
     @property
     def streaming(self) -> Remote:

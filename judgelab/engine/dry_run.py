@@ -17,7 +17,7 @@ from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
 from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.prices import Price, price_of
+from judgelab.endpoint.prices import Price
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
 from judgelab.evaluation_lm.dry_run_lm import Counted, StageTally
@@ -84,7 +84,7 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     costs: dict[str, float] = {}
     unknown = []
     for lm, tally in totals:
-        price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
+        price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
         if price is not None:
             cost = price.cost(tally.input_tokens, tally.output_tokens)
             costs[price.currency] = costs.get(price.currency, 0.0) + cost
@@ -104,7 +104,7 @@ def _total(counted: Counted) -> StageTally:
 
 def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     lm = counted.lm
-    price = price_of(lm.model, settings.budget.prices) if isinstance(lm, Remote) else None
+    price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
     limits = lm.limits if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     total = _total(counted)

@@ -18,7 +18,6 @@ from judgelab.core.result import Result, Value
 from judgelab.endpoint.answered import change, warning
 from judgelab.endpoint.ledger import Ledger, SharedLedger
 from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.sweep_budget import budget_file
 from judgelab.report.progress import Progress
@@ -154,7 +153,7 @@ class Models:
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
-        file, price = calls_file(role), price_of(lm.model, budget.prices)
+        file, price = calls_file(role), lm.priced(budget.prices)
         name = f"{self._folder.name}/{file}"
         gone = nobody if self._watch is None else self._watch.gone
         meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model, gone)

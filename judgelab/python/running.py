@@ -122,7 +122,7 @@ def _composed(
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
         if judges is not None and not isinstance(judges, str | os.PathLike):
-            OmegaConf.update(cfg, "study.judges", _entries(judges))
+            OmegaConf.update(cfg, "study.judges", _entries(judges), merge=False)
             call = Invocation(None, call.choices, quiet=True)  # no words say that
     trusted = any(word.startswith("trusted_packages=") for word in said)
     return cfg, call, list(cfg.trusted_packages) if trusted else []

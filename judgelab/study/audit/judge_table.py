@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from judgelab.core.judgments import JudgeFacts
 from judgelab.core.result import PageSection, Row, Table, Value
-from judgelab.endpoint.prices import price_of
 from judgelab.endpoint.remote import Remote
 from judgelab.study.audit.part import AuditCase
+from judgelab.study.common.judges import NamedJudge
 
 NOTE = (
     "Missing: asked for, and without a verdict. Calls and tokens are those of verdicts alone, "
@@ -20,11 +21,12 @@ NOTE = (
 SECTION = PageSection("Who judged?", ["judges"])
 
 
-def judge_table(case: AuditCase, prices: str | None) -> Table:
+def judge_table(case: AuditCase, prices: str | None, judges: Mapping[str, NamedJudge]) -> Table:
     """One row a judge, controls last.
 
     Args:
         prices: price list; None for ours.
+        judges: those of the study, who may have prices of their own.
 
     Raises:
         DataError: the price list cannot be read.
@@ -45,7 +47,7 @@ def judge_table(case: AuditCase, prices: str | None) -> Table:
                 "verdicts": wanted - lost,
                 "missing": lost,
                 "missing_because": "; ".join(f"{k} ({n:,})" for k, n in why.items()) or None,
-                **_spent(one.name, case, prices),
+                **_spent(one.name, case, prices, judges),
             }
         )
     rows.sort(key=lambda row: row["origin"] == "control")
@@ -60,7 +62,9 @@ def _origin(one: JudgeFacts, case: AuditCase) -> str:
     return "asked" if one.model else "computed"  # by a mechanism that asks no LM
 
 
-def _spent(name: str, case: AuditCase, prices: str | None) -> dict[str, Value]:
+def _spent(
+    name: str, case: AuditCase, prices: str | None, judges: Mapping[str, NamedJudge]
+) -> dict[str, Value]:
     """Calls, tokens and cost of a judge that was asked; of a model without a price no cost."""
     if name not in case.usage or not case.usage[name].calls:
         return {}
@@ -70,8 +74,9 @@ def _spent(name: str, case: AuditCase, prices: str | None) -> dict[str, Value]:
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
     }
-    if isinstance(lm, Remote):
-        price = price_of(lm.model, prices)
+    own = judges[name].price if name in judges else None
+    if isinstance(lm, Remote) or own is not None:
+        price = lm.priced(prices) if isinstance(lm, Remote) else own
         cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
         found["cost"] = cost
         if price:

@@ -21,10 +21,11 @@ from judgelab.study.audit.conclusion import concluded
 from judgelab.study.audit.controls import with_controls
 from judgelab.study.audit.evidence import Findings
 from judgelab.study.audit.judge_table import SECTION, judge_table
-from judgelab.study.audit.judges import NamedJudge, asked_in, named
+from judgelab.study.audit.judges import asked_in
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.unseen import with_chances
+from judgelab.study.common.judges import NamedJudge, asks_of, named
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Stop
 
@@ -100,14 +101,7 @@ class Audit(Study):
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
         """See Study."""
-        judges: dict[str, NamedJudge] = self.judges
-        return {
-            f"study.judges.{name}.evaluation_lm": (
-                mechanism if one.mechanism is None else one.mechanism,
-                lm if one.evaluation_lm is None else one.evaluation_lm,
-            )
-            for name, one in judges.items()
-        } or {"evaluation_lm": (mechanism, lm)}
+        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -136,7 +130,7 @@ class Audit(Study):
         return replace(
             result,
             notes=[*opened.notes, *result.notes, *_without_reference(case)],
-            tables=[*result.tables, judge_table(case, self.prices)],
+            tables=[*result.tables, judge_table(case, self.prices, self.judges)],
             sections=[*result.sections, SECTION],
         )
 

@@ -21,6 +21,7 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import Bools, ExamAnswers, Shares, over
+from judgelab.study.common.judges import NamedJudge
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
 from judgelab.study.qualification.costs import ExamUsage
 from judgelab.study.qualification.judge_responses import (
@@ -38,11 +39,11 @@ def ask(
     context: Context,
     panel: Panel,
     pairs: Counts,
-    judges: Mapping[str, EvaluationLM],
+    asked: Mapping[str, Context],
     exams: Mapping[str, Exam],
     controls: Sequence[Control] = (),
 ) -> JudgeResponses:
-    """Put the mechanism's questions and the exams to every judge.
+    """Put the mechanism's questions and the exams to every judge, each in its context.
 
     Verdicts on reference answers, which no pool uses, are asked for only where they are evidence.
 
@@ -52,19 +53,20 @@ def ask(
     """
     if asks_nobody(context.mechanism):
         exams = {name: exam.judged_by(ByScore(context.mechanism)) for name, exam in exams.items()}
+    judges = judges_of(asked)
     _able(context, judges, exams)
     counted = {name: _writers(context, exam) for name, exam in exams.items()}
     exams = {name: exam for name, (exam, _) in counted.items()}
     writers = {name: each for name, (_, each) in counted.items()}
     papers, missing = _papers(context, panel, exams, writers)
-    said = _sitting(context, panel, judges, exams, papers)
+    said = _sitting(context, panel, asked, exams, papers)
     beside = {
         name: Beside(
             context, exams[name], papers[name], dict(zip(judges, said.answers[name], strict=True))
         )
         for name in said.taken
     }
-    made = _responses(context, said, pairs, papers, writers, missing)
+    made = _responses(asked, said, pairs, papers, writers, missing)
     with_length = beside if "length" in controls else {}
     return replace(
         made,
@@ -102,18 +104,19 @@ class Sitting:
 def _sitting(
     context: Context,
     panel: Panel,
-    judges: Mapping[str, EvaluationLM],
+    asked: Mapping[str, Context],
     exams: Mapping[str, Exam],
     papers: Mapping[str, ExamPaper],
 ) -> Sitting:
     """Ask one judge after the other, about the panel and then in the exams."""
-    shown = panel if context.mechanism.subject == "pair" else without_reference_texts(panel)
     measured, answers = {}, {name: list[Answers]() for name in papers}
     bills, sat = [], {name: list[UsageCount]() for name in papers}
-    for judge, lm in judges.items():
+    for judge, own in asked.items():
+        lm, among_all = own.evaluation_lm, own.mechanism.subject == "pair"
         bills.append(UsageCount(lm))
         context.tell(judge, 0)
-        measured[judge] = replace(context, evaluation_lm=bills[-1], spread=alone).measure(shown)
+        shown = panel if among_all else without_reference_texts(panel)
+        measured[judge] = replace(own, evaluation_lm=bills[-1], spread=alone).measure(shown)
         for name, paper in papers.items():
             context.tell(f"{judge}, {name}", 0)
             sat[name].append(UsageCount(lm))
@@ -125,7 +128,7 @@ def _sitting(
 
 
 def _responses(
-    context: Context,
+    asked: Mapping[str, Context],
     said: Sitting,
     pairs: Counts,
     papers: Mapping[str, ExamPaper],
@@ -134,7 +137,7 @@ def _responses(
 ) -> JudgeResponses:
     """What the judges said as arrays, with its cost."""
     judges, taken, spent = tuple(said.measured), said.taken, used(said.bills)
-    verdicts, grades = _arrays(context, list(said.measured.values()), pairs)
+    verdicts, grades = _arrays(asked, said.measured, pairs)
     return JudgeResponses(
         judges,
         pairs,
@@ -191,15 +194,41 @@ def _papers(
     return papers, missing
 
 
-def judges_of(
-    context: Context, judges: Mapping[str, EvaluationLM] | None
-) -> dict[str, EvaluationLM]:
-    """Those that are asked now, with their LM; a mechanism that asks none is one judge."""
-    own = {context.mechanism.name: context.evaluation_lm}
-    return own if asks_nobody(context.mechanism) else dict(judges or {})
+def judges_of(asked: Mapping[str, Context]) -> dict[str, EvaluationLM]:
+    """Those that are asked now, with their LM."""
+    return {name: own.evaluation_lm for name, own in asked.items()}
 
 
-def unasked(context: Context, judges: Mapping[str, EvaluationLM] | None) -> tuple[str, ...]:
+def of_one_kind(judges: Mapping[str, NamedJudge]) -> Mapping[str, NamedJudge]:
+    """The judges, whose votes can be pooled.
+
+    Raises:
+        ConfigError: one compares answers and another grades them, one asks no LM, or one reads
+            other texts.
+    """
+    own = {name: one.mechanism for name, one in judges.items() if one.mechanism is not None}
+    for name, mechanism in own.items():
+        if asks_nobody(mechanism):
+            raise ConfigError(
+                f"study.judges.{name}: mechanism={mechanism.name} asks no LM: it is a judge alone "
+                f"(mechanism={mechanism.name}), or beside others a control (study.controls)."
+            )
+        if judges[name].preprocessor is not None:
+            raise ConfigError(
+                f"study.judges.{name}.preprocessor: all judges read the same texts here: choose "
+                "preprocessor for the run."
+            )
+    ways = {mechanism.subject == "choice": name for name, mechanism in own.items()}
+    if len(ways) > 1:
+        raise ConfigError(
+            f"study.judges: {ways[True]} compares answers (mechanism={own[ways[True]].name}) and "
+            f"{ways[False]} grades them ({own[ways[False]].name}): a pool votes in one way, so "
+            "give all judges mechanisms of one kind."
+        )
+    return judges
+
+
+def unasked(context: Context, judges: Mapping[str, NamedJudge] | None) -> tuple[str, ...]:
     """A sentence where LMs are named that a mechanism has no use for."""
     if not judges or not asks_nobody(context.mechanism):
         return ()
@@ -312,9 +341,17 @@ def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[s
 
 
 def _arrays(
-    context: Context, data: Sequence[xr.Dataset], pairs: Counts
+    asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts
 ) -> tuple[Floats | None, Floats | None]:
-    """Verdicts where the mechanism compares answers, else grades."""
-    if all("verdict" in each for each in data):
-        return both_orders(np.stack([each["verdict"].values for each in data]), pairs), None
-    return None, np.stack([context.mechanism.score(each).agent.values for each in data])
+    """Verdicts where the mechanisms compare answers, else grades."""
+    compare = ["verdict" in each for each in data.values()]
+    if all(compare):
+        verdicts = [each["verdict"].values for each in data.values()]
+        return both_orders(np.stack(verdicts), pairs), None
+    if any(compare):
+        raise ConfigError(
+            "study.judges: some compare answers and others grade them: a pool votes in one way, so "
+            "give all judges mechanisms of one kind."
+        )
+    grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
+    return None, np.stack(grades)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf, own_or_shipped
-from judgelab.endpoint.prices import PER, Price, price_of
+from judgelab.endpoint.prices import PER, Price
 from judgelab.endpoint.remote import Remote
 from judgelab.stats.intervals.arrays import Floats
 
@@ -90,24 +90,27 @@ class JudgePrices:
         currency: of all prices.
         tokens_per_call: of a verdict, where nothing better is known (recorded ones).
         judges: judge -> price.
+        own: judge -> the price that it was given by name, which comes before any list.
     """
 
     currency: str
     tokens_per_call: float
     judges: Mapping[str, float]
+    own: Mapping[str, Price] = field(default_factory=dict)
 
-    def check(self, asked: Iterable[EvaluationLM], model_prices: str | None = None) -> None:
+    def check(self, asked: Mapping[str, EvaluationLM], model_prices: str | None = None) -> None:
         """Raise what ``cost`` would, before a judge is asked."""
-        for lm in asked:
-            self._listed(lm.unwrapped, model_prices)
+        for name, lm in asked.items():
+            self._listed(name, lm.unwrapped, model_prices)
 
-    def _listed(self, lm: EvaluationLM, model_prices: str | None) -> Price | None:
-        """The price of a model behind an endpoint; None where there is none."""
-        listed = price_of(lm.model, model_prices) if isinstance(lm, Remote) else None
+    def _listed(self, name: str, lm: EvaluationLM, model_prices: str | None) -> Price | None:
+        """The judge's own price, or that of a model behind an endpoint; None: there is none."""
+        listed = lm.priced(model_prices) if isinstance(lm, Remote) else None
+        listed = self.own.get(name, listed)
         if listed is not None and listed.currency != self.currency:
             raise ConfigError(
-                f"study.prices is in {self.currency}, but the price list of models in "
-                f"{listed.currency}: give both in one currency (budget.prices=FILE)."
+                f"study.prices is in {self.currency}, but the price of {name} (its own, or that of "
+                f"budget.prices) in {listed.currency}: give both in one currency."
             )
         return listed
 
@@ -139,7 +142,7 @@ class JudgePrices:
                 costs[k] = flat * (self.tokens_per_call * float(usage.calls[k])) / PER
                 continue
             lm = asked[judge].unwrapped
-            if listed := self._listed(lm, model_prices):
+            if listed := self._listed(judge, lm, model_prices):
                 costs[k] = listed.cost(read, written)
             else:
                 free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))

@@ -22,6 +22,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.exam.protocol import Exam
+from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.qualification.decisions import Orders, Weighting
 from judgelab.stats.qualification.exams import (
     ExamAnswers,
@@ -31,9 +32,10 @@ from judgelab.stats.qualification.exams import (
     mark,
     over_chance,
 )
+from judgelab.study.common.judges import NamedJudge, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
-from judgelab.study.qualification.asking import ask, asks_nobody, judges_of, unasked
+from judgelab.study.qualification.asking import ask, asks_nobody, judges_of, of_one_kind, unasked
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,
@@ -69,13 +71,16 @@ class Qualification(Study):
     """Exams, pass list and pools of several judges; held against people's annotation if any.
 
     The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
-    too) and take the exams. A judge that passes the exams of a pool votes in it. Where people
+    too), or each by one of its own, and take the exams. A judge that passes the exams of a pool
+    votes in it. Where people
     graded answers, every judge and pool gets an accuracy on pairs, Spearman's rho over answers
     and a bias rate, with intervals and tests over items. Without annotation there are the exams,
     the pools, and how far judges agree.
 
     Args:
-        judges: name -> LM; each is asked through the run's cache and budget. Not for a replay.
+        judges: name -> LM, or name -> evaluation_lm, mechanism and price, each as far as it is not
+            the run's; or a file or list of names of options (``judgelab.config.judges``). Each is
+            asked through the run's cache and budget. Not for a replay.
         recorded: of a replay, names of judges; null: those with a pertinence exam, else all.
         methods: name -> judges; each is held against the pool of all exams: the pool that the
             exams make of these judges, or the judge where it is one (a recorded debate). Of a
@@ -108,7 +113,7 @@ class Qualification(Study):
         ConfigError: an exam has no threshold, or one that has no part.
     """
 
-    judges: dict[str, Any]
+    judges: Any
     consistency: Any = None
     pertinence: Any = None
     self_confidence: Any = None
@@ -130,6 +135,7 @@ class Qualification(Study):
     bootstrap: Count = 2000
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "judges", of_one_kind(named(self.judges)))
         for name in self.bars or {}:
             if name not in FIXED:
                 raise ConfigError(
@@ -152,8 +158,15 @@ class Qualification(Study):
         exams: dict[str, Any] = {
             name: exam.with_lms(partial(_placed, use, name)) for name, exam in self._exams.items()
         }
-        judges = {name: use(f"judges.{name}", lm) for name, lm in (self.judges or {}).items()}
-        return replace(self, judges=judges, **exams)
+        judges: dict[str, NamedJudge] = self.judges
+        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
+        return replace(self, judges=asked, **exams)
+
+    def asks(
+        self, mechanism: Mechanism, lm: EvaluationLM
+    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
+        """See Study."""
+        return asks_of(self.judges, mechanism, lm)  # without any, _responses says what to do
 
     def run(self, context: Context) -> Result:
         """Ask the judges, mark the exams, pool, and compare.
@@ -172,12 +185,10 @@ class Qualification(Study):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(context, panel, responses, prices)
         case = self._with_methods(context, panel, case, prices)
-        by = [
-            replace(context, evaluation_lm=judges_of(context, self.judges)[name]).estimator(
-                data.attrs
-            )
-            for name, data in responses.measured.items()
-        ] or [context.estimator({})]  # recorded verdicts have one for all judges
+        asked = self._asked(context)
+        by = [asked[name].estimator(data.attrs) for name, data in responses.measured.items()] or [
+            context.estimator({})
+        ]  # recorded verdicts have one for all judges
         write("records/clean_decisions.parquet", case.records(panel))
         made = tables.all_tables(case)
         return Result(
@@ -204,8 +215,10 @@ class Qualification(Study):
                 raise ConfigError(
                     f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
                 )
-        prices = read_prices(self.prices)
-        prices.check((self.judges or {}).values(), self.model_prices)
+        judges: dict[str, NamedJudge] = self.judges
+        own = {name: one.price for name, one in judges.items() if one.price is not None}
+        prices = replace(read_prices(self.prices), own=own)
+        prices.check(judges_of(self._asked(context)), self.model_prices)
         return panel, prices
 
     def _responses(self, context: Context, panel: Panel) -> JudgeResponses:
@@ -227,21 +240,30 @@ class Qualification(Study):
                 "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
             )
         if asks_nobody(context.mechanism):
-            judge = judges_of(context, self.judges)
-            return ask(context, panel, pairs, judge, self._exams, self.controls)
+            return ask(context, panel, pairs, self._asked(context), self._exams, self.controls)
         if not self.judges:
             raise ConfigError(
                 "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
-                "or use dataset=auto_pre_released evaluation_lm=replay."
+                "name a list of them (study.judges=judges.yaml), or use dataset=auto_pre_released "
+                "evaluation_lm=replay."
             )
-        for name, judge in self.judges.items():
-            if not any(needed <= judge.capabilities for needed in context.mechanism.requires):
-                wanted = " or ".join("+".join(sorted(each)) for each in context.mechanism.requires)
+        asked = self._asked(context)
+        for name, own in asked.items():
+            able, by = own.evaluation_lm.capabilities, own.mechanism
+            if not any(needed <= able for needed in by.requires):
+                wanted = " or ".join("+".join(sorted(each)) for each in by.requires)
                 raise CapabilityError(
-                    f"study.judges.{name} only does {', '.join(sorted(judge.capabilities))}, but "
-                    f"mechanism={context.mechanism.name} needs {wanted}: choose another LM."
+                    f"study.judges.{name} only does {', '.join(sorted(able))}, but "
+                    f"mechanism={by.name} needs {wanted}: choose another LM."
                 )
-        return ask(context, panel, pairs, self.judges, self._exams, self.controls)
+        return ask(context, panel, pairs, asked, self._exams, self.controls)
+
+    def _asked(self, context: Context) -> dict[str, Context]:
+        """Judge -> the context in which it is asked; a mechanism that asks none is one judge."""
+        if asks_nobody(context.mechanism):
+            return {context.mechanism.name: context}
+        judges: dict[str, NamedJudge] = self.judges
+        return {name: one.within(context) for name, one in judges.items()}
 
     @property
     def _exams(self) -> dict[str, Exam]:
@@ -264,7 +286,7 @@ class Qualification(Study):
         self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
     ) -> Case:
         gold = preferences_of(panel, responses.pairs)
-        paid = judges_of(context, self.judges), self.model_prices
+        paid = judges_of(self._asked(context)), self.model_prices
         bars = {name: self._bar(name) for name in FIXED}
         marks = {
             name: mark(

@@ -213,8 +213,8 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
     for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
         with pytest.raises(ConfigError, match="both in one currency"):
-            prices.check([asked["j1"], lm], str(own))
-    prices.check([asked["j1"]], str(own))
+            prices.check({"j1": asked["j1"], "lm": lm}, str(own))
+    prices.check({"j1": asked["j1"]}, str(own))
     kept = {"j1": CacheReplay("calls.db", "gpt")}  # recorded by an LM that was paid
     assert np.isnan(prices.cost(*of, kept)[1])
     unlisted = replace(prices, judges={})
