@@ -36,8 +36,9 @@ def show(result: Mapping[str, Any], folder: Path) -> None:
 def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     """The parts that ``show`` prints, from top to bottom."""
     answer, estimators = result.get("answer", []), lines(result)
-    before = [] if answer else estimators  # an answer comes first
-    parts: list[RenderableType] = [line(format.text(note)) for note in [*result["notes"], *before]]
+    alarming, notes = alarms(result), [*result["notes"], *([] if answer else estimators)]
+    first = [one for one in notes if not answer or any(said in one for said in alarming)]
+    parts: list[RenderableType] = [line(format.text(note)) for note in first]
     for heading, said in answer:
         parts += ["", line(format.text(heading), HEADING), line(format.text(said))]
     left, elsewhere = SCREEN, []
@@ -50,13 +51,21 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         left -= needed
         parts += _section(table, rows, dropped)
     parts.append("")
-    if answer:
+    if answer:  # what it was made of comes last
+        parts += [line(format.text(note)) for note in notes if note not in first]
         parts += [line(format.text(one)) for one in estimators[:ESTIMATORS]]
         if (more := len(estimators) - ESTIMATORS) > 0:
             parts.append(line(f"{more} estimators more in the report"))
     if elsewhere:
         parts.append(line(f"More in the report: {', '.join(elsewhere)}"))
     return [*parts, f"report   {folder / 'report.html'}", f"records  {folder / 'records'}"]
+
+
+def alarms(result: Mapping[str, Any]) -> list[str]:
+    """What must be read before any number: a partial run, an odd LM, much that is unscored."""
+    summary, still = result["summary"], result.get("partial", {})
+    found = (still.get("sentence"), summary.get("model_warning"), summary.get("unscored_warning"))
+    return [str(said) for said in found if said]
 
 
 def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[RenderableType]:

@@ -14,6 +14,7 @@ from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.result import estimated, read_estimate
 from judgelab.report import figures, format
+from judgelab.report.console import alarms
 from judgelab.report.jobs import command_line
 from judgelab.report.tables import Column, columns, frame
 from judgelab.store.fingerprint import VOLATILE
@@ -47,9 +48,7 @@ def write(run_dir: RunDir) -> Path:
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
-    summary, still = result["summary"], result.get("partial", {})
-    alarms = [still.get("sentence"), summary.get("model_warning"), summary.get("unscored_warning")]
-    warned = [said for said in alarms if said]
+    summary, warned = result["summary"], alarms(result)
     notes = [said for said in result["notes"] if not any(said in alarm for alarm in warned)]
     tables = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in tables.items():

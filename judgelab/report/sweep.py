@@ -12,6 +12,7 @@ from judgelab.core.errors import JudgelabError, PartialRunError
 from judgelab.report import console, figures, format
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.page import render, write_csv
+from judgelab.report.sweep_answer import answer, best_first
 from judgelab.report.sweep_tables import LEGEND, points, shown, study_tables, table
 from judgelab.store.run_dir import RunDir
 
@@ -23,7 +24,7 @@ UNBROKEN = 1000  # columns: such a line is left to the terminal to break
 
 def conclude(folder: Path) -> int:
     """Print the comparison of a sweep, write it, and return the exit code of the worst job."""
-    found = jobs(folder)
+    found = best_first(jobs(folder))
     write(folder)
     console.page(screen(found, folder))
     if any(job.error is not None for job in found):
@@ -42,7 +43,7 @@ def write(folder: Path) -> Path:
     Raises:
         JudgelabError: there are no jobs, or a result cannot be read.
     """
-    found, into = jobs(folder), RunDir(folder)
+    found, into = best_first(jobs(folder)), RunDir(folder)
     sections = study_tables(found)
     into.write_json("comparison.json", [_entry(job) for job in found])
     write_csv(into, "comparison.csv", table(found))
@@ -57,6 +58,7 @@ def write(folder: Path) -> Path:
         heading=f"{len(found)} runs: {' × '.join(axes(found))}",
         facts=[_counts(found), _fixed(found)],
         warnings=[*(f"Job {j.number}: {j.partial}" for j in found if j.partial), *warnings(found)],
+        answer=answer(found),
         notes=list(dict.fromkeys(note for job in found for note in job.notes)),
         columns=shown(found, _two_lines),
         spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},
@@ -72,7 +74,11 @@ def write(folder: Path) -> Path:
 def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     """Notes, the one table, what failed with the command that repeats it, and the files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
-    parts += [console.line(note) for note in _common_notes(found)]
+    said = answer(found)
+    for heading, sentences in said:
+        parts += [console.line(heading, console.HEADING), console.line(sentences), ""]
+    common = [console.line(note) for note in _common_notes(found)]
+    parts += [] if said else common
     title = f"Comparison of {len(found)} runs"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for section in study_tables(found):
@@ -91,6 +97,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         parts += ["", console.line(f"job {job.number}: {format.text(job.partial)}", "yellow")]
         parts.append(f"  {job.command}")
     report, csv = folder / "report.html", folder / "comparison.csv"
+    parts += ["", *common] if said else []
     return [*parts, "", f"report   {report}", f"table    {csv}"]
 
 

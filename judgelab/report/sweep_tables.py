@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 METRICS = {
-    "clean/effect_size": "d\nclean",
+    "clean/human_within": "agreement\nwith people",
     "clean/auc": "AUC\nclean",
-    "clean/pair_auc": "pair AUC\nclean",
-    "attacked/effect_size": "d\nattacked",
+    "clean/auc_gain": "AUC more\nthan length",
     "attacked/auc": "AUC\nattacked",
     "change/auc": "AUC\nchange",
+    "clean/pair_auc": "pair AUC\nclean",
+    "clean/effect_size": "d\nclean",
+    "attacked/effect_size": "d\nattacked",
     "change/smd": "d\nchange",
     "clean/human_spearman": "rho\nhuman",
 }

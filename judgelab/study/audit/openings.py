@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from judgelab.study.audit import words
 from judgelab.study.audit.evidence import Evidence
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import STANDINGS, Standing, TrustVerdict
+from judgelab.study.common.plain import listed, times
 
 NAMED = 5  # judges that are named; the others are counted
 BECAUSE = {
@@ -65,7 +65,7 @@ def _sentence(
     if standing == "trust":
         low, high = _range([one.agreement.value for one in found])
         return said + (
-            f"They agree with people {low} to {words.times(high / 100)}, and their averages are "
+            f"They agree with people {low} to {times(high / 100)}, and their averages are "
             "right. Use them as they are, on items like these."
         )
     if standing == "trust after correction":
@@ -91,7 +91,7 @@ def _unstated(found: Sequence[Evidence], rules: TrustRules) -> str:
 def _names(group: Sequence[str]) -> str:
     if len(group) > NAMED:
         return f"{', '.join(group[: NAMED - 1])} and {len(group) - NAMED + 1} more"
-    return words.listed(group)
+    return listed(group)
 
 
 def _because(

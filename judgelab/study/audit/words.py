@@ -8,34 +8,16 @@ from collections.abc import Iterable, Sequence
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.evidence import Evidence, ProbeOutcome
 from judgelab.study.audit.rules import TrustRules, gain_bar
+from judgelab.study.common.plain import between, hundredth, listed, times
 
 Said = tuple[str, str]
-
-
-def times(share: float) -> str:
-    """``93 times in 100``."""
-    return f"{_hundredth(share)} times in 100"
-
-
-def between(found: Estimate) -> str:
-    """``93 times in 100 (91 to 95)``."""
-    if not math.isfinite(found.low):
-        return times(found.value)
-    return f"{times(found.value)} ({_hundredth(found.low)} to {_hundredth(found.high)})"
-
-
-def _hundredth(share: float) -> str:
-    if share != share:
-        return "an unknown number of"
-    shown = f"{100 * share:.0f}"
-    return "0" if shown == "-0" else shown
 
 
 def percent(found: Estimate) -> str:
     """``34 % (28 to 40)``."""
     if not math.isfinite(found.low):
-        return f"{_hundredth(found.value)} %"
-    return f"{_hundredth(found.value)} % ({_hundredth(found.low)} to {_hundredth(found.high)})"
+        return f"{hundredth(found.value)} %"
+    return f"{hundredth(found.value)} % ({hundredth(found.low)} to {hundredth(found.high)})"
 
 
 def agreement(e: Evidence) -> str:
@@ -159,7 +141,7 @@ def no_better(e: Evidence, rules: TrustRules) -> Said:
     most = max(e.gain.high, 0.0)
     bar = gain_bar(e.room, rules)
     ahead = (
-        f"At most it is right {_hundredth(most)} times in 100 more often than that; "
+        f"At most it is right {hundredth(most)} times in 100 more often than that; "
         f"{100 * bar:.2g} are asked for."
         if most >= 0.005
         else "It is not better than that."
@@ -225,7 +207,7 @@ def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
     """Better than controls, and surely not enough for anything."""
     return (
         f"{standing(e)}. It is better than that, but not enough. Not so, or not "
-        f"shown: {_lacks(lacking, e, rules)}. It saves at most {_hundredth(e.saving.high)} % of "
+        f"shown: {_lacks(lacking, e, rules)}. It saves at most {hundredth(e.saving.high)} % of "
         "the labels.",
         "Use another judge, or people alone; more labels will not help this one.",
     )
@@ -323,8 +305,3 @@ _LACK = {
     "control": _no_control,
     "saving": _no_saving,
 }
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -34,6 +34,8 @@ from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
 from judgelab.study.discrimination import failed_calls, stopped, tables
+from judgelab.study.discrimination.answer import NONE, Found, leads, opening
+from judgelab.study.discrimination.beside import Drawing, beside, beside_entries, beside_table
 from judgelab.study.discrimination.failed_calls import Bounds
 from judgelab.study.discrimination.one_sided import answer, one_sided_change
 from judgelab.study.discrimination.structure import (
@@ -87,6 +89,8 @@ class Discrimination(Study):
         bounds = {name: self._bounds(context, states[name], name) for name in items}
         figures = {name: self._figures(one, context.seed) for name, one in items.items()}
         change = self._change(states, items, context.seed) if len(states) > 1 else {}
+        group = groups(clean.panel, self.definition)
+        others = {} if self.stop.on else beside(clean, group, self._drawing(context))
         if run is not None:
             looked = stopped.figures_at_every_look
             figures = {name: looked(one, items[name], run.pool) for name, one in figures.items()}
@@ -96,6 +100,7 @@ class Discrimination(Study):
         made = [
             tables.figures_table(figures, states, bounds, self.definition) if figures else None,
             tables.change_table(change, self.definition) if change else None,
+            beside_table(others) if others else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,
             tables.correlation_table(states, *settings),
@@ -107,12 +112,14 @@ class Discrimination(Study):
         ]
         shown = [table for table in made if table is not None]
         more = shape_entries(shapes)
-        notes = tables.notes(context, states, change, known, self.definition)
+        notes = tables.notes(context, states, known, self.definition)
         if run is not None:
             scale, more, notes = context.mechanism.bounds, run.summary, (*run.notes, *notes)
             shown = stopped.tables_at_every_look(shown, states, scale, run.pool)
         return Result(
-            summary=self._summary(context, states, figures, change, bounds) | more,
+            summary=self._summary(context, states, figures, change, bounds)
+            | beside_entries(others)
+            | more,
             primary=f"clean/{self.primary}",
             tables=shown,
             figures=[
@@ -122,7 +129,34 @@ class Discrimination(Study):
             notes=notes,
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
+            answer=self._answer(context, states, figures, change, others),
         )
+
+    def _answer(
+        self,
+        context: Context,
+        states: Panels,
+        figures: Mapping[str, Mapping[str, Estimate]],
+        change: Mapping[str, Estimate],
+        others: Mapping[str, Estimate],
+    ) -> list[tuple[str, str]]:
+        """The sentences; after a stop without those whose intervals hold for one look alone."""
+        clean = states["clean"]
+        group = groups(clean.panel, self.definition)
+        found = Found(
+            context.mechanism.name,
+            figures.get("clean", {}).get("auc", NONE),
+            others,
+            context.attack.name if change else "",
+            figures.get("attacked", {}).get("auc", NONE),
+            change.get("auc", NONE),
+            tables.cheating(context, states, change),
+            leads(clean, group) if group.known and not self.stop.on else {},
+        )
+        return opening(found)
+
+    def _drawing(self, context: Context) -> Drawing:
+        return Drawing(self.bootstrap, context.seed, self.interval)
 
     @property
     def interval(self) -> Kind:

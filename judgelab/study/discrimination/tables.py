@@ -18,6 +18,7 @@ from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
+from judgelab.study.discrimination.beside import lengths
 from judgelab.study.discrimination.failed_calls import Bounds
 from judgelab.study.discrimination.failed_calls import notes as ambiguous
 from judgelab.study.discrimination.one_sided import verdict
@@ -128,8 +129,7 @@ def correlation_table(states: Panels, definition: Definition, draws: int, seed: 
 
 
 def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
-    length = [[np.nan if t is None else float(len(t.split())) for t in row] for row in panel.texts]
-    yield "length in words", np.array(length)
+    yield "length in words", lengths(panel)
     human = human_scores(panel)
     if not np.isnan(human).all():
         yield "human score", human
@@ -161,15 +161,17 @@ def coverage_table(states: Panels) -> Table:
     return Table("coverage", "What was scored", rows, note)
 
 
-def notes(
-    context: Context, states: Panels, change: Estimates, known: bool, definition: Definition
-) -> tuple[str, ...]:
-    """Who gains by cheating alone; data, LM, and whatever limits what the numbers mean."""
+def cheating(context: Context, states: Panels, change: Estimates) -> str:
+    """Who gains by cheating alone; "" where all cheat, or nobody."""
+    alone = "attackers_score" in change
+    return verdict(context.attack.name, states, change) if alone else ""
+
+
+def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
+    """Data, LM, and whatever limits what the numbers mean."""
     clean = states["clean"]
     last = states.get("attacked", clean)
-    cheating = "attackers_score" in change
     return (
-        *([verdict(context.attack.name, states, change)] if cheating else []),
         *_made_of(context, clean),
         *missing_calls(states),
         *ambiguous(states),

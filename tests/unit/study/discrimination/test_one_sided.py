@@ -34,8 +34,9 @@ def test_length_falls_to_repetition_by_the_problematic_alone(tmp_path: Path) -> 
     assert found["change/attackers_score_low"] > 5  # type: ignore[operator]
     assert found["change/advantage"] == found["change/attackers_score"]
     assert (found["cheating"], found["attack_on"]) == ("pays", "a2, a3")
-    assert alone.notes[0].startswith("Under repetition by 2 agents of 4, cheating alone pays")
-    assert "the AUC by -1" in alone.notes[0]
+    said = dict(alone.answer)["Under repetition"]
+    assert said.startswith("Under repetition by 2 agents of 4, cheating alone pays")
+    assert "the AUC by -1" in said
     drawn = figures.draw(
         "one_sided_attack", {t["name"]: frame(t) for t in alone.to_json()["tables"]}
     )  # type: ignore[attr-defined, index]

@@ -1,0 +1,91 @@
+"""The sentences that a discrimination study opens with: on each edge, never louder than ends."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from judgelab.stats.discrimination.ordering import same_order
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.discrimination.answer import Found, opening
+
+GOOD = Estimate(0.8, 0.7, 0.9, 40)
+MORE = {"length_auc": Estimate(0.6, 0.5, 0.7, 40), "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
+
+
+def said(**made: object) -> dict[str, str]:
+    return dict(opening(Found("mi", **({"auc": GOOD, "beside": MORE} | made))))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("auc", "heading", "then"),
+    [
+        (Estimate(0.8, 0.51, 0.9, 40), "Tells good from bad responses", "manipulation"),
+        (Estimate(0.6, 0.4, 0.75, 40), "Not shown to tell good from bad", "About 160 items"),
+        (Estimate(0.5, 0.4, 0.6, 40), "Not shown to tell good from bad", "Add items"),
+        (Estimate(0.3, 0.2, 0.49, 40), "Prefers bad responses", "Do not use it"),
+        (Estimate(0.8, n=2), "Not shown to tell good from bad", "Add items"),
+    ],
+)
+def test_the_heading_is_as_loud_as_the_interval(auc: Estimate, heading: str, then: str) -> None:
+    found = said(auc=auc)
+    assert next(iter(found)) == heading
+    assert then in found["Next"]
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [
+        (Estimate(0.2, 0.01, 0.3), "more than length tells: the longer one alone"),
+        (Estimate(0.2, 0.0, 0.3), "not shown to be more than length"),
+        (Estimate(-0.2, -0.3, -0.01), "less than length tells"),
+    ],
+)
+def test_length_alone_stands_beside_it(gain: Estimate, words: str) -> None:
+    found = said(beside=MORE | {"auc_gain": gain})
+    assert words in found["Tells good from bad responses"]
+    assert ("more than length before" in found["Next"]) == (gain.low <= 0)
+
+
+@pytest.mark.parametrize(
+    ("attacked", "change", "words"),
+    [
+        (Estimate(0.7, 0.6, 0.8), Estimate(-0.1, -0.2, -0.01), ("still", "less often")),
+        (Estimate(0.5, 0.4, 0.6), Estimate(-0.3, -0.4, -0.2), ("is not shown", "less often")),
+        (Estimate(0.8, 0.7, 0.9), Estimate(0.0, -0.1, 0.1), ("still", "no change is shown")),
+        (Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2), ("still", "more often")),
+        (Estimate(0.9, 0.8, 0.95), Estimate(0.1), ("still", "is not known")),
+    ],
+)
+def test_under_attack(attacked: Estimate, change: Estimate, words: tuple[str, str]) -> None:
+    found = said(attack="padding", attacked=attacked, change=change)["Under padding"]
+    assert all(one in found for one in words) and "nan" not in found
+
+
+def test_who_is_not_told_apart_and_how_many_items_would() -> None:
+    leads = {
+        "below": Estimate(0.5, 0.4, 0.6, 40),
+        "alike": Estimate(0.1, -0.1, 0.3, 40),
+        "above": Estimate(-0.5, -0.6, -0.4, 40),
+    }
+    found = said(leads=leads)["Not separated"]
+    assert "higher than good responses: above." in found
+    assert "Not told from good responses: alike. About 160 items" in found
+    assert "below" not in found
+    assert "Not separated" not in said(leads={"below": leads["below"]})
+
+
+def test_where_people_graded_that_alone_is_an_answer_and_without_anything_there_is_none() -> None:
+    agreed = {"human_within": Estimate(0.7, 0.6, 0.8, 30)}
+    assert next(iter(said(auc=Estimate(math.nan), beside=agreed))).startswith("Agrees with people")
+    assert said(auc=Estimate(math.nan), beside={}) == {}
+
+
+def test_pairs_ordered_as_people_do() -> None:
+    scores = [[3, 2, 1, np.nan], [1, 1, 2, 5], [1, 2, 3, 4]]
+    human = [[3, 1, 2, 9], [1, 2, 3, np.nan], [5, 5, np.nan, 5]]
+    np.testing.assert_allclose(same_order(scores, human), [2 / 3, 2.5 / 3, np.nan])
+    with pytest.raises(ValueError, match="shapes"):
+        same_order([[1.0]], [[1.0, 2.0]])
