@@ -45,7 +45,7 @@ def write(folder: Path) -> Path:
     """
     found, into = best_first(jobs(folder)), RunDir(folder)
     sections = study_tables(found)
-    into.write_json("comparison.json", [_entry(job) for job in found])
+    into.write_json("comparison.json", [_entry(job) for job in jobs(folder)])
     write_csv(into, "comparison.csv", table(found))
     for section in sections:
         write_csv(into, f"{section.name}.csv", section.rows)

@@ -13,6 +13,7 @@ from judgelab.core.errors import DataError, JudgelabError
 from judgelab.report import console, format
 from judgelab.report.jobs import SweepJob, axes, jobs
 from judgelab.report.sweep import conclude, screen, write
+from judgelab.report.sweep_answer import answer, best_first
 from judgelab.report.sweep_tables import points, shown, table
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 
@@ -103,7 +104,23 @@ def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Pat
     assert "job 10 failed: It broke: <script>" in text
     assert "  python run.py mechanism=rouge attack=padding" in text.splitlines()
     row = next(line for line in text.splitlines() if line.startswith("mi        padding"))
-    assert row.split()[2:] == ["12", "0.90", "0.60", "0.58", "0.90", "0.60", "14"]
+    assert row.split()[2:] == ["12", "0.60", "0.60", "0.58", "0.90", "0.90", "14"]
+
+
+def test_the_best_stands_first_and_is_said_no_louder_than_its_interval(
+    sweep: Path, tmp_path: Path
+) -> None:
+    found = best_first(jobs(sweep))
+    assert [job.number for job in found] == [2, 0, 1, 10]
+    ((heading, said),) = answer(found)[:1]
+    assert heading == "Compared"
+    assert "rouge is first with 0.700 [0.650, 0.750]." in said
+    assert "Not shown to be behind: mi" in said  # .55 to .65 reaches .65
+    done(tmp_path, 3, {"mechanism": "gppm", "attack": "none"}, result(3, CLEAN, auc=0.9))
+    assert "All others are behind" in answer(jobs(sweep))[0][1]
+    text = console.rendered(screen(best_first(jobs(sweep)), sweep), 100)
+    assert text.index("Compared") < text.index("Comparison of") < text.index("Data: a sample")
+    assert answer(jobs(sweep)[:1]) == []
 
 
 @pytest.mark.parametrize(("width", "cell"), [("200", "0.600 [0.550, 0.650]"), ("100", "[.55,.65]")])
