@@ -40,7 +40,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
           mechanism: pairwise
           mechanism.max_tokens: 5
           family: openai
-      price: {input: 0.15, output: 0.6}
+          price: {input: 0.15, output: 0.6}
           overrides: [evaluation_lm.limits.timeout=20]
 
     A price is in currency units per million tokens; one number is for both.

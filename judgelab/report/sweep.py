@@ -74,11 +74,11 @@ def write(folder: Path) -> Path:
 def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     """Notes, the one table, what failed with the command that repeats it, and the files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
-    said = answer(found)
-    for heading, sentences in said:
+    opening = answer(found)
+    for heading, sentences in opening:
         parts += [console.line(heading, console.HEADING), console.line(sentences), ""]
     common = [console.line(note) for note in _common_notes(found)]
-    parts += [] if said else common
+    parts += [] if opening else common
     title = f"Comparison of {len(found)} runs"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for section in study_tables(found):
@@ -97,7 +97,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         parts += ["", console.line(f"job {job.number}: {format.text(job.partial)}", "yellow")]
         parts.append(f"  {job.command}")
     report, csv = folder / "report.html", folder / "comparison.csv"
-    parts += ["", *common] if said else []
+    parts += ["", *common] if opening else []
     return [*parts, "", f"report   {report}", f"table    {csv}"]
 
 

@@ -108,6 +108,7 @@ class Ceiling(Study):
             primary=made.primary,
             tables=made.tables,
             notes=made.notes,
+            answer=made.answer,
             provenance={"clean": part.origin},
             estimators=estimators(part.scores),
         )
@@ -145,7 +146,8 @@ class Ceiling(Study):
                 Table("counts", "Truth by decision", _count_rows(tables)),
                 Table("relations", "Appendix F on these tables", measured, "Intervals over items."),
             ],
-            notes=[_answer(rows), *notes],
+            notes=notes,
+            answer=[_answer(rows)],
         )
 
     def _row(self, what: str, name: str, one: Estimate) -> Row:
@@ -216,8 +218,8 @@ def _measured(what: str, name: str, counts: Floats) -> Row:
     return {"what": what, "measure": name, "says": SAYS[name], **columns(one, "value", *WITHOUT_P)}
 
 
-def _answer(rows: list[Row]) -> str:
-    """Whether anything is above its ceiling, in plain words."""
+def _answer(rows: list[Row]) -> tuple[str, str]:
+    """Heading and sentences: whether anything is above its ceiling."""
     above = [row for row in rows if row["above"] == "yes"]
     infinite, high = (
         ", ".join(f"{row['what']} ({row['f']})" for row in above if bool(row["remark"]) is none)
@@ -234,9 +236,11 @@ def _answer(rows: list[Row]) -> str:
             f"No figure can be given from these items for {infinite}: an outcome occurs on one "
             "side alone, which makes the estimate infinite. This does not show much information."
         )
+    if said:
+        return "Higher than can be proved", " ".join(said)
     return (
-        " ".join(said)
-        or "No estimate is higher than so many items could prove without assumptions."
+        "Nothing is higher than could be proved",
+        "No estimate is higher than so many items could prove without assumptions.",
     )
 
 

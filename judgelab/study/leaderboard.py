@@ -25,6 +25,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.calls import call_entries, calls_table, missing_calls
 from judgelab.study.common.panels import score_panels
+from judgelab.study.common.plain import some
 from judgelab.study.common.stopped import Race, race
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, estimate_table, read_by
@@ -130,6 +131,7 @@ class Leaderboard(Study):
             ),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
+            answer=[standing(rows, context.mechanism.name)],
         )
 
     def ask(self, context: Context) -> None:
@@ -200,6 +202,33 @@ class Leaderboard(Study):
         summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
         summary["clean/unscored_texts"] = int((np.isnan(values) & asked).sum())
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
+
+
+def standing(rows: Sequence[Row], mechanism: str) -> tuple[str, str]:
+    """(heading, sentences): who is surely first, or who may be, by the intervals of ranks.
+
+    Args:
+        rows: of the leaderboard, the best first.
+    """
+    first = str(rows[0]["candidate"])
+    if len(rows) == 1:
+        return "One candidate", f"{first} is the only one, so there is nothing to rank."
+    others = [str(row["candidate"]) for row in rows[1:] if row["rank_low"] == 1]
+    known = [row for row in rows if not np.isnan(float(row["rank_low"] or np.nan))]
+    if not known:
+        return "No order is shown", f"{first} has the highest mean, of too few items to say more."
+    if rows[0]["rank_high"] == 1 and not others:
+        return (
+            f"First: {first}",
+            f"{mechanism} scores its responses highest, and by the {LEVEL:.0%} intervals of ranks "
+            "no other may be first.",
+        )
+    return (
+        "Not decided who is first",
+        f"{first} has the highest mean by {mechanism}, but {some(others) or 'others'} may be first "
+        f"as well, by the {LEVEL:.0%} intervals of ranks. More items narrow them; study=ranking "
+        "says how many.",
+    )
 
 
 def _bar(rows: Floats) -> float:

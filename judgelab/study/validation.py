@@ -46,6 +46,24 @@ INTERVALS: Mapping[Definition, str] = {
 }
 
 
+JUDGED = {
+    "falls": "Punishes {attack}",
+    "does not fall": "Does not punish {attack}",
+    "does not rise": "Resists {attack}",
+    "rises": "Falls for {attack}",
+    "undecided": "Open under {attack}",
+}
+"""Verdict -> heading."""
+NEXT = {
+    "falls": "Try the manipulations, too: padding, format, pattern.",
+    "does not fall": "Do not use it where such texts occur.",
+    "does not rise": "Try other manipulations, and degradations, which it should punish.",
+    "rises": "Do not use it where texts may be written to please it.",
+    "undecided": "More items decide.",
+}
+"""Verdict -> what to do."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """What the statistics run over.
@@ -121,9 +139,10 @@ class Validation(Study):
             primary="change/smd" if change is not None else "clean/human_spearman",
             tables=[table for table in made if table is not None],
             figures=["score_change"] if change is not None else [],
-            notes=tuple(self._notes(context, states, change, word)),
+            notes=(*sources(context, *_panels_of(states)), *missing_calls(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
+            answer=[*self._under_attack(context, change, word), *_with_people(human)],
         )
 
     @property
@@ -194,27 +213,47 @@ class Validation(Study):
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return summary | call_entries(states)
 
-    def _notes(
-        self, context: Context, states: Panels, change: Estimate | None, word: str
-    ) -> Iterator[str]:
-        clean = states["clean"].panel
-        yield from sources(context, clean, states.get("attacked", states["clean"]).panel)
-        yield from missing_calls(states)
-        if change is not None:
-            wanted = "fall" if context.attack.expects == "fall" else "not rise"
-            name = context.mechanism.name
-            found = f"whether {name} does is open" if word == "undecided" else f"{name} {word}"
-            said = f"d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]"
-            if np.isnan(change.value):
-                said = "no d, as the scores are missing or all alike"
-            elif np.isnan(change.low):
-                said = f"d {change.value:.3f} without an interval; items scored: {change.clusters}"
-            else:
-                said += f", {INTERVALS[self.definition]}{self._as_none}"
-            yield (
-                f"Under {context.attack.name} the score of an honest metric should {wanted}: "
-                f"{found} ({said})."
-            )
+    def _under_attack(
+        self, context: Context, change: Estimate | None, word: str
+    ) -> Iterator[tuple[str, str]]:
+        """What the attack did, held against an honest metric, and what to do."""
+        if change is None:
+            return
+        name, attack = context.mechanism.name, context.attack.name
+        wanted = "fall" if context.attack.expects == "fall" else "not rise"
+        found = f"whether {name} does is open" if word == "undecided" else f"{name} {word}"
+        said = f"d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]"
+        if np.isnan(change.value):
+            said = "no d, as the scores are missing or all alike"
+        elif np.isnan(change.low):
+            said = f"d {change.value:.3f} without an interval; items scored: {change.clusters}"
+        else:
+            said += f", {INTERVALS[self.definition]}{self._as_none}"
+        yield (
+            JUDGED[word].format(attack=attack),
+            f"Under {attack} the score of an honest metric should {wanted}: {found} ({said}). "
+            f"{NEXT[word]}",
+        )
+
+
+def _panels_of(states: Panels) -> tuple[Panel, Panel]:
+    return states["clean"].panel, states.get("attacked", states["clean"]).panel
+
+
+def _with_people(human: Mapping[str, Estimate]) -> Iterator[tuple[str, str]]:
+    """Whether clean scores go along with people's grades, by ranks."""
+    found = human.get("spearman")
+    if found is None or np.isnan(found.value):
+        return
+    heading = "Goes along with people's grades" if found.low > 0 else "Not shown to follow people"
+    if found.high < 0:
+        heading = "Goes against people's grades"
+    ends = "" if np.isnan(found.low) else f" [{found.low:.2f}, {found.high:.2f}]"
+    yield (
+        heading,
+        f"Over all texts its scores and people's grades have a rank correlation of "
+        f"{found.value:.2f}{ends}; 0 is none, 1 the same order.",
+    )
 
 
 def rows_of(panel: Panel, scores: Scores) -> Rows:

@@ -201,8 +201,8 @@ def averages(
     return made
 
 
-def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> str:
-    """The sentence a user needs: which perturbations this judge does not see."""
+def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> tuple[str, str]:
+    """(heading, sentence) that a user needs: which perturbations this judge does not see."""
 
     def named(wanted: Iterable[PerturbationResult]) -> str:
         return ", ".join(one.perturbation.name for one in wanted)
@@ -217,9 +217,12 @@ def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> 
         for one in changed
         if not one.counts_among(items)
     )
+    heading = "Not known what it sees"
     if blind:
+        heading = "Does not see every perturbation"
         said = f"This judge ({mechanism}) does not see: {blind}."
     elif any(one.seen for one in enough):
+        heading = "Sees every perturbation that was scored"
         said = f"This judge ({mechanism}) sees every perturbation that was scored."
     elif unknown:
         said = f"This judge ({mechanism}) has no scores, so nothing is known of what it sees."
@@ -229,4 +232,5 @@ def verdict(found: Sequence[PerturbationResult], mechanism: str, items: int) -> 
         said = f"No text was changed, so nothing is known of what this judge ({mechanism}) sees."
     said += f" Unscored: {unknown}." if unknown else ""
     said += f" Too few texts to say, and no part of averages: {few}." if few and enough else ""
-    return f"{said} Left out, because they changed no text: {idle}." if idle else said
+    said += f" Left out, because they changed no text: {idle}." if idle else ""
+    return heading, said

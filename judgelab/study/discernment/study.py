@@ -111,8 +111,8 @@ class Discernment(Study):
                 *tables.diagnostics_table(scores),
             ],
             figures=["discernment_radar", "discernment_bars", *drawn],
+            answer=[verdict(found, name, len(panel.items))],
             notes=[
-                verdict(found, name, len(panel.items)),
                 *tables.notes(context, degraded, self, weights, metrics, found),
                 *tables.steps_note(measured.attrs),
             ],

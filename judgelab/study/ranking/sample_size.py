@@ -132,7 +132,8 @@ class SampleSize(Study):
                 curve_table(question, rs, items),
             ],
             figures=["ranking_plan"],
-            notes=tuple(self._notes(question, bill, known, items, max(rs))),
+            answer=[self._answer(question, bill, r, items, max(rs))],
+            notes=tuple(self._notes(question, known)),
         )
 
     def _known(self) -> KnownJudge:
@@ -179,20 +180,23 @@ class SampleSize(Study):
             "prices)"
         )
 
-    def _notes(
-        self, question: Question, bill: Bill, known: KnownJudge, items: float, best: float
-    ) -> Iterator[str]:
-        r = known.value("r")
+    def _answer(
+        self, question: Question, bill: Bill, r: float, items: float, best: float
+    ) -> tuple[str, str]:
+        """How many items, and what they cost; or why no number is enough."""
         wanted = f"a difference of {question.delta:g} right with {question.target:g} confidence"
-        if np.isfinite(items):
-            yield f"A judge of r = {r:.3g} needs {items:,.0f} items to rank {wanted}."
-            yield from self._costs(question, bill, items, (r, best))
-        else:
-            yield (
+        if not np.isfinite(items):
+            return (
+                "No number of items is enough",
                 f"No number of items ranks {wanted}: with a bias between systems of sd "
                 f"{question.system_bias_sd:.3g} the confidence stays below "
-                f"{float(question.sure(r, 1).ceiling):.3f}."
+                f"{float(question.sure(r, 1).ceiling):.3f}.",
             )
+        said = f"A judge of r = {r:.3g} needs {items:,.0f} items to rank {wanted}."
+        costs = self._costs(question, bill, items, (r, best))
+        return f"{items:,.0f} items", " ".join([said, *costs])
+
+    def _notes(self, question: Question, known: KnownJudge) -> Iterator[str]:
         yield from sources(known)
         spread = (
             f"an sd of {question.sd:.3g} of human scores"
@@ -212,8 +216,8 @@ class SampleSize(Study):
             yield (
                 f"With the judge's bias between systems as estimated, {bias.value:.3g}"
                 f"{over if bias.n else ''}; by Algorithm 1 alone, without one: "
-                f"{question.without_bias.items(r):,.0f} items. Which of the two holds on annotated "
-                "data is what study=ranking_confidence tests."
+                f"{question.without_bias.items(known.value('r')):,.0f} items. Which of the two "
+                "holds on annotated data is what study=ranking_confidence tests."
             )
 
     def _costs(

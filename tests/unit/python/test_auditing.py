@@ -98,7 +98,10 @@ def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
     )
     assert found is not None
     assert not any("has a reference" in note for note in found.notes)
-    more = judgelab.audit(frame, judges=[{"name": "rouge", "mechanism": "rouge_l"}], **given)
+    rouge = {"name": "rouge", "mechanism": "rouge_l"}
+    with pytest.raises(JudgelabError, match=r"mechanism\.peers=true"):
+        judgelab.audit(frame, judges=[rouge], **given)
+    more = judgelab.audit(frame, judges=[rouge | {"mechanism.peers": True}], **given)
     assert more is not None and any("rouge: no item has a reference" in one for one in more.notes)
     assert set(found.verdicts) == {"gpt", "n"}  # a column, and one that is asked
     (judge,) = found.tables["judges"].query("origin == 'in the data'").to_dict("records")

@@ -42,8 +42,9 @@ def test_a_critic_stands_below_the_ceiling_of_tvd(tmp_path: Path) -> None:
     assert ceilings["tvd"]["value"] == pytest.approx(0.5)  # pairs without the worst agent
     assert math.isinf(made.summary["critic's grades/kl"])  # type: ignore[arg-type]
     assert "no finite value" in str(ceilings["kl"]["remark"])
-    assert made.notes[0].startswith("No figure can be given from these items for critic's grades (")
-    assert "Too high" not in made.notes[0], "an infinite estimate is no large amount"
+    said = "No figure can be given from these items for critic's grades ("
+    assert made.answer[0][1].startswith(said)
+    assert "Too high" not in made.answer[0][1], "an infinite estimate is no large amount"
     counts = rows(made, "counts", "what")["same source"]
     assert (counts["true_positive"], counts["false_positive"]) == (6 * ITEMS, 0)
 
@@ -53,7 +54,7 @@ def test_mutual_information_may_be_above_what_can_be_certified(tmp_path: Path) -
     made = Ceiling().run(context(tmp_path, Mi(), lm))
     assert made.summary["pointwise MI of texts/kl"] == pytest.approx(40)
     said = "Too high to be proved by so many items without assumptions on the data: "
-    assert made.notes[0].startswith(f"{said}pointwise MI of texts (kl).")
+    assert made.answer[0][1].startswith(f"{said}pointwise MI of texts (kl).")
 
 
 def test_a_judge_s_verdicts_are_a_table_of_truth_by_decision(tmp_path: Path) -> None:
@@ -69,7 +70,7 @@ def test_any_mechanism_s_scores_tell_agents_apart_or_not(tmp_path: Path) -> None
     made = Ceiling().run(context(tmp_path, Length()))
     counts = rows(made, "counts", "what")["good agent is above the median"]
     assert (counts["true_positive"], counts["true_negative"]) == (2 * ITEMS, 2 * ITEMS)
-    assert made.notes[0].startswith("No estimate is higher than so many items could prove")
+    assert made.answer[0][1].startswith("No estimate is higher than so many items could prove")
 
 
 def test_attacks_are_refused(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_table_of_decisions_is_read(tmp_path: Path) -> None:
     j = {r["what"]: r["value"] for r in next(t for t in made.tables if t.name == "relations").rows
          if r["measure"] == "youden_j"}  # fmt: skip
     assert j == {"good": 1, "bad": -1}
-    assert "10 rows without a truth, one of its two values as decision, or an item" in made.notes[1]
+    assert "10 rows without a truth, one of its two values as decision, or an item" in made.notes[0]
     with pytest.raises(DataError, match="has no column 'truth'"):
         Ceiling(file=str(file), truth="truth").run(context(tmp_path, Length()))
     with pytest.raises(DataError, match="has 10 values, not two"):
@@ -104,7 +105,7 @@ def test_rows_without_an_item_are_of_no_item_and_1_is_positive(tmp_path: Path) -
     made = Ceiling(file=str(file), by=["judge"]).run(context(tmp_path, Length()))
     counts = rows(made, "counts", "what")["a"]
     assert [counts[key] for key in counts if key != "what"] == [5, 2, 0, 3]
-    assert made.notes[1].startswith(f"Decisions: {file}; 2 rows without")
+    assert made.notes[0].startswith(f"Decisions: {file}; 2 rows without")
     found = rows(made, "relations", "measure")
     assert all(found[name]["high"] <= 1 for name in ("youden_j", "auc", "tvd", "kappa"))
 

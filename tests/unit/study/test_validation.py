@@ -33,5 +33,5 @@ def test_a_change_without_an_interval_says_so(
     with initialize_config_dir(str(CONF), version_base="1.3"):
         parts = build_parts(resolved(compose("config", overrides=given)))
     made = parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None))
-    (note,) = [note for note in made.notes if "honest metric" in note]
+    (note,) = [said for _, said in made.answer if "honest metric" in said]
     assert "is open" in note and said in note and "nan" not in note

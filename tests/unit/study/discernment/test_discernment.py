@@ -61,7 +61,7 @@ def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path
         r["value"] <= r["threshold"] for r in rows(result, "discernment", "perturbation").values()
     ]
     assert len(below) == 12 and sum(below) >= 11, "5 % of 12 may pass"
-    assert result.notes[0].startswith("This judge (rating) does not see: deletions_minor")
+    assert result.answer[0][1].startswith("This judge (rating) does not see: deletions_minor")
 
 
 def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert found["typos_minor"]["value"] > 5 and found["typos_major"]["value"] > 5
     assert found["reordering_minor"]["value"] == found["reordering_major"]["value"] == 0
     assert [found[name]["seen"] for name in only] == ["yes", "yes", "no", "no"]
-    assert result.notes[0] == (
+    assert result.answer[0][1] == (
         "This judge (rating) does not see: reordering_minor, reordering_major."
     )
     assert result.summary["not_seen_count"] == 2
@@ -130,7 +130,7 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     assert (over["n"], over["perturbations"]) == (0, 0), "two of three texts are too few"
     n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
     assert (n, unscored) == (0, 0)
-    assert result.notes[0] == (
+    assert result.answer[0][1] == (
         "Too few texts were changed to say what this judge (rating) sees: reordering_major (2 of 3 "
         "texts)."
     )
@@ -205,13 +205,13 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     assert found["reordering_major"]["value"] is None, "not 0"
     over = rows(result, "averages", "statistic")["average_ew"]
     assert over["value"] == found["typos_major"]["value"] > 1
-    assert result.notes[0].endswith("because they changed no text: reordering_major.")
+    assert result.answer[0][1].endswith("because they changed no text: reordering_major.")
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     for name in result.figures:
         assert draw(name, tables).figure.axes
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
-    assert nothing.notes[0] == (
+    assert nothing.answer[0][1] == (
         "No text was changed, so nothing is known of what this judge (rating) sees. Left out, "
         "because they changed no text: reordering_major."
     )
@@ -234,7 +234,7 @@ def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) 
     found = rows(result, "discernment", "perturbation")["entities_minor"]
     assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8)
     assert rows(result, "coverage", "variant")["entities_minor"]["absent_texts"] == 8
-    assert result.notes[0].endswith(" Unscored: entities_minor.")
+    assert result.answer[0][1].endswith(" Unscored: entities_minor.")
     assert not any("changed no text" in note for note in result.notes)
     over = rows(result, "averages", "statistic")["average_ew"]
     assert over["value"] is None and over["threshold"] != over["threshold"]

@@ -46,7 +46,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
 
 def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
     result = SampleSize(**{"r": 0.3, "delta": 0.05, "sd": 0.25, **given}).run(lab)
-    return result.summary, tables(result), " ".join(result.notes)
+    said = [*(words for _, words in result.answer), *result.notes]
+    return result.summary, tables(result), " ".join(said)
 
 
 def test_the_plan_of_the_issue(lab: Context) -> None:

@@ -1,0 +1,54 @@
+"""What validation and leaderboard open with: as loud as their intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from judgelab.core.result import Row
+from judgelab.stats.discrimination.standardized import verdict
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.leaderboard import standing
+from judgelab.study.validation import JUDGED, NEXT, _with_people
+
+
+def row(name: str, low: float, high: float) -> Row:
+    return {"candidate": name, "rank_low": low, "rank_high": high}
+
+
+@pytest.mark.parametrize(
+    ("rows", "heading", "words"),
+    [
+        ([row("a", 1, 1), row("b", 2, 3), row("c", 2, 3)], "First: a", "no other may be first"),
+        ([row("a", 1, 2), row("b", 1, 2), row("c", 3, 3)], "Not decided who is first", "but b may"),
+        ([row("a", 1, 2), row("b", 1, 3), row("c", 1, 3)], "Not decided", "b and c may be first"),
+        ([row("a", math.nan, math.nan), row("b", math.nan, math.nan)], "No order", "too few items"),
+        ([row("a", 1, 1)], "One candidate", "nothing to rank"),
+    ],
+)
+def test_who_is_first(rows: list[Row], heading: str, words: str) -> None:
+    said = standing(rows, "mi")
+    assert said[0].startswith(heading)
+    assert words in said[1] and "nan" not in said[1]
+
+
+def test_every_verdict_has_a_heading_and_what_to_do() -> None:
+    ends: list[tuple[Any, Any]] = [(-1, -0.5), (-0.01, 0.01), (0.5, 1), (-1, 1)]
+    found = {
+        verdict(expects, Estimate(sum(e) / 2, *e, 90, clusters=30))
+        for expects in ("fall", "no_rise")
+        for e in ends
+    }
+    assert found == set(JUDGED) == set(NEXT)
+
+
+@pytest.mark.parametrize(
+    ("ends", "heading"),
+    [((0.1, 0.3), "Goes along"), ((-0.1, 0.3), "Not shown"), ((-0.3, -0.1), "Goes against")],
+)
+def test_with_people(ends: tuple[float, float], heading: str) -> None:
+    ((said, _),) = _with_people({"spearman": Estimate(sum(ends) / 2, *ends, 30)})
+    assert said.startswith(heading)
+    assert list(_with_people({})) == []
