@@ -202,18 +202,23 @@ def _options(axis: str) -> list[str]:
 
 
 def sweeps_table() -> str:
-    """One row a sweep."""
-    lines = [
-        "| paper | figure | command | needs | at once, offline | what differs here |",
-        "|---|---|---|---|---|---|",
-    ]
+    """A table for each paper, one row a sweep."""
+    return "\n".join(
+        line for paper in dict.fromkeys(s.paper for s in sweeps()) for line in _of(paper)
+    )
+
+
+def _of(paper: str) -> list[str]:
+    columns = "| figure | command | needs | what differs here |"
+    lines = [f"## {paper}", "", columns, "|---|---|---|---|"]
     for s in sweeps():
-        offline = "-" if s.offline is None else f"`{s.offline}`"
-        lines.append(
-            f"| {s.paper} | {s.figures.removeprefix('Figure ').removeprefix('Figures ')}: {s.what} "
-            f"| `{s.command}` | {s.needs} | {offline} | {s.differs} |"
-        )
-    return "\n".join([*lines, ""])
+        if s.paper == paper:
+            figures = s.figures.removeprefix("Figure ").removeprefix("Figures ")
+            offline = "" if s.offline is None else f"; offline: add `{s.offline.split()[-1]}`"
+            lines.append(
+                f"| {figures}: {s.what} | `{s.command}`{offline} | {s.needs} | {s.differs} |"
+            )
+    return [*lines, ""]
 
 
 def made() -> dict[Path, Callable[[], str]]:
