@@ -51,7 +51,7 @@ check: $(DEV) ## lint and types
 docs: $(CORE) ## the site from docs/ (outputs/site), by Zensical
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m experiments.catalogue
-	$(BIN)/python -m zensical build --strict
+	$(BIN)/python -m zensical build --strict --clean
 
 bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json

@@ -226,7 +226,7 @@ def standing(rows: Sequence[Row], mechanism: str) -> tuple[str, str]:
     return (
         "Not decided who is first",
         f"{first} has the highest mean by {mechanism}, but {some(others) or 'others'} may be first "
-        f"as well, by the {LEVEL:.0%} intervals of ranks. More items narrow them; study=ranking "
+        f"as well, by the {LEVEL:.0%} intervals of ranks. More items narrow them; study=plan "
         "says how many.",
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import re
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -133,15 +132,35 @@ def test_every_command_that_is_not_run_here_is_tried_elsewhere() -> None:
     assert set(COMPOSED) <= tried
 
 
-@pytest.mark.slow
-def test_the_site_is_built() -> None:
-    pytest.importorskip("zensical", reason="the extra docs is not installed: make docs")
-    done = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+STRINGS = [*PAGES, *sorted((ROOT / "judgelab").rglob("*.py"))]
+MADE_UP = {"a", "b", "mine", "name", "overlap", "timed", "true", "false"}  # in examples
+REFUSED = {"auto_pre"}  # offline=auto_pre: said to be
+
+
+def options(axis: str) -> set[str]:
+    folders = (ROOT / "conf" / axis, ROOT / "conf" / "papers" / axis)
+    return {path.stem for folder in folders for path in folder.glob("*.yaml")} | MADE_UP | REFUSED
+
+
+def said(file: Path) -> str:
+    """A page; of code, its strings."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        return text
+    nodes = ast.walk(ast.parse(text))
+    return "\n".join(
+        node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str
     )
-    assert done.returncode == 0, done.stderr
-    assert (ROOT / SITE["site_dir"] / "start" / "verdict" / "index.html").is_file()
+
+
+def test_options_that_pages_and_messages_name_are_there() -> None:
+    axes = [path.name for path in (ROOT / "conf").iterdir() if path.is_dir()] + ["sweep", "offline"]
+    named = re.compile(rf"(?<![\w.@])({'|'.join(axes)})=([a-z]\w*(?:,[a-z]\w*)*)(?![\w=(\[.])")
+    have = {axis: options(axis) for axis in axes}
+    wrong, found = [], 0
+    for file in STRINGS:
+        for axis, names in named.findall(said(file)):
+            found += 1
+            wrong += [f"{file.name}: {axis}={n}" for n in names.split(",") if n not in have[axis]]
+    assert not wrong
+    assert found > 300
