@@ -69,7 +69,7 @@ def test_a_tour_shows_the_tables_and_a_figure_of_the_report(executed: dict[str, 
 def test_two_files_outside_the_package_are_a_mechanism(executed: dict[str, Notebook]) -> None:
     said = _all(executed["02_add_a_mechanism.ipynb"])
     assert re.search(r"silent +NaN", said), "unscored is NaN"
-    assert re.search(r"source_gain +8 +\d+\.\d+ +0\.\d+ ", said), "a row of the comparison: d, AUC"
+    assert re.search(r"source_gain +8 +0\.\d+ +-?0\.\d+ ", said), "a row: AUC, more than length"
     assert "needs an evaluation LM that can do logprob" in said
 
 
@@ -89,8 +89,8 @@ def test_a_sweep_has_a_figure_per_question_and_wandb_says_the_same(
 def test_a_table_in_memory_is_run_compared_and_audited(executed: dict[str, Notebook]) -> None:
     book = executed["04_from_python.ipynb"]
     said = _all(book)
-    assert "mi on table" in said and "2 runs: mechanism" in said
-    assert "{'overlap': 'cannot say yet'}" in said and "30 are needed" in said
+    assert "Agrees with people more often than chance" in said and "2 runs" in said
+    assert "{'mi': 'cannot say yet'}" in said and "check the join" in said
     assert "limmit is no setting of study=discrimination. Did you mean 'limit'?" in said
     assert _figures(book) == 1
 

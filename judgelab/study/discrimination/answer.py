@@ -105,7 +105,10 @@ def _people(agreement: Estimate) -> str:
 def _control(beside: Mapping[str, Estimate], alone: str, gain: str) -> Iterator[str]:
     """Whether that is more than the number of words tells."""
     length, more = beside.get(alone, NONE), beside.get(gain, NONE)
-    if math.isnan(length.value) or math.isnan(more.value):
+    if math.isnan(length.value):
+        return
+    if math.isnan(more.value):
+        yield "That is what length alone tells."
         return
     does = f"the longer one alone would be right {times(length.value)}"
     if more.low > 0:

@@ -60,8 +60,10 @@ def _pair(
     own: Floats, control: Floats, names: tuple[str, str, str], how: Drawing
 ) -> dict[str, Estimate]:
     settings = (how.draws, how.seed, how.interval)
-    found = (macro_auc(own, *settings), macro_auc(control, *settings))
-    return dict(zip(names, (*found, auc_delta(control, own, *settings)), strict=True))
+    made = {names[0]: macro_auc(own, *settings), names[1]: macro_auc(control, *settings)}
+    if np.array_equal(own, control, equal_nan=True):  # length, or what orders as it does
+        return made
+    return made | {names[2]: auc_delta(control, own, *settings)}
 
 
 def lengths(panel: Panel) -> Floats:

@@ -251,7 +251,7 @@ def test_curves_reach_the_tracker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
     result = Result({"study": "finetune"}, "x", [Table("loss_curve", "Loss", curve(HISTORY))])
-    run = TrackedRun(folder, {}, None)
+    run = TrackedRun(folder, {}, None, "a-run")
     place = WandbTracker(mode="offline").follow(run).publish(result)
     assert place is not None
     until, written = time.monotonic() + 30, b""

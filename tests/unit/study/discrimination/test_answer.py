@@ -49,6 +49,12 @@ def test_length_alone_stands_beside_it(gain: Estimate, words: str) -> None:
     assert ("more than length before" in found["Next"]) == (gain.low <= 0)
 
 
+def test_length_is_not_held_against_itself() -> None:
+    found = said(beside={"length_auc": MORE["length_auc"]})
+    assert "That is what length alone tells." in found["Tells good from bad responses"]
+    assert "more than length before" in found["Next"]
+
+
 @pytest.mark.parametrize(
     ("attacked", "change", "words"),
     [
