@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from judgelab.study.audit.evidence import Evidence
 from judgelab.study.audit.rules import TrustRules
 from judgelab.study.audit.verdict import STANDINGS, Standing, TrustVerdict
+from judgelab.study.audit.words import NARROW, wrong
 from judgelab.study.common.plain import listed, times
 
 NAMED = 5  # judges that are named; the others are counted
@@ -74,6 +75,16 @@ def _sentence(
             "They know something of quality, but their own averages are not to be reported. Label "
             "a random sample and report the corrected average: with verdicts on many items more it "
             f"needs {low} to {high} % fewer labels than people alone.{_unstated(found, rules)}"
+        )
+    narrow = [
+        one
+        for name, one in zip(group, found, strict=True)
+        if verdicts[name].reason == "no better than a control" and one.control >= one.ceiling
+    ]
+    if standing == "do not trust" and len(narrow) == len(group):
+        return (
+            f"{_because(group, verdicts, evidence)}People agree with each other no more often than "
+            f"that does with them: {NARROW}. Use another judge, or {wrong(narrow[0])}."
         )
     return _because(group, verdicts, evidence) + _then(standing, verdicts, group)
 

@@ -146,10 +146,21 @@ def no_better(e: Evidence, rules: TrustRules) -> Said:
         if most >= 0.005
         else "It is not better than that."
     )
+    if e.control >= e.ceiling:
+        ahead += f" People agree with each other no more often than it does with them: {NARROW}."
+        return f"{standing(e)}. {ahead}{_tilt(e, rules)}", f"Use another judge, or {wrong(e)}."
     return (
         f"{standing(e)}. {ahead}{_tilt(e, rules)}",
         "Use another judge or another prompt; labels will not help this one.",
     )
+
+
+NARROW = "these items leave little room above it"
+
+
+def wrong(e: Evidence) -> str:
+    """What to do where a control is as close to people as they are to each other."""
+    return f"label items on which that control ({e.gain_over}) is wrong more often"
 
 
 def _tilt(e: Evidence, rules: TrustRules) -> str:

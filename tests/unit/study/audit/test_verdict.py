@@ -283,6 +283,26 @@ def test_a_control_that_leaves_little_room(
     assert (found.verdict, found.reason) == (verdict, reason), found.why
 
 
+@pytest.mark.parametrize(("control", "narrow"), [(0.56, True), (0.55, False)])
+def test_a_control_as_close_to_people_as_they_are_to_each_other(
+    control: float, narrow: bool
+) -> None:
+    """Another expert would not pass either: the sentence says so, and no other prompt is asked."""
+    weak = {"gain": Estimate(-0.1, -0.2, -0.01), "gain_over": "system", "ceiling": 0.56}
+    changed = weak | {"control": control, "agreement": Estimate(0.46, 0.4, 0.5)}
+    evidence = {name: replace(GOOD, **changed) for name in ("a", "b")}  # type: ignore[arg-type]
+    found = decide(evidence, RULES)
+    ((heading, said),) = openings(found, evidence, RULES)
+    assert heading == "Do not trust: 2 of 2 judges"
+    for sentence in (said, found["a"].why):
+        assert ("little room above it" in sentence) == narrow
+    for sentence in (said, found["a"].next):
+        assert ("(system) is wrong more often" in sentence) == narrow
+        assert ("another prompt" in sentence) != narrow
+    mixed = evidence | {"b": replace(GOOD, **changed, probes=fell(0.06))}  # type: ignore[arg-type]
+    assert "little room" not in openings(decide(mixed, RULES), mixed, RULES)[0][1]
+
+
 def test_labels_that_few_stand_for_and_items_left_out_allow_no_verdict() -> None:
     assert judged(effective=29.0).reason == "few labels count for most"
     assert "as much as 29" in judged(effective=29.0).why
