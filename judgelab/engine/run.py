@@ -258,7 +258,8 @@ def _named(config: Mapping[str, Any], call: Invocation) -> str:
     if config["study"].get("run"):
         return study
     axes: tuple[str, ...] = ("mechanism", "dataset", "attack")
-    if study == "audit":  # of several judges, each with its mechanism
+    listed = study == "discernment" and config["study"].get("judges")
+    if study == "audit" or listed:  # of several judges, each with its mechanism
         axes = ("study", "dataset")
     return "-".join(call.option(axis, config) for axis in axes)
 

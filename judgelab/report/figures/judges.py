@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import read_estimate
+from judgelab.core.result import flat_estimate, read_estimate
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
+from judgelab.report.tables import frame as frame_of
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:
@@ -52,6 +53,18 @@ def bars(tables: Tables) -> Drawn:
         "reaches."
     )
     return Drawn("Judges by discernment", figure, style.with_n(said, frame))
+
+
+def of_one_run(tables: Tables) -> Drawn:
+    """The same of the judges of one run, the best first."""
+    rows: dict[str, dict[str, Any]] = {}
+    for found in records(tables["averages"]):
+        row = rows.setdefault(found["judge"], {"judge": found["judge"], "dataset": "", "job": 0})
+        parts = ("value", "low", "high", "threshold")
+        row |= flat_estimate(found["statistic"], {part: found[part] for part in parts})
+        if found["statistic"] == "average_ew":
+            row |= {key: found[key] for key in ("weights", "n", "unscored")}
+    return bars({"judges": frame_of({"rows": list(rows.values())})})
 
 
 def _series(frame: DataFrame) -> dict[str, str]:
@@ -159,4 +172,8 @@ def _against(side: Any, x: Any, y: Any, perturbed: bool) -> None:
     side.tick_params(labelsize=6)
 
 
-DRAWINGS: dict[str, Drawing] = {"discernment_judges": bars, "judges_response_styles": styles}
+DRAWINGS: dict[str, Drawing] = {
+    "discernment_judges": bars,
+    "discernment_of_judges": of_one_run,
+    "judges_response_styles": styles,
+}

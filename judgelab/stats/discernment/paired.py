@@ -31,21 +31,28 @@ class JudgeRatings:
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
         weights: of each perturbation; None weighs all metrics alike.
         how: as its D was made.
+        there: [perturbations, items] where there is a perturbed text; None: all count, and an item
+            without one is unscored.
     """
 
     ratings: Floats
     weights: Sequence[Sequence[float] | None]
     how: How = field(default_factory=How)
+    there: Mask | None = None
 
     @property
     def rated(self) -> Mask:
         """[items] that have every rating that counts."""
         given = checked(self.ratings, 3, "Ratings of a judge")
         shares = [metric_weights(given.shape[2], own) > 0 for own in self.weights]
-        lacking = [
-            np.isnan(given[0] - one)[:, used].any(axis=1)
-            for one, used in zip(given[1:], shares, strict=True)
-        ]
+        lacking = np.stack(
+            [
+                np.isnan(given[0] - one)[:, used].any(axis=1)
+                for one, used in zip(given[1:], shares, strict=True)
+            ]
+        )
+        if self.there is not None:
+            lacking &= self.there
         return np.asarray(~np.any(lacking, axis=0), dtype=np.bool_)
 
     def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:

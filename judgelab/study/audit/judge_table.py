@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from judgelab.core.judgments import JudgeFacts
 from judgelab.core.result import PageSection, Row, Table, Value
-from judgelab.endpoint.remote import Remote
 from judgelab.study.audit.part import AuditCase
-from judgelab.study.common.judges import NamedJudge
+from judgelab.study.common.judges import NamedJudge, spent
 
 NOTE = (
     "Missing: asked for, and without a verdict. Calls and tokens are those of verdicts alone, "
@@ -65,20 +63,8 @@ def _origin(one: JudgeFacts, case: AuditCase) -> str:
 def _spent(
     name: str, case: AuditCase, prices: str | None, judges: Mapping[str, NamedJudge]
 ) -> dict[str, Value]:
-    """Calls, tokens and cost of a judge that was asked; of a model without a price no cost."""
-    if name not in case.usage or not case.usage[name].calls:
+    """Calls, tokens and cost of a judge that was asked."""
+    if name not in case.usage:
         return {}
-    used, lm = case.usage[name], case.asked[name].evaluation_lm.unwrapped
-    found: dict[str, Value] = {
-        "calls": used.calls,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-    }
     own = judges[name].price if name in judges else None
-    if isinstance(lm, Remote) or own is not None:
-        price = lm.priced(prices) if isinstance(lm, Remote) else own
-        cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
-        found["cost"] = cost
-        if price:
-            found["currency"] = price.currency
-    return found
+    return spent(case.usage[name], case.asked[name].evaluation_lm, own, prices)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM, is_lm
+from judgelab.core.result import Value
 from judgelab.core.step import Step
 from judgelab.endpoint.prices import Price
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
+from judgelab.engine.usage import UsageCount
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 
@@ -107,3 +110,38 @@ def asks_of(
         )
         for name, one in judges.items()
     }
+
+
+def asks_nobody(mechanism: Mechanism) -> bool:
+    """Whether a mechanism needs no LM, so that it is one judge, whatever LMs there are."""
+    return frozenset() in mechanism.requires
+
+
+def spent(
+    used: UsageCount, lm: EvaluationLM, own: Price | None, prices: str | None
+) -> dict[str, Value]:
+    """Calls, tokens and cost of a judge; of a model without a price no cost, of no calls nothing.
+
+    Args:
+        lm: the judge's.
+        own: the price that its entry names.
+        prices: price list of models behind an endpoint; None for ours.
+
+    Raises:
+        DataError: the price list cannot be read.
+    """
+    if not used.calls:
+        return {}
+    found: dict[str, Value] = {
+        "calls": used.calls,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+    }
+    asked = lm.unwrapped
+    if isinstance(asked, Remote) or own is not None:
+        price = asked.priced(prices) if isinstance(asked, Remote) else own
+        cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
+        found["cost"] = cost
+        if price:
+            found["currency"] = price.currency
+    return found

@@ -153,7 +153,7 @@ def _attack(node: Any, where: str, by: By | None) -> Attack:
 
 @dataclass(frozen=True)
 class Degraded:
-    """References and their perturbed versions, as agents of one panel.
+    """References and their perturbed versions, as agents of one panel, as written.
 
     Attributes:
         panel: agent ``original`` first, then one agent a perturbation.
@@ -170,10 +170,20 @@ class Degraded:
     failed: dict[str, dict[str, str]]
     made: dict[str, dict[str, object]]
 
+    def read_in(self, context: Context) -> Degraded:
+        """The same with the texts as the mechanism of a context reads them."""
+        return replace(self, panel=context.read(self.panel))
+
     def changed(self, column: int) -> NDArray[np.bool_]:
         """[items] whose text this agent's perturbation changed, or could not write."""
         left = set(self.unchanged[self.panel.agents[column].name])
         return np.array([item.id not in left for item in self.panel.items], dtype=np.bool_)
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """[perturbations, items] where there is a perturbed text."""
+        rows = [[text is not None for text in row[1:]] for row in self.panel.texts]
+        return np.array(rows, dtype=np.bool_).T
 
     def informative(self, ratings: Floats) -> Floats:
         """Ratings [variant, item, metric], NaN where they say nothing of the judge.
@@ -243,8 +253,6 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
         agents.append(Agent(one.name, meta=meta))
     rows = zip(base.texts, *(panel.texts for panel in made.values()), strict=True)
     panel = base.with_agents(agents, tuple(tuple(row[0] for row in columns) for columns in rows))
-    if context.mechanism.reads == "preprocessed":
-        panel = context.preprocessor.apply(panel, context.writer, seed=context.seed)
     keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
     return Degraded(
         panel,

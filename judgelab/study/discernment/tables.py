@@ -1,31 +1,40 @@
-"""Tables and notes of the discernment study: arrays in, rows of plain numbers and sentences out."""
+"""Tables of the discernment study: arrays in, rows of plain numbers out."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from judgelab.core.result import Row, Table
 from judgelab.core.scores import Scores
-from judgelab.engine.context import Context
 from judgelab.mechanism.rating_steps import noted_steps
-from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, scipy_p, tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.tables import columns
-from judgelab.study.discernment.expert_weights import ExpertWeights
-from judgelab.study.discernment.perturbation_result import MOST, Average, PerturbationResult
+from judgelab.study.discernment.perturbation_result import Average, PerturbationResult
 from judgelab.study.discernment.perturbations import Degraded
-
-if TYPE_CHECKING:
-    from judgelab.study.discernment.study import Discernment
+from judgelab.study.discernment.rated import JudgeDiscernment
 
 BINS = 16  # of a histogram
 INTERVAL = ("value", "low", "high", "n")
+
+
+def of_judge(one: JudgeDiscernment, weights: str, zero_method: ZeroMethod) -> list[Table]:
+    """All tables of one judge; ``weights`` in words."""
+    rated = one.rated
+    return [
+        results_table(one.found, one.items),
+        averages_table(one.over, weights),
+        metrics_table(one.found, rated.metrics, one.informative, zero_method),
+        coverage_table(rated.degraded, rated.ratings),
+        *excluded_table(rated.degraded),
+        style_table(rated.degraded, rated.ratings),
+        *steps_table(rated.measured.attrs),
+        *diagnostics_table(rated.scores),
+    ]
 
 
 def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
@@ -180,101 +189,8 @@ def steps_table(attrs: Mapping[str, object]) -> list[Table]:
     return [Table("steps", "Steps that the evaluation LM wrote", rows, note)] if rows else []
 
 
-def steps_note(attrs: Mapping[str, object]) -> Iterator[str]:
-    """Whose steps they are; nothing where the criteria give them."""
-    if names := list(dict.fromkeys(metric for metric, _, _ in noted_steps(attrs))):
-        yield (
-            f"The steps of {', '.join(names)} were written by {attrs['steps_written_by']} (table "
-            "steps): another judge writes others."
-        )
-
-
 def diagnostics_table(scores: Scores) -> list[Table]:
     """What the mechanism reports beside its scores."""
     rows: list[Row] = [{"diagnostic": key, "value": v} for key, v in scores.diagnostics.items()]
     title = "What the mechanism reports beside its scores"
     return [Table("diagnostics", title, rows)] if rows else []
-
-
-def notes(
-    context: Context,
-    degraded: Degraded,
-    study: Discernment,
-    weights: ExpertWeights,
-    metrics: Sequence[str],
-    found: Sequence[PerturbationResult],
-) -> tuple[str, ...]:
-    """How texts were made, and whatever limits what the numbers mean."""
-    made = _made_of(context, degraded, weights, metrics)
-    return (*made, *_limits(degraded, study), *_tests(study, found, len(metrics)))
-
-
-def _made_of(
-    context: Context, degraded: Degraded, weights: ExpertWeights, metrics: Sequence[str]
-) -> Iterator[str]:
-    origin = degraded.panel.provenance
-    yield (
-        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
-        f"{len(degraded.panel.items)} references x {len(degraded.suite.perturbations)} "
-        f"perturbations ({degraded.suite.identity.split()[0]})."
-    )
-    yield f"Evaluation LM: {context.evaluation_lm.identity}."
-    listed = weights.identity.split()[0]
-    yield f"Metrics: {', '.join(metrics)}; weights: {listed}."
-    if left := weights.unrated(metrics):
-        yield f"Weights of metrics that were not rated were dropped: {', '.join(left)}."
-    if weights.others:
-        yield f"Survey answers for other tasks were left out: {', '.join(weights.others)}."
-    if len(metrics) > 1 and (alike := weights.unlisted(degraded.suite.attacks)):
-        yield f"All metrics weigh alike for {', '.join(alike)}, which {listed} does not list."
-    writers: dict[str, list[str]] = {}
-    for name, said in degraded.made.items():
-        if "attack_written_by" in said:
-            writers.setdefault(str(said["attack_written_by"]), []).append(name)
-        if unwritten := said.get("attack_unwritten"):
-            yield f"Texts that could not be written are unscored ({name}): {unwritten}."
-    for writer, names in writers.items():
-        yield f"Perturbations {', '.join(names)} are written by {writer}."
-        if writer == f"lm ({context.evaluation_lm.identity})":
-            yield "The judge wrote them itself, and may recognise its own style."
-
-
-def _limits(degraded: Degraded, study: Discernment) -> Iterator[str]:
-    without = degraded.panel.provenance.get("items_without_reference")
-    if without:
-        yield f"{without} items have no reference and were left out."
-    left = [f"{name} {len(ids)}" for name, ids in degraded.failed.items() if ids]
-    if left:
-        yield (
-            "Texts that a perturbation did not change as it claims were left out: "
-            f"{', '.join(left)} (table excluded)."
-        )
-    if study.combine == "printed":
-        yield (
-            "study.combine=printed is no mean of p values: it adds ln M / ln 20 to D without "
-            "weights, and judges that rate at random pass 1 far more often than in 5 %."
-        )
-
-
-def _tests(study: Discernment, found: Sequence[PerturbationResult], metrics: int) -> Iterator[str]:
-    """How many tests there are, and how far D can go."""
-    made = [one for one in found if one.seen is not None]
-    if len(made) > 1:
-        rate = f"{len(made) * 0.05:.2g}"
-        yield f"{len(made)} tests at 5 %: a judge that rates at random sees {rate} of them."
-    items = max((int(one.scored.max()) for one in made), default=0)
-    if items:
-        alike, own = ceilings(items, study.method)
-        rest = "" if alike - own < 0.05 else f" ({own:.1f} where no two fall by the same amount)"
-        more = math.log(metrics) / UNIT if study.combine == "printed" else 0.0
-        which = "D with weights" if more else "D"
-        above = f", and D without them {more:.2f} more" if more else ""
-        yield (
-            f"{which} is at most {alike:.1f} on {items} items{rest}{above}: compare judges on "
-            "equally many."
-        )
-    if study.calibrate and study.replicates > MOST:
-        yield (
-            f"Thresholds of averages and minima come from {MOST} shuffled judges, those of single "
-            f"perturbations from {study.replicates}."
-        )

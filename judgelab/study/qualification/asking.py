@@ -17,11 +17,10 @@ from judgelab.engine.references import without_reference_texts
 from judgelab.engine.usage import UsageCount
 from judgelab.exam import superficial
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
-from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import Bools, ExamAnswers, Shares, over
-from judgelab.study.common.judges import NamedJudge
+from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
 from judgelab.study.qualification.costs import ExamUsage
 from judgelab.study.qualification.judge_responses import (
@@ -300,11 +299,6 @@ class Beside:
             for who, paper in self._papers().items()
             for measure, values in superficial.gaps(paper.panels[0], lm).items()
         }
-
-
-def asks_nobody(mechanism: Mechanism) -> bool:
-    """Whether a mechanism needs no LM, so that it is one judge, whatever LMs there are."""
-    return frozenset() in mechanism.requires
 
 
 def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:

@@ -32,10 +32,10 @@ from judgelab.stats.qualification.exams import (
     mark,
     over_chance,
 )
-from judgelab.study.common.judges import NamedJudge, asks_of, named
+from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
-from judgelab.study.qualification.asking import ask, asks_nobody, judges_of, of_one_kind, unasked
+from judgelab.study.qualification.asking import ask, judges_of, of_one_kind, unasked
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,

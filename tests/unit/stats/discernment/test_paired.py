@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,3 +82,24 @@ def test_judges_that_discern_alike_differ_in_about_5_percent() -> None:
         judges = {name: JudgeRatings(j.ratings, j.weights, how) for name, j in pair.items()}
         passed.append(paired_judges(judges, LEVELS)["a", "b"].difference.p < 0.05)
     assert 0.0 < np.mean(passed) <= 0.11
+
+
+def test_texts_that_there_are_not_take_no_item_away() -> None:
+    """An item whose text one perturbation could not change counts in the others."""
+    rng = np.random.default_rng(5)
+    pair = {"a": rated(rng, rng.normal(size=30), 1.0), "b": rated(rng, rng.normal(size=30), 0.3)}
+    there = np.ones((3, 30), dtype=np.bool_)
+    there[1, :20] = False
+    holes = {}
+    for name, one in pair.items():
+        ratings = one.ratings.copy()
+        ratings[2, :20] = np.nan
+        holes[name] = replace(one, ratings=ratings)
+    [few] = paired_judges(holes, LEVELS).values()
+    known = {name: replace(one, there=there) for name, one in holes.items()}
+    [all_of] = paired_judges(known, LEVELS).values()
+    assert (few.difference.n, all_of.difference.n) == (10, 30)
+    d = [discernment(o.ratings[0], o.ratings[k + 1], o.weights[k]).d_ew
+         for o in holes.values() for k in range(3)]  # fmt: skip
+    assert all_of.first == pytest.approx(float(level_balanced(d[:3], LEVELS)))
+    assert all_of.second == pytest.approx(float(level_balanced(d[3:], LEVELS)))

@@ -1,0 +1,195 @@
+"""One judge's ratings of originals and perturbed texts, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, mean_over
+from judgelab.engine.context import Context
+from judgelab.engine.listening import Listening
+from judgelab.engine.usage import UsageCount
+from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.study.common.panels import (
+    measurement_records,
+    text_records,
+    write_replies,
+    write_sources,
+)
+from judgelab.study.discernment.perturbation_result import Average, PerturbationResult
+from judgelab.study.discernment.perturbations import Degraded
+
+
+@dataclass(frozen=True)
+class RatedVariants:
+    """What one judge was asked of all texts, and what it said.
+
+    Attributes:
+        context: in which it was asked.
+        degraded: the texts as it read them.
+        heard: its replies.
+        usage: what asking it took.
+        metrics: names; a mechanism without metrics counts as one metric of its own name.
+        ratings: [variant, item, metric] averaged over repeats, the originals' first; NaN: unrated.
+    """
+
+    context: Context
+    degraded: Degraded
+    measured: xr.Dataset
+    scores: Scores
+    heard: Listening
+    usage: UsageCount
+    metrics: Sequence[str]
+    ratings: Floats
+
+    @classmethod
+    def asked(cls, context: Context, degraded: Degraded) -> RatedVariants:
+        """Put every question to the judge of this context.
+
+        Raises:
+            ConfigError: its mechanism holds texts against one another.
+        """
+        read = degraded.read_in(context)
+        heard = Listening(context.evaluation_lm)
+        usage = UsageCount(heard)
+        measured = replace(context, evaluation_lm=usage).measure(read.panel)
+        refuse_pairs(measured, context.mechanism.name)
+        scores = context.score(measured)
+        of = _ratings(measured, scores, context.mechanism.name)
+        return cls(context, read, measured, scores, heard, usage, *of)
+
+
+@dataclass(frozen=True)
+class JudgeDiscernment:
+    """What the ratings of one judge say of it.
+
+    Attributes:
+        informative: its ratings, NaN where they say nothing of it.
+        found: of each perturbation.
+        over: averages and minima over them.
+    """
+
+    rated: RatedVariants
+    informative: Floats
+    found: Sequence[PerturbationResult]
+    over: Sequence[Average]
+
+    @property
+    def items(self) -> int:
+        """Texts that were perturbed."""
+        return len(self.rated.degraded.panel.items)
+
+    @property
+    def average(self) -> Average:
+        """Of D over levels, with the weights of the metrics."""
+        return next(one for one in self.over if one.name == "average_ew")
+
+    @property
+    def unseen(self) -> list[str]:
+        """Perturbations of enough texts that it does not see."""
+        enough = [one for one in self.found if one.counts_among(self.items)]
+        return [one.perturbation.name for one in enough if one.seen is False]
+
+    @property
+    def sees(self) -> list[str]:
+        """Perturbations of enough texts that it sees."""
+        enough = [one for one in self.found if one.counts_among(self.items)]
+        return [one.perturbation.name for one in enough if one.seen]
+
+    @property
+    def unscored_texts(self) -> int:
+        """Texts of which some rating is missing."""
+        return int(np.isnan(self.rated.ratings).any(axis=2).sum())
+
+
+def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVariants]) -> None:
+    """Keep texts, measurements, ratings and replies of several judges in the run's folder.
+
+    ``judgments`` has what each judge said of a text, averaged over metrics.
+    """
+    write = context.run_dir.write_table
+    write("records/clean_texts.parquet", text_records(panel))
+    write_sources(context, panel)
+    measured = [
+        measurement_records(one.measured).assign(judge=judge) for judge, one in rated.items()
+    ]
+    write("records/clean_measurements.parquet", pd.concat(measured, ignore_index=True))
+    said = [_ratings_of(judge, panel, one) for judge, one in rated.items()]
+    write("records/judgments.parquet", pd.concat(said, ignore_index=True))
+    write_replies(context, panel, {judge: one.heard for judge, one in rated.items()})
+
+
+def _ratings_of(judge: str, panel: Panel, one: RatedVariants) -> pd.DataFrame:
+    """One row for each text that is there."""
+    means = one.ratings.mean(axis=2)
+    rows = [
+        {"item": item.id, "first": agent.name, "second": "", "value": float(means[v, i])}
+        for i, (item, texts) in enumerate(zip(panel.items, panel.texts, strict=True))
+        for v, (agent, text) in enumerate(zip(panel.agents, texts, strict=True))
+        if text is not None
+    ]
+    names = ["item", "first", "second", "value"]
+    return pd.DataFrame(rows, columns=names).assign(by=judge, role="judge", order=0)
+
+
+def refuse_unfit(context: Context, base: Panel) -> None:
+    """Find out before anything is asked or paid for that a mechanism does not fit.
+
+    Raises:
+        ConfigError: the mechanism holds texts against one another, is for other tasks, has
+            settings that do not fit the panel, or scores texts only as they came.
+    """
+    mechanism, lm = context.mechanism, context.evaluation_lm
+    if mechanism.subject != "text":
+        raise against_peers(mechanism.name)
+    if mechanism.tasks and base.task not in mechanism.tasks:
+        raise ConfigError(
+            f"mechanism={mechanism.name} is for {', '.join(sorted(mechanism.tasks))}, and the task "
+            f"of the dataset is {base.task!r}: choose another mechanism, or give criteria of your "
+            "own (mechanism.criteria=FILE)."
+        )
+    if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
+        base = base.with_agents(base.agents, base.texts, attack="perturbations")
+    elif Capability.RECORDED in lm.capabilities:
+        return
+    refuse_pairs(mechanism.measure(base, Counted(lm), seed=context.seed), mechanism.name)
+
+
+def refuse_pairs(measured: xr.Dataset, mechanism: str) -> None:
+    """Refuse measurements of pairs, which a mechanism may make without declaring its subject.
+
+    Raises:
+        ConfigError: something was measured for a text and its peer.
+    """
+    if any("peer" in values.dims for values in measured.data_vars.values()):
+        raise against_peers(mechanism)
+
+
+def against_peers(mechanism: str) -> ConfigError:
+    """Why a mechanism that compares texts does not fit: the peers are perturbed originals."""
+    return ConfigError(
+        "study=discernment has a judge score each text by itself, but mechanism="
+        f"{mechanism} holds texts against one another: choose rating (an LM that chats), "
+        "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+        "pointwise5, acu_rating, gptscore, length."
+    )
+
+
+def _ratings(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[str], Floats]:
+    """Names of the metrics, and ratings [variant, item, metric] averaged over repeats.
+
+    A mechanism without metrics counts as one metric of its own name.
+    """
+    if "rating" not in data:
+        values = scores.agent.transpose("agent", "item").values[:, :, None]
+        return [mechanism], np.asarray(values, dtype=np.float64)
+    mean = mean_over(data["rating"], "draw").transpose("agent", "item", "metric")
+    return [str(name) for name in data["metric"].values], np.asarray(mean.values, dtype=np.float64)

@@ -1,0 +1,173 @@
+"""Several judges in one run: each as if it were alone, and held against the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import judgelab
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import ChatRequest
+from judgelab.core.prompt import Prompt
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.report.figures import draw
+from judgelab.report.tables import frame
+from judgelab.study.common.judges import NamedJudge
+from judgelab.study.discernment.study import Discernment
+from tests.scripted import NOBODY, ScriptedChat
+from tests.unit.python.frames import graded
+from tests.unit.study.discernment.discernment_context import (
+    QUICK,
+    RATING,
+    at_random,
+    counts_typos,
+    lab,
+    references,
+)
+
+ONLY = ["typos_major", "deletions_major", "reordering_minor"]
+SETTINGS: dict[str, Any] = {"study": "discernment", "only": ONLY, "replicates": 100}
+LISTED = """
+- {name: length, mechanism: length}
+- {name: coarse, evaluation_lm: compression, evaluation_lm.order: 2, price: 2}
+- {name: fine, evaluation_lm: compression}
+"""
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A run of three judges of a file, on the compression LM."""
+    root = tmp_path_factory.mktemp("root")
+    (root / "judges.yaml").write_text(LISTED)
+    given = SETTINGS | {"data": graded(8), "paths__root": str(root)}
+    return judgelab.run(judges=root / "judges.yaml", **given)
+
+
+def test_each_has_the_numbers_that_it_has_alone(listed: Any) -> None:
+    given = SETTINGS | {"data": graded(8), "paths__root": str(listed.path.parents[1])}
+    alone = judgelab.run(evaluation_lm__order=2, **given)
+    assert alone is not None and alone.primary == "discernment/average_ew"
+    for name in ("discernment", "averages", "metrics", "coverage", "response_style"):
+        mine = listed.tables[name].query("judge == 'coarse'").drop(columns="judge")
+        theirs = alone.tables[name]
+        assert mine.reset_index(drop=True).equals(theirs) and len(theirs), name
+    one, other = listed.summary.loc["discernment/coarse"], alone.summary.loc[alone.primary]
+    assert one.equals(other.rename(one.name))
+    assert listed.path.name.startswith("discernment-table-")
+    assert alone.path.name.startswith("rating_likelihood-table-none-")
+
+
+def test_the_best_stands_first_everywhere(listed: Any) -> None:
+    judges = listed.tables["judges"]
+    assert judges["discernment"].is_monotonic_decreasing
+    best = judges.loc[0, "judge"]
+    assert listed.about["best"] == best and best in listed.verdict.splitlines()[0]
+    assert listed.summary.loc["best_discernment", "value"] == judges.loc[0, "discernment"]
+    pairs = listed.tables["judge_pairs"]
+    assert (pairs["difference"] >= 0).all() and (pairs["n"] == 8).all()
+    held = judges.set_index("judge")["discernment"]
+    for side in ("first", "second"):
+        assert pairs[f"{side}_discernment"].to_numpy() == pytest.approx(held[pairs[side]])
+    assert (pairs["p_holm"] >= pairs["p"]).all()
+    each = listed.tables["by_perturbation"].set_index("perturbation")
+    assert set(each.index) == set(ONLY) and "coarse" in each.loc["typos_major", "seen_by"]
+
+
+def test_a_price_makes_a_cost_and_records_are_by_judge(listed: Any) -> None:
+    judges = listed.tables["judges"].set_index("judge")
+    assert judges.loc["coarse", "calls"] == judges.loc["fine", "calls"] > 0
+    assert judges.loc["coarse", "cost"] > 0 and judges.loc[["fine", "length"], "cost"].isna().all()
+    said = listed.records["judgments"].groupby("by")["value"]
+    assert set(said.groups) == {"length", "coarse", "fine"} and said.count().nunique() == 1
+    assert set(listed.records["clean_measurements"]["judge"]) == {"length", "coarse", "fine"}
+    page = (listed.path / "items.html").read_text()
+    assert '"judges":["length","coarse","fine"]' in page.replace(", ", ",").replace(": ", ":")
+    report = (listed.path / "report.html").read_text()
+    assert "Each judge by itself" in report and "Judges in pairs" in report
+    assert draw("discernment_of_judges", dict(listed.tables)).figure.axes
+
+
+def scripted(*rules: Callable[[ChatRequest], str | None]) -> dict[str, NamedJudge]:
+    """Judges that are named after their places."""
+    made = {f"judge {k}": ScriptedChat(rule) for k, rule in enumerate(rules, start=1)}
+    return {name: NamedJudge(lm, place=f"study.judges.{name}") for name, lm in made.items()}
+
+
+def nothing(request: ChatRequest) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("rules", "heading", "words"),
+    [
+        ([at_random, counts_typos], "Discerns most: judge 2", "Surely less on the same items"),
+        (
+            [at_random, counts_typos, counts_typos],
+            "Not decided who discerns most",
+            "items: judge 1. Not shown to be behind it: judge 3.",
+        ),
+        ([at_random, lambda _: "3"], "No judge is shown to see anything", "chance reaches"),
+        ([nothing, nothing], "Not known who discerns more", "No judge has enough ratings"),
+        ([counts_typos, nothing], "Not decided who", "Without enough ratings: judge 2."),
+        ([counts_typos], "Does not see every", "(judge 1, rating) does not see: reordering_minor"),
+    ],
+)
+def test_the_answer_is_as_loud_as_the_tests(
+    tmp_path: Path, rules: list[Any], heading: str, words: str
+) -> None:
+    study = Discernment(only=["typos_major", "reordering_minor"], judges=scripted(*rules), **QUICK)
+    result = study.run(lab(tmp_path, NOBODY, panel=references().head(24)))
+    said = result.answer[0]
+    assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
+    if "Discerns" in heading:
+        assert result.answer[1][1] == (
+            "No judge sees reordering_minor: let people look at that. Not seen by judge 1, but by "
+            "others: typos_major."
+        )
+    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
+    assert draw(result.figures[0], tables).caption and json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_a_judge_that_compares_is_asked_to_rate_and_a_dry_run_asks_the_same(
+    tmp_path: Path,
+) -> None:
+    dry, real = ({"a": ScriptedChat(counts_typos), "b": ScriptedChat(at_random)} for _ in range(2))
+    few = references().head(6)
+    for lms, go in ((dry, "ask"), (real, "run")):
+        judges = {
+            "a": NamedJudge(lms["a"], Pairwise(Prompt("pairwise.txt"))),
+            "b": NamedJudge(lms["b"]),
+        }
+        study = Discernment(only=["typos_major"], judges=judges, **QUICK)
+        result = getattr(study, go)(lab(tmp_path, NOBODY, panel=few))
+    assert dry["a"].seen == real["a"].seen and dry["b"].seen == real["b"].seen != []
+    assert any(one.startswith("a compares texts (pairwise)") for one in result.notes)
+    assert study.asks(RATING, NOBODY)["study.judges.a.evaluation_lm"][0] is RATING
+
+
+def test_who_cannot_rate_is_refused_by_name_before_anybody_is_asked(tmp_path: Path) -> None:
+    given = {"data": graded(2), "paths__root": str(tmp_path)} | SETTINGS
+    with pytest.raises(ConfigError, match=r"study\.judges\.r: .*mechanism=rouge_l holds texts"):
+        judgelab.run(judges=[{"name": "r", "mechanism": "rouge_l"}], **given)
+    chat = {"name": "c", "evaluation_lm": "openai", "evaluation_lm.model": "m"}
+    with pytest.raises(CapabilityError, match=r"evaluation_lm@study\.judges\.c\.evaluation_lm="):
+        judgelab.run(judges=[chat], **given)
+    one = judgelab.run("+evaluation_lm@study.judges.own=compression", limit=2, **given)
+    assert one is not None and list(one.tables["judges"]["judge"]) == ["own"]
+
+
+def test_judges_that_ask_nobody_stand_beside_others(tmp_path: Path) -> None:
+    able = ScriptedChat(counts_typos, capabilities=frozenset({Capability.CHAT}))
+    judges = {"lm": NamedJudge(able), "length": NamedJudge(mechanism=Length())}
+    study = Discernment(only=["typos_major"], judges=judges, **QUICK)
+    result = study.run(lab(tmp_path, NOBODY, panel=references().head(12)))
+    rows = {row["judge"]: row for row in result.tables[0].rows}
+    assert rows["length"]["model"] is None and "calls" not in rows["length"]
+    assert not any(one.startswith("length: Evaluation LM") for one in result.notes)
+    assert {one.mechanism for one in result.estimators} == {"length", "rating"}
