@@ -30,7 +30,7 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "python -m judgelab.store.cache prune FILE": (f"{UNIT}store/test_cache_care.py", '"prune"'),
     AUDIT: (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
     f"{AUDIT} dry_run=true": (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
-    f"{AUDIT} study.stop.order=.95": (f"{UNIT}study/audit/test_stopped.py", "study.stop.order=.95"),
+    f"{AUDIT} study.stop.order=.95": (f"{E2E}test_audit.py", "stopping.md"),
     "python run.py scale=local": (f"{E2E}test_scale.py", "scale=local"),
     "python run.py scale=joblib": (f"{E2E}test_scale.py", "scale=joblib"),
     "python run.py scale=ray": (f"{E2E}test_scale.py", "scale=ray"),

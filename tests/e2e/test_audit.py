@@ -14,6 +14,7 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import PartialRunError
+from tests.documented import commands as commands_of
 from tests.e2e.conftest import ROOT, environment
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
@@ -90,6 +91,10 @@ def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
         outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands[1:]]
         assert "All together" in outputs[0]
         assert "small, graded" in outputs[1]
+        stops = commands_of(ROOT / "docs/howto/stopping.md")[-1]
+        assert "study.stop.order=.95" in stops
+        words = shlex.split(f"{stops} study.parts=[gate,agreement]")[2:]
+        assert "could stop after every batch" in " ".join(called(tmp_path, words).split())
         (code,) = blocks("python")
         done = subprocess.run(
             [sys.executable, "-c", code],

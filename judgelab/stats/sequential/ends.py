@@ -5,11 +5,13 @@ looks after every batch and stops at a narrow one is wrong far more often. These
 all looks together, and are wider for that.
 
 - Bounded values, any distribution: ``betting_ends``, the hedged capital of Waudby-Smith & Ramdas
-  (2010.09686, Theorem 3) with their predictable plug-in bets (equation 26), cut off at ``CUT``;
-  section 5 for the mean of a pool that is drawn from without putting back.
-- Values without bounds: ``t_ends``, the Gaussian mixture of Student's t of Wang & Ramdas
-  (2310.03722, section 4; the ratio is the Bayes factor of Gonen et al. 2005), exact for normal
-  values and tried on others (experiments/stopping).
+  (*Estimating means of bounded random variables by betting*, arXiv 2010.09686) with their
+  predictable plug-in bets, cut off at ``CUT``; for the mean of a pool their martingale for sampling
+  without replacement.
+- Values without bounds: ``t_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence sequences
+  for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of Student's t
+  (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*, 2005), exact for
+  normal values and tried on others (experiments/stopping).
 
 All take ``values`` [..., items] in the order in which they were asked, NaN where unscored, and
 return (low, high) [...] after the last: the overlap of the intervals at all looks so far. NaN after

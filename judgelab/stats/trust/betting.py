@@ -49,7 +49,7 @@ def log_wealth(gains: ArrayLike, pool: int | None = None) -> Floats:
     Args:
         gains: [..., items] in [-1, 1], in label order; NaN: no bet.
         pool: the mean is that of so many items, of which these were drawn at random
-            (2010.09686, section 5); None: of all items like these. Exact where none is NaN.
+            (sampling without replacement); None: of all items like these. Exact where none is NaN.
 
     Raises:
         ValueError: a gain lies outside.

@@ -1,6 +1,6 @@
 """Pairs of grades of one item: which are ordered as people order them, with ties calibrated.
 
-Equation 3 of Deutsch, Foster and Freitag (2305.14324): a pair counts as right where both sides
+acc_eq of Deutsch, Foster and Freitag (2305.14324): a pair counts as right where both sides
 order it alike, or both call it a tie. Grades in fine steps are never quite equal, so a gap of at
 most a threshold is a tie, the threshold being the one that makes the mean over items largest. It is
 chosen on other items than those that it is scored on (cross-fitting): chosen on the same it would

@@ -22,7 +22,7 @@ from tests.judgment_tables import frank
 
 
 def accuracy(scores: np.ndarray, truth: np.ndarray, items: np.ndarray, threshold: float) -> float:
-    """Equation 3 of 2305.14324, (C + T_hm) / all pairs, averaged over items; by loops."""
+    """acc_eq of 2305.14324, (C + T_hm) / all pairs, averaged over items; by loops."""
     found = []
     for item in np.unique(items):
         here, right, pairs = np.flatnonzero(items == item), 0, 0
