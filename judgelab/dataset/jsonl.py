@@ -110,12 +110,7 @@ class Jsonl(LimitedDataset):
         super().__post_init__()
         if not self.path:
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
-        for name, category in (self.agents or {}).items():
-            if category is not None and category not in CATEGORIES:
-                raise ConfigError(
-                    f"dataset.agents.{name}={category!r} is no category"
-                    f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
-                )
+        refuse_categories(self.agents)
 
     def _panel(self, limit: int | None) -> Panel:
         file = Path(self.path).expanduser()
@@ -267,6 +262,16 @@ def _refuse(path: str, faults: Sequence[str]) -> None:
     head = f"{path!r} has {len(faults)} {noun}; correct them; nothing was loaded"
     more = f" (the first {SHOWN} of them):" if len(faults) > SHOWN else ":"
     raise DataError("\n".join([head + more, *(f"  {fault}" for fault in faults[:SHOWN])]))
+
+
+def refuse_categories(agents: Mapping[str, str | None] | None) -> None:
+    """ConfigError where ``dataset.agents`` gives an agent a category that there is not."""
+    for name, category in (agents or {}).items():
+        if category is not None and category not in CATEGORIES:
+            raise ConfigError(
+                f"dataset.agents.{name}={category!r} is no category"
+                f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
+            )
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from judgelab.core.judgments import Kind
 from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.cells import CellTable, cell_table, frame_table, number, refuse
-from judgelab.dataset.jsonl import PEOPLE
+from judgelab.dataset.jsonl import PEOPLE, near, refuse_categories
 from judgelab.dataset.judged_panel import judged_panel
 from judgelab.dataset.judgment_rows import Heard, JudgmentRow, Meaning
 from judgelab.dataset.preferences import Preferences
@@ -75,6 +75,8 @@ class LabelledTable(LimitedDataset):
         preferences: first, second, tie -> what cells say; null: as they are usually written.
         numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
             ``shown``, the text that was shown first.
+        agents: name -> category (Faithful, Style, Strategic, Low Effort, Other) of those that have
+            one, for effect sizes and AUC; null: of none.
         task: summarization, translation, or a word of your own.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
@@ -92,6 +94,7 @@ class LabelledTable(LimitedDataset):
     categories: Sequence[str] | None = None
     preferences: Mapping[str, object] | None = None
     numbering: str = "stored"
+    agents: Mapping[str, str | None] | None = None
     task: str = "summarization"
     task_description: str = "Summarise a text"
     noun: str = "text"
@@ -105,6 +108,7 @@ class LabelledTable(LimitedDataset):
             if value is not None and value not in known:
                 hint = did_you_mean(str(value), known)
                 raise ConfigError(f"dataset.{setting}={value!r} is not known.{hint}")
+        refuse_categories(self.agents)
         for name in self.columns or ():
             if name not in COLUMNS:
                 hint = did_you_mean(str(name), COLUMNS)
@@ -152,7 +156,20 @@ class LabelledTable(LimitedDataset):
             "columns_not_read": [name for name in cells.columns if name not in used],
             "task_description": self.task_description,
         }
-        return judged_panel(heard, where, facts, limit, self.task)
+        panel = judged_panel(heard, where, facts, limit, self.task)
+        return self._categorised(
+            panel, {key[1] for key in heard.units} | {k[2] for k in heard.units}
+        )
+
+    def _categorised(self, panel: Panel, names: Collection[str]) -> Panel:
+        """Its agents with the categories that they were given."""
+        given = {str(name): category for name, category in (self.agents or {}).items()}
+        for name in given:
+            if name not in names:
+                hint = near(name, names)
+                raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
+        agents = (replace(one, category=given.get(one.name)) for one in panel.agents)
+        return replace(panel, agents=tuple(agents))
 
     def _mapped(self, present: Sequence[str], where: str) -> dict[str, str]:
         """Column, as judgelab calls it -> the table's name."""

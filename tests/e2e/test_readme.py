@@ -20,6 +20,7 @@ from tests.real_lm import SMOLLM2
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "start" / "own_table.md").read_text(encoding="utf-8")
 PANEL = json.loads(re.search(r"```json\n(.*?)```", OWN, flags=re.DOTALL)[1])  # type: ignore[index]
+TEXTS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1]  # type: ignore[index]
 RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
 OWN_DATA = "dataset.path=judged.csv"
 
@@ -49,6 +50,10 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     rows = [PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"} for k in range(4)]
     panel.write_text("\n".join(json.dumps(row) for row in rows))
     command = command.replace("panel.jsonl", str(panel))
+    head, *texts = TEXTS.splitlines()
+    rows_of_texts = [f"q{k}{text.removeprefix('q1')}" for k in range(4) for text in texts]
+    (tmp_path / "texts.csv").write_text("\n".join([head, *rows_of_texts]))
+    command = command.replace("texts.csv", str(tmp_path / "texts.csv"))
     if command.startswith("make tables"):
         command += f" OUT={tmp_path}/tables.json"
     if OWN_DATA in command:

@@ -55,6 +55,18 @@ def same(one: Any, two: Any) -> bool:
     return bool(np.array_equal(np.array(one, float), np.array(two, float), equal_nan=True))
 
 
+def test_agents_have_the_categories_that_are_given(tmp_path: Path) -> None:
+    panel = load(tmp_path, GRADES, agents={"me": "Low Effort"})
+    assert [(agent.name, agent.category) for agent in panel.agents] == [
+        *(("gpt", None), ("me", "Low Effort"))
+    ]
+    assert "is no category, did you mean 'Style'?" in refusal(
+        tmp_path, GRADES, agents={"me": "Stile"}
+    )
+    said = refusal(tmp_path, GRADES, agents={"mee": "Style"})
+    assert "dataset.agents: 'mee' has no text in this table, did you mean 'me'?" in said
+
+
 def test_grades_keep_their_raters_and_judges_their_reasons(tmp_path: Path) -> None:
     panel = load(tmp_path, GRADES)
     found = judged(panel)
