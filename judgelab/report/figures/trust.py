@@ -52,7 +52,10 @@ def audit(tables: Tables) -> Drawn:
     style.legend(figure, keys)
     n = sorted({int(row["labelled"]) for row in rows})
     many = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
-    return Drawn("Who can be trusted here", figure, f"{SAID} n\u00a0=\u00a0{many} labelled items.")
+    absent = tables["evidence"].query("agreement.isna()")["judge"].map(str)
+    left = f" Not drawn, for want of an agreement: {', '.join(absent)}." if len(absent) else ""
+    said = f"{SAID} n\u00a0=\u00a0{many} labelled items.{left}"
+    return Drawn("Who can be trusted here", figure, said)
 
 
 def _columns(side: Any, rows: list[dict[str, Any]]) -> list[int]:

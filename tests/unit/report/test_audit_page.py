@@ -109,6 +109,10 @@ def test_the_figure_shows_every_judge() -> None:
         side = draw("audit", tables).figure.axes[0]
         points = [one for one in side.lines if one.get_marker() in "osX" and one.get_marker()]
         assert len(points) == marks
+        assert "Not drawn" not in draw("audit", tables).caption
+    tables = {table["name"]: frame(table) for table in FOUR["tables"]}
+    tables["evidence"].loc[1, "agreement"] = np.nan  # all its grades are alike
+    assert "Not drawn, for want of an agreement: judge 1." in draw("audit", tables).caption
 
 
 def test_a_sweep_shows_the_verdict_of_each_audit(tmp_path: Path) -> None:
