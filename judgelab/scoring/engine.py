@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 BUDGET = {"cpu": 1024, "cuda": 16384}
 """Tokens of one pass: on a CPU what its caches hold, on a GPU what fills it."""
 
+CHECKED = 2
+"""Passes worth of tokens that are scored one sequence at a time, too: long prompts take their time."""
+
 
 class Engine:
     """log P(target | context) for token sequences, by the fastest way the model allows.
@@ -30,12 +33,12 @@ class Engine:
         backend: auto, rows, kv or tree; changes the speed only.
         budget: tokens of one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
-            ``rows`` on the first bin; None for a small multiple of what the precision cannot
+            ``rows`` on the first targets; None for a small multiple of what the precision cannot
             tell, see ``rows.drift``.
 
     Attributes:
         backend, reason: the way that is used, and why it is not the one asked for (or ``tree``).
-        drift: how far it is off ``rows`` on the first bin, once checked.
+        drift: how far it is off ``rows`` on the first targets, once checked.
     """
 
     def __init__(
@@ -98,10 +101,10 @@ class Engine:
         return score_rows(self.model, [(plan.context(x.node), x.tokens) for x in plan.leaves])
 
     def _check(self, plan: ScoringPlan) -> None:
-        """Score the targets of the first bin that has any both ways, down to a way that agrees."""
+        """Score the first targets both ways, down to a way that agrees."""
         first = next((b.leaves for b in plan.bins if b.leaves), tuple(range(len(plan.leaves)))[:8])
         jobs = [(plan.context(plan.leaves[i].node), plan.leaves[i].tokens) for i in first]
-        part = make_plan(jobs, self.budget)
+        part = make_plan(_some(jobs, CHECKED * self.budget), self.budget)
         ordered = [(part.context(x.node), x.tokens) for x in part.leaves]
         slow, floor = None, 0.0
         while self.backend != "rows":
@@ -122,6 +125,12 @@ class Engine:
                     "evaluation_lm.tolerance (nats per token)."
                 )
             self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)
+
+
+def _some(jobs: Sequence[Job], most: int) -> Sequence[Job]:
+    """The first jobs of so many tokens together; two at least, so that they share a context."""
+    ends = np.cumsum([len(context) + len(target) for context, target in jobs])
+    return jobs[: max(2, int(np.searchsorted(ends, most, side="right")))]
 
 
 def cache_refusal(model: Any) -> str | None:

@@ -188,3 +188,21 @@ def test_targets_of_several_tokens_are_checked_though_labels_came_first(
     fast.score([(x, y[:1]) for x, y in jobs])  # no target is fed: nothing to be moved
     with pytest.raises(DriftError):
         fast.score(jobs)
+
+
+def test_long_prompts_are_checked_on_a_few() -> None:
+    """Of six labels behind prompts of 900 tokens all were scored twice more: half a minute."""
+    fed: list[int] = []
+    score = engine.score_rows
+
+    def counted(lm: Any, jobs: list[Job], after: int = 0) -> Any:
+        fed.append(len(jobs))
+        return score(lm, jobs, after)
+
+    lm = model("llama_gqa")
+    long = [((*range(2, 62),), (k, 3)) for k in range(4, 10)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "score_rows", counted)
+        Engine(lm, "tree", budget=64).score(long)
+        Engine(lm, "tree", budget=1024).score(long)
+    assert fed == [2, 6]
