@@ -22,7 +22,7 @@ BUDGET = {"cpu": 1024, "cuda": 16384}
 """Tokens of one pass: on a CPU what its caches hold, on a GPU what fills it."""
 
 CHECKED = 2
-"""Passes worth of tokens that are scored one sequence at a time, too: long prompts take their time."""
+"""Passes of which the tokens are scored one sequence at a time, too: long prompts take time."""
 
 
 class Engine:
