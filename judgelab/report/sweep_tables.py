@@ -79,6 +79,9 @@ def _audited(job: SweepJob) -> str | None:
     return str(job.summary["verdict"]) if job.summary.get("study") == "audit" else None
 
 
+COUNTS = ("items", "unscored_texts", "missing_calls")
+
+
 def table(found: Sequence[SweepJob]) -> DataFrame:
     """The same as numbers: every part of every estimate in a column of its own."""
     import pandas as pd
@@ -97,7 +100,9 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         row["missing_calls"] = missing_calls(job)
         row["run"] = None if job.run is None else job.run.name
         rows.append(row)
-    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+    made = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    counts = [name for name in made if name in COUNTS or str(name).endswith(("_n", "_unscored"))]
+    return made.astype(dict.fromkeys(counts, "Int64"))  # counts stay whole where one is missing
 
 
 def metrics(found: Sequence[SweepJob], *, every: bool = False) -> dict[str, str]:

@@ -253,7 +253,9 @@ def others() -> dict[str, DataFrame]:
     }
 
 
-OWN_TESTS = ("qualification", "audit_probes", "audit_disagreement")  # beside their study's
+OWN_TESTS = (  # drawn beside their study's tests
+    *("qualification", "audit_probes", "audit_disagreement", "discernment_of_judges"),
+)
 
 
 @pytest.mark.slow
