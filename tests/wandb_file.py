@@ -30,6 +30,8 @@ def _whole(data: bytes) -> Iterator[bytes]:
             continue
         _, length, kind = struct.unpack_from("<IHB", data, place)
         piece = data[place + HEADER : place + HEADER + length]
+        if len(piece) < length:  # still being written
+            return
         place += HEADER + length
         parts = piece if kind in (FULL, FIRST) else parts + piece
         if kind in (FULL, LAST):
@@ -37,15 +39,25 @@ def _whole(data: bytes) -> Iterator[bytes]:
 
 
 def finished(root: Path, seconds: float = 30) -> list[list[Any]]:
-    """The records of every offline run below ``root``, once W&B has written their ends."""
+    """The records of every offline run below ``root``, once W&B has written their ends.
+
+    In the order in which they began: names of files have seconds, and two runs may share one.
+    """
     until = time.monotonic() + seconds
     while True:
-        found = [records(file) for file in sorted(root.glob("wandb/offline-run-*/*.wandb"))]
+        found = [records(file) for file in root.glob("wandb/offline-run-*/*.wandb")]
+        found.sort(key=_begun)
         ended = [any(one.WhichOneof("record_type") == "exit" for one in run) for run in found]
         if found and all(ended):
             return found
         assert time.monotonic() < until, "W&B did not finish in time"
         time.sleep(0.1)
+
+
+def _begun(run: list[Any]) -> int:
+    """Nanoseconds; 0 before W&B has said so."""
+    at = next((one.run.start_time for one in run if one.WhichOneof("record_type") == "run"), None)
+    return 0 if at is None else int(at.ToNanoseconds())
 
 
 class Seen:

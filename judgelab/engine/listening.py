@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ NO_REASON = "no value"
 """Why a verdict is missing of which nothing more is known."""
 
 MOST = 50_000_000
-"""Characters of replies that are kept for the record."""
+"""Characters of replies that are kept for the record, and of prompts."""
 
 NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 
@@ -34,11 +34,13 @@ class SaidOf:
         reply: as the LM wrote it; None without one.
         reason: why there is none, or why nothing could be read in it; "" where it was read.
         probabilities: of the labels that it could have said, in words; "" where they are not known.
+        prompt: what the LM was shown; None where that is not kept.
     """
 
     reply: str | None = None
     reason: str = ""
     probabilities: str = ""
+    prompt: str | None = None
 
 
 class Listening(WrappedLM):
@@ -48,7 +50,7 @@ class Listening(WrappedLM):
         super().__init__(lm)
         self._why: dict[tuple[str, ...], str] = {}
         self._said: dict[tuple[tuple[str, ...], int], SaidOf] = {}
-        self._kept = 0
+        self._kept = self._shown = 0
         self._silent: dict[int, str] = {}
 
     def logprob(
@@ -77,7 +79,8 @@ class Listening(WrappedLM):
         """The LM's."""
         replies = self.lm.chat(requests)
         for request, reply in zip(requests, replies, strict=True):
-            self._said[request.key, request.repeat] = self._heard(request, reply)
+            said = replace(self._heard(request, reply), prompt=self._prompt(request))
+            self._said[request.key, request.repeat] = said
             if reply.text is None:
                 self._note(request.key, reply.reason or NO_REASON)
         return replies
@@ -98,6 +101,11 @@ class Listening(WrappedLM):
         told = shares(reply, {label: label for label in request.labels})
         words = ", ".join(f"{label} {share:.2f}" for label, share in told.items())
         return SaidOf(reply.text, probabilities=words)
+
+    def _prompt(self, request: ChatRequest) -> str | None:
+        text = shown(request)
+        self._shown += len(text)
+        return text if self._shown <= MOST else None
 
     def _note(self, key: tuple[str, ...], reason: str) -> None:
         for names in (key[1:3], key[1:4]):  # item and agent, and peer
@@ -123,7 +131,7 @@ class Listening(WrappedLM):
 
         Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail (what else
         was asked about), draw, reply, reason (why there is none, or it could not be read),
-        probabilities.
+        probabilities, prompt.
         """
         import pandas as pd
 
@@ -134,10 +142,17 @@ class Listening(WrappedLM):
             peer, rest = (key[3], key[4:]) if key[3:4] and key[3] in known else ("", key[3:])
             about = (judge, key[1], key[2], peer, ", ".join(rest))
             words = (_text(said.reply), _text(said.reason), said.probabilities)
-            rows.append((*about, draw, *words))
-        names = ("judge", "item", "agent", "peer", "detail", "draw")
-        made = pd.DataFrame(rows, columns=[*names, "reply", "reason", "probabilities"])
+            rows.append((*about, draw, *words, _text(said.prompt)))
+        names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
+        made = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
         return made.astype({name: "string" for name in made if name != "draw"})
+
+
+def shown(request: ChatRequest) -> str:
+    """What an LM reads of a request; of several messages, each under who says it."""
+    if len(request.messages) == 1:
+        return request.messages[0].content
+    return "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages)
 
 
 def _text(reply: str | None) -> str | None:

@@ -95,6 +95,14 @@ class WandbMirror(Mirror):
         self._opened: OpenRun | None = None
         self._sent: set[tuple[str, float, str]] = set()
 
+    @property
+    def home(self) -> tuple[str, str, str] | None:
+        """Entity, project and id of the W&B run where a server took it; else None."""
+        if self._opened is None or not self._opened.online or not self._opened.run.entity:
+            return None
+        run = self._opened.run
+        return str(run.entity), str(run.project), str(run.id)
+
     def point(self, curve: str, row: Mapping[str, float]) -> None:
         """Sent at once, unless W&B is disabled."""
         if self._to.mode != "disabled":

@@ -47,7 +47,7 @@ def run_artifact(folder: Path, result: Result, texts: bool) -> Any:
     return made
 
 
-def data_artifact(provenance: Mapping[str, Any]) -> Any | None:
+def data_facts(provenance: Mapping[str, Any]) -> dict[str, Any] | None:
     """The data of a run by its hashes and where it lies, without a text; None where unknown."""
     facts: Any = provenance.get("clean")
     if not isinstance(facts, Mapping) or "digest" not in facts:
@@ -55,6 +55,14 @@ def data_artifact(provenance: Mapping[str, Any]) -> Any | None:
     kept = {key: facts[key] for key in DATA if facts.get(key) is not None}
     if "file" in kept:
         kept["file"] = Path(str(kept["file"])).name
+    return kept
+
+
+def data_artifact(provenance: Mapping[str, Any]) -> Any | None:
+    """The same as an artifact."""
+    kept = data_facts(provenance)
+    if kept is None:
+        return None
     made = _artifact(f"data-{kept.get('dataset', 'unnamed')}", "dataset", kept)
     _write(made, "dataset.json", kept)
     return made

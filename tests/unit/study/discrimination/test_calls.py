@@ -55,6 +55,9 @@ def test_every_reply_is_kept_with_why_it_was_not_read(run: Path, result: Result)
         *("judge_no_context", "i0", "a0"),
         "a1",
     )
+    texts = pd.read_parquet(run / "records" / "clean_texts.parquet").set_index(["item", "agent"])
+    shown = [texts.loc[("i0", agent), "text"] for agent in ("a0", "a1")]
+    assert [text in first["prompt"] for text in shown] == [True, True]
     sources = pd.read_parquet(run / "records" / "source_texts.parquet")
     assert sources["source"].tolist() == [f"source {k}" for k in range(12)]
 
