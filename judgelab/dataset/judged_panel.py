@@ -44,10 +44,11 @@ def judged_panel(
     agents = list(dict.fromkeys(name for key in heard.units for name in key[1:] if name))
     texts = tuple(tuple(_cell(heard, "text", i, name) for name in agents) for i in items)
     if not (raters or heard.verdicts or any(any(row) for row in texts)):
+        rest = f" Not read are: {names}." if (names := not_read(facts)) else ""
         raise DataError(
             f"{where} holds no label, no verdict and no text: name its columns with "
-            "dataset.columns.human=COLUMN, or, where each person or judge has one, with "
-            f"dataset.raters=[...] and dataset.judges=[...]. Not read are: {not_read(facts)}."
+            "dataset.columns.text=COLUMN, dataset.columns.human=COLUMN or, where each person or "
+            f"judge has one, with dataset.raters=[...] and dataset.judges=[...].{rest}"
         )
     human, scores = grades or _human(table), _scores(heard, keys)
     made = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.estimator import Estimator
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -38,6 +38,16 @@ def _untold(stage: str, calls: int) -> None:
 
 def _undrawn(curve: str, row: Mapping[str, float]) -> None:
     """No curve is drawn while the run goes on."""
+
+
+def _something_to_read(panel: Panel) -> None:
+    if all(text is None for row in panel.texts for text in row):
+        if any(item.scores for item in panel.items):
+            return  # a metric of the dataset
+        raise DataError(
+            "No response has a text: give texts in a column 'text' (dataset.columns.text=COLUMN), "
+            "or ask study=audit about verdicts that are there already."
+        )
 
 
 @dataclass(frozen=True)
@@ -125,11 +135,16 @@ class Context:
             raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
     def measure(self, panel: Panel) -> xr.Dataset:
-        """The mechanism's measurements on a panel: asked of the LM, or read where recorded."""
+        """The mechanism's measurements on a panel: asked of the LM, or read where recorded.
+
+        Raises:
+            DataError: no response has a text, and the data hold no scores of them.
+        """
         if self.mechanism.measurement != "text":
             found = self.evaluation_lm.recorded(self.mechanism.measurement, panel)
             if found is not None:
                 return found
+        _something_to_read(panel)
         if self.tell is not _untold and self.mechanism.measurement != "text":
             counted = Counted(self.evaluation_lm)
             self.mechanism.measure(panel, counted, seed=self.seed)

@@ -165,3 +165,14 @@ def test_classes_of_a_callers_own_are_trusted_where_the_call_names_their_package
         judgelab.run(words)
     with pytest.raises(ConfigError, match="cannot be imported: No module named 'own_package'"):
         judgelab.run(words, "trusted_packages=[own_package]")
+
+
+def test_a_table_without_texts_is_refused(tmp_path: Path) -> None:
+    """Nothing was scored, and nobody was told."""
+    import pandas as pd
+
+    rows = [{"id": k, "source": "It rained.", "agent": a} for k in range(3) for a in "ab"]
+    with pytest.raises(JudgelabError, match=r"No response has a text.*dataset\.columns\.text"):
+        judgelab.run(
+            "mechanism=length", data=pd.DataFrame(rows).assign(human=3), paths__root=str(tmp_path)
+        )
