@@ -59,4 +59,11 @@ def commands(page: Path) -> list[str]:
     return [line for line in lines if line]
 
 
+ANSWER = re.compile(r"```bash\n([^`]+)\n```\n(?:(?!```).){,700}?```text\n(.*?)```", re.DOTALL)
+SHOWN = {
+    said.splitlines()[-1]: answer
+    for page in PAGES
+    for said, answer in ANSWER.findall(page.read_text(encoding="utf-8"))
+}
+"""Command -> the part of what it prints that its page shows."""
 COMMANDS = list(dict.fromkeys(command for page in PAGES for command in commands(page)))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.documented import COMMANDS, COMPOSED, ELSEWHERE
+from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, SHOWN
 from tests.e2e.conftest import ROOT, environment
 from tests.llmbar_table import write_csv
 from tests.real_lm import SMOLLM2
@@ -20,6 +20,8 @@ from tests.real_lm import SMOLLM2
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "start" / "own_table.md").read_text(encoding="utf-8")
 PANEL = json.loads(re.search(r"```json\n(.*?)```", OWN, flags=re.DOTALL)[1])  # type: ignore[index]
+WHICH = (ROOT / "docs" / "howto" / "which_judge.md").read_text(encoding="utf-8")
+(LIST,) = re.findall(r"```yaml\n(.*?)```", WHICH, flags=re.DOTALL)
 TEXTS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1]  # type: ignore[index]
 RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
 OWN_DATA = "dataset.path=judged.csv"
@@ -34,6 +36,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", RUN)
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
+    documented = command
     if "smollm2" in command:
         if not (SMOLLM2 / "config.json").is_file():
             pytest.skip("no SmolLM2 here: make smollm2")
@@ -50,6 +53,8 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     rows = [PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"} for k in range(4)]
     panel.write_text("\n".join(json.dumps(row) for row in rows))
     command = command.replace("panel.jsonl", str(panel))
+    (tmp_path / "judges.yaml").write_text(LIST)
+    command = command.replace("judges.yaml", str(tmp_path / "judges.yaml"))
     head, *texts = TEXTS.splitlines()
     rows_of_texts = [f"q{k}{text.removeprefix('q1')}" for k in range(4) for text in texts]
     (tmp_path / "texts.csv").write_text("\n".join([head, *rows_of_texts]))
@@ -71,9 +76,15 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     if OWN_DATA in command:
-        shown, answer = re.findall(r"```(?:csv|text)\n(.*?)```", README, re.DOTALL)
+        (shown,) = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
         assert shown in (tmp_path / "judged.csv").read_text(encoding="utf-8")
-        assert " ".join(answer.split()) in " ".join(done.stdout.split()), "README shows the answer"
+    answer = " ".join(SHOWN.get(documented, "").split())
+    assert answer in " ".join(done.stdout.split()), "its page shows the answer"
+
+
+def test_answers_that_pages_show_are_of_commands_that_run() -> None:
+    assert set(RUN) >= set(SHOWN)
+    assert len(SHOWN) > 4
 
 
 def few_agents(folder: Path) -> Path:
