@@ -166,7 +166,7 @@ def others_page() -> str:
     lines = ["# Other axes", ""]
     for axis, meaning in OTHERS.items():
         lines += [f"## {axis}", "", f"`{axis}=`: {meaning}.", ""]
-        lines += [*_options(axis), reference.sections(axis, "###")]
+        lines += [*_options(axis, small=True), reference.sections(axis, small=True)]
     return "\n".join(lines)
 
 
@@ -188,13 +188,17 @@ def interfaces_page() -> str:
     return "\n".join(["# Interfaces", "", said, "", interfaces.interfaces()])
 
 
-def _options(axis: str) -> list[str]:
+def _options(axis: str, small: bool = False) -> list[str]:
     """The table of an axis; an option links to the settings of its class."""
-    at = {path.stem: target for target, paths in reference.classes(axis).items() for path in paths}
+    at = {
+        path.stem: reference.anchor(reference.title(axis, target, paths, small))
+        for target, paths in reference.classes(axis).items()
+        if target
+        for path in paths
+    }
     rows = []
     for one in options(axis):
-        target = at[one.name].rpartition(".")[2].lower()
-        name = f"[`{one.name}`](#{target})" if target else f"`{one.name}`"
+        name = f"[`{one.name}`](#{at[one.name]})" if one.name in at else f"`{one.name}`"
         command = [f"`{one.command}`"] if axis in AXES else []
         rows.append("| " + " | ".join([name, reference.cell(one.what), *command]) + " |")
     columns = [f"`{axis}=`", "what it is", *(["a command"] if axis in AXES else [])]

@@ -12,7 +12,7 @@ import inspect
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,8 @@ PLACES = {"exam": "study.NAME", "finetune": "study.settings"}
 COMMON = Path(__file__).with_name("meanings.yaml")
 """What settings of many options mean, where an option's own YAML and class do not say."""
 OTHERS = {"defaults", "_target_"}
+NAMED = 3
+"""Options of one class that a title names; of more it has the class."""
 LONGEST = 160  # characters of a default that are shown
 PAGE = re.compile(r"docs/([\w/]+)\.md")
 SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
@@ -143,15 +145,29 @@ def classes(axis: str) -> dict[str, list[Path]]:
     return dict(sorted(found.items(), key=lambda one: one[0].rpartition(".")[2].lower()))
 
 
-def sections(axis: str, heading: str = "##") -> str:
-    """One section for each class: what it is, and its settings."""
-    found = ((target, paths) for target, paths in classes(axis).items() if target)
-    return "\n".join(_section(axis, heading, *one) for one in found)
+def title(axis: str, target: str, paths: Sequence[Path], small: bool = False) -> str:
+    """Of a section: the options by name, of many the class; ``AXIS=`` where axes share a page."""
+    names = ", ".join(path.stem for path in paths)
+    said = names if len(paths) <= NAMED else target.rpartition(".")[2]
+    return f"{axis}={said}" if small else said
 
 
-def _section(axis: str, heading: str, target: str, paths: list[Path]) -> str:
+def anchor(title: str) -> str:
+    """What leads to the section of this title."""
+    return re.sub(r"[^\w ]", "", title.lower()).replace(" ", "-")
+
+
+def sections(axis: str, small: bool = False) -> str:
+    """One section for each class: what it is, and its settings; ``small``: one level lower."""
+    found = {title(axis, *one, small): one for one in classes(axis).items() if one[0]}
+    return "\n".join(
+        _section(axis, said, *found[said], small) for said in sorted(found, key=str.lower)
+    )
+
+
+def _section(axis: str, title: str, target: str, paths: list[Path], small: bool) -> str:
     names = ", ".join(f"`{path.stem}`" for path in paths)
-    lines = [f"{heading} {target.rpartition('.')[2]}", "", f"{names}: `{target}`", ""]
+    lines = [f"{'###' if small else '##'} {title}", "", f"{names}: `{target}`", ""]
     lines += [prose(described(inspect.getdoc(located(target)) or "")), ""]
     return "\n".join([*lines, *_table(PLACES.get(axis, axis), paths)])
 
@@ -197,7 +213,8 @@ def _code(default: str) -> str:
     if default == "required":
         return default
     short = default if len(default) <= LONGEST else f"{default[:LONGEST]} ..."
-    return f"`{short.replace('|', '/')}`"
+    mark = "``" if "`" in short else "`"
+    return f"{mark}{' ' * (len(mark) - 1)}{short.replace('|', '/')}{' ' * (len(mark) - 1)}{mark}"
 
 
 def run_settings() -> str:
