@@ -39,15 +39,26 @@ class Settings:
         metrics: ``gem`` and ``gem_s``: prompts without the synopsis, prompts with it, or both.
         max_seq_length: tokens; what is longer loses its end.
         loss_on: predict the ``response`` alone, or the whole ``sequence`` as the authors' code.
-        r, alpha, dropout, bias, targets: of LoRA.
-        batch, accumulate: sequences of one pass, and passes of one step.
-        warmup_steps, epochs, max_steps: length; ``max_steps`` None for ``epochs`` (the paper's 0).
-        learning_rate, schedule, optimizer, weight_decay: of the training.
+        r: rank of LoRA's matrices.
+        alpha: what LoRA adds is scaled by alpha / r.
+        dropout: share of LoRA's inputs that is left out at random while training.
+        bias: which biases are trained too: none, all or lora_only.
+        targets: layers of the model that get an adapter.
+        batch: sequences of one pass.
+        accumulate: passes of one step.
+        warmup_steps: steps until the learning rate is reached.
+        epochs: times that every sequence is seen.
+        max_steps: None for ``epochs`` (the paper's 0); else so many steps instead.
+        learning_rate: the largest one of the training.
+        schedule: how it falls.
+        optimizer: what makes a step of the gradients.
+        weight_decay: share by which weights shrink with each step, times the learning rate.
         gradient_checkpointing: compute activations twice instead of keeping them.
         seed: of the LoRA weights and of the order of the prompts.
-        log_every, evaluate_every, save_every: steps between points of the curve, evaluations on
-            held-out papers while training (None for none: they are measured before and after
-            anyway), and checkpoints.
+        log_every: steps between points of the curve.
+        evaluate_every: steps between evaluations on held-out papers while training; None for none
+            (they are measured before and after anyway).
+        save_every: steps between checkpoints.
 
     Raises:
         ConfigError: a value out of its range.
