@@ -10,9 +10,10 @@ from judgelab.core.result import Result, Table
 from judgelab.engine.invocation import Invocation
 from judgelab.engine.sweep_name import SweepName
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
+from judgelab.report.sweep_answer import answer, best_first
 from judgelab.report.sweep_tables import study_tables, table
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.headline import bars, with_people
+from judgelab.tracker.headline import bars, in_words, with_people
 from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully
 
 if TYPE_CHECKING:
@@ -67,10 +68,11 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
     """What lies in the folder of a finished sweep."""
     found, name = jobs(folder), SweepName.read(folder)
     keys = name.varies or axes(found)
-    said = [job_name(job, keys) for job in found]
-    compared = table(found)
+    ranked = best_first(found)
+    said = [job_name(job, keys) for job in ranked]
+    compared = table(ranked)
     compared.insert(1, "name", said)
-    compared["tracker"] = [_place(job) for job in found]
+    compared["tracker"] = [_place(job) for job in ranked]
     sections = [_table(one.name, one.rows) for one in study_tables(found)]
     words = [job.status.partition(":")[0] for job in found]
     return TrackedSweep(
@@ -80,9 +82,11 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         tables=[
             _table("comparison", compared),
             *sections,
-            Table("all_bars", "Figures with intervals", _drawn(found, said)),
+            Table("all_bars", "Figures with intervals", _drawn(ranked, said)),
         ],
-        summary={"jobs": len(found)} | {word: words.count(word) for word in sorted({*words})},
+        summary=in_words(answer(found))
+        | {"jobs": len(found)}
+        | {word: words.count(word) for word in sorted({*words})},
         runs=[job.run for job in found if job.run is not None and job.partial is None],
     )
 

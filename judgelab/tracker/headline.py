@@ -41,10 +41,12 @@ def with_people(summary: Mapping[str, Any], correlations: Sequence[Row]) -> Mapp
 def headline(summary: Mapping[str, Any], primary: str) -> dict[str, Value]:
     """``primary`` and ``people``, each with ``_low``, ``_high``, ``_n``, and ``_is``: its key.
 
-    The same names in runs of every study, so that one column or panel takes them all.
+    The same names in runs of every study, so that one column or panel takes them all. Where the
+    study's own primary figure is not known, agreement with people is the primary one.
     """
     made: dict[str, Value] = {}
-    for name, key in {"primary": primary, "people": agreement_key(summary)}.items():
+    people = agreement_key(summary)
+    for name, key in {"primary": _primary(summary, primary), "people": people}.items():
         if key is not None:
             found = read_estimate(summary, key)
             kept = {"": "value", "_low": "low", "_high": "high", "_n": "n"}
@@ -71,10 +73,20 @@ def bars(
     return rows
 
 
+def _primary(summary: Mapping[str, Any], primary: str) -> str:
+    return primary if summary.get(primary) is not None else agreement_key(summary) or primary
+
+
+def in_words(answer: Sequence[tuple[str, str]]) -> dict[str, Value]:
+    """``answer``: what a page opens with, as one text; nothing where it opens with none."""
+    said = " ".join(f"{heading}: {text}" for heading, text in answer)
+    return {"answer": said} if said else {}
+
+
 def _drawn(summary: Mapping[str, Any], primary: str) -> Iterator[tuple[str, str]]:
     """Statistic and summary key."""
     people = agreement_key(summary)
-    own = {"primary": primary} | ({} if people is None else {"people": people})
+    own = {"primary": _primary(summary, primary)} | ({} if people is None else {"people": people})
     yield from ((name, key) for name, key in own.items() if summary.get(key) is not None)
     for key in estimated(summary):
         panel, _, statistic = key.rpartition("/")

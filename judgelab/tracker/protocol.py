@@ -39,8 +39,9 @@ class TrackedSweep:
         folder: of the sweep: report.html, comparison.csv and .json, figures.
         name: the group of its runs.
         axes: axis -> options, of what the sweep varies.
-        tables: the comparison first; a row for each job, finished before the sweep or by it.
-        summary: counts of jobs.
+        tables: the comparison first; a row for each job, finished before the sweep or by it, the
+            best first.
+        summary: its answer in words where it has one, and counts of jobs.
         runs: folders of the finished runs.
     """
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.result import Result, Table, plain
-from judgelab.tracker.headline import bars, headline, with_people
+from judgelab.tracker.headline import bars, headline, in_words, with_people
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 from judgelab.tracker.wandb_artifacts import (
     data_artifact,
@@ -178,7 +178,8 @@ def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:
     rows = [row for table in result.tables if table.name == "correlations" for row in table.rows]
     summary = with_people(result.summary, rows)
     first = headline(summary, result.primary)
-    mirror.summary.update(plain({**summary, **first, "run": run.folder.name}))
+    told = {**in_words(result.answer), **summary, **first, "run": run.folder.name}
+    mirror.summary.update(plain(told))
     if result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
         found = [asdict(one) for one in result.estimators]  # runs are filtered by the config

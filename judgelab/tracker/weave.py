@@ -22,7 +22,7 @@ from judgelab.core.result import Result, plain
 from judgelab.core.terminal import say
 from judgelab.endpoint.body import cleaner
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.headline import headline, with_people
+from judgelab.tracker.headline import headline, in_words, with_people
 from judgelab.tracker.judged_calls import judged_calls
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 from judgelab.tracker.wandb import WandbTracker
@@ -82,11 +82,15 @@ class WeaveMirror(Mirror):
         self._wandb.point(curve, row)
 
     def publish(self, result: Result) -> str | None:
-        """Both addresses; where Weave gets nothing, why, and the command that sends it later."""
+        """Both addresses; where Weave gets nothing, it is said why, and what sends it later."""
         place = self._wandb.publish(result)
         if place is None:
             return None
-        return f"{place}; {self._send(result)}"
+        try:
+            return f"{place}; {self._send(result)}"
+        except JudgelabError as cause:
+            say(f"warning: {cause}", sys.stderr)
+            return place
 
     def close(self) -> None:
         """W&B's."""
@@ -99,10 +103,7 @@ class WeaveMirror(Mirror):
         if known is not None:
             entity, project, found["wandb_run"] = known
             found["project"] = f"{entity}/{project}"
-        try:
-            return sent(found, self._run.folder, mode, self._tracker.timeout)
-        except JudgelabError as cause:
-            return str(cause)
+        return sent(found, self._run.folder, mode, self._tracker.timeout)
 
 
 def payload(run: TrackedRun, result: Result, project: str) -> dict[str, Any]:
@@ -125,30 +126,35 @@ def payload(run: TrackedRun, result: Result, project: str) -> dict[str, Any]:
         "model": {"name": name, "estimators": by},
         "dataset": {"name": str(facts.get("dataset", "data")), "rows": [facts or about]},
         "attributes": {"judgelab": about},
-        "summary": plain({**summary, **headline(summary, result.primary)}),
+        "summary": plain(
+            {**in_words(result.answer), **summary, **headline(summary, result.primary)}
+        ),
         "calls": [vars(one) for one in judged_calls(RunDir(run.folder))],
         "wandb_run": None,
     }
 
 
 def sent(found: Mapping[str, Any], folder: Path, mode: str, timeout: float) -> str:
-    """Send it where there are credentials; what became of it, in words.
+    """Send it; where it is, and how much.
 
     Raises:
-        JudgelabError: not all of it arrived.
+        JudgelabError: there are no credentials, or not all of it arrived; says what sends it.
     """
     calls = len(found["calls"])
-    what = f"{calls:,} judged call{'' if calls == 1 else 's'}"
+    what = f"{calls:,} judgment{'' if calls == 1 else 's'}"
     if not calls:
         return "Weave: nothing to send, as the run keeps no texts"
     later = f"{COMMAND} {folder}"
     if mode != "online":
-        return (
-            f"Weave: {what} not sent without credentials of W&B (wandb login, or WANDB_API_KEY); "
-            f"with them: {later}"
+        raise JudgelabError(
+            f"Weave: {what} not sent, as W&B is offline here; with credentials (wandb login, or "
+            f"WANDB_API_KEY): {later}"
         )
     if importlib.util.find_spec("weave") is None:
-        return f"Weave: {what} not sent, as it is not installed (pip install -e '.[{EXTRA}]')"
+        raise JudgelabError(
+            f"Weave: {what} not sent, as it is not installed (pip install -e '.[{EXTRA}]'); "
+            f"then: {later}"
+        )
     try:
         return f"Weave: {_send(found, timeout)} ({what})"
     except JudgelabError as cause:

@@ -53,7 +53,7 @@ def sweep(tmp_path: Path) -> Path:
     folder = tmp_path / "sweeps" / "s"
     for number, mechanism in enumerate(("mi", "rouge")):
         run = tmp_path / "runs" / f"{mechanism}-{number}"
-        write_run(run, result(3, ("clean",), auc=0.6))
+        write_run(run, result(3, ("clean",), auc=0.6 + 0.1 * number))
         choices = {"mechanism": mechanism, "attack": "none"}
         write_job(folder, number, choices, status="done", run=str(run))
     write_job(folder, 10, {"mechanism": "gppm", "attack": "none"}, status="failed", error="no")
@@ -79,17 +79,20 @@ def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path)
     run.write_json("manifest.json", run.read_json("manifest.json") | {"tracker": "somewhere"})
     found = tracked_sweep(sweep)
     compared = {row["name"]: row for row in found.tables[0].rows}
-    assert list(compared) == ["mi", "rouge", "gppm"]
+    assert list(compared) == ["rouge", "mi", "gppm"], "the best first"
     assert compared["mi"]["tracker"] == "somewhere", "it was finished and shown before"
     assert compared["gppm"]["status"] == "failed: no"
-    assert compared["rouge"]["clean/auc_low"] == pytest.approx(0.55)
+    assert compared["rouge"]["clean/auc_low"] == pytest.approx(0.65)
     assert found.axes == {"mechanism": ["mi", "rouge", "gppm"]}
-    assert found.summary == {"jobs": 3, "done": 2, "failed": 1}
+    assert str(found.summary["answer"]).startswith(
+        "Compared: AUC, good against bad responses: rouge"
+    )
+    assert {**found.summary, "answer": ""} == {"answer": "", "jobs": 3, "done": 2, "failed": 1}
     assert [path.name for path in found.runs] == ["mi-0", "rouge-1"]
     drawn = [row for row in found.tables[-1].rows if row["statistic"] == "auc"]
     assert [(row["mechanism"], row["value"], row["attack"]) for row in drawn] == [
+        ("rouge", 0.7, "none"),
         ("mi", 0.6, "none"),
-        ("rouge", 0.6, "none"),
     ]
 
 

@@ -59,6 +59,19 @@ def test_bars_say_whose_texts_were_attacked() -> None:
     )
 
 
+def test_where_nobody_is_good_or_bad_agreement_with_people_is_the_primary_figure() -> None:
+    summary = {"clean/auc": None, "clean/human_within": 0.7, "clean/human_within_low": 0.6}
+    found = headline(summary, "clean/auc")
+    assert (found["primary"], found["primary_low"]) == (0.7, 0.6)
+    assert found["primary_is"] == "clean/human_within"
+    drawn = bars(summary, "clean/auc", "mi", {})
+    assert [(row["statistic"], row["value"]) for row in drawn] == [
+        ("primary", 0.7),
+        ("people", 0.7),
+    ]
+    assert headline({"clean/auc": None}, "clean/auc")["primary_is"] == "clean/auc"
+
+
 def test_people_of_a_table_are_people_of_the_summary() -> None:
     rows = [
         {"panel": "clean", "with": "length in words", "value": 0.9, "low": 0.8, "high": 1.0},

@@ -59,7 +59,7 @@ def test_each_call_arrives_with_prompt_reply_scores_and_reason(
         monkeypatch.setenv("WF_TRACE_SERVER_URL", address)
         place = sent(asked, run.path, "online", 10)
     [whole] = server.of("Evaluation.evaluate")
-    assert place == f"Weave: {address}/team/mine/r/call/{whole['id']} (2 judged calls)"
+    assert place == f"Weave: {address}/team/mine/r/call/{whole['id']} (2 judgments)"
     assert (whole["display_name"], whole["wb_run_id"]) == ("mi · padding", "team/mine/r1")
     about = {"run": run.path.name, "sweep": "sweep-1", "axes": {"attack": "padding"}}
     assert whole["attributes"]["judgelab"] == about
@@ -108,25 +108,26 @@ def test_a_server_out_of_reach_is_one_sentence(
 
 @pytest.mark.slow
 def test_offline_the_run_is_in_wandb_and_its_calls_wait_for_a_command(
-    run: RunDir, monkeypatch: pytest.MonkeyPatch
+    run: RunDir, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mirror = WeaveTracker().follow(TrackedRun(run.path, {}, None, "mi"))
     place = mirror.publish(Result.read(run.path))
     assert place is not None
     assert place.startswith(str(run.path.parent.parent / "wandb" / "offline-run-"))
-    assert "; Weave: 2 judged calls not sent without credentials" in place
-    assert place.endswith(f"python -m judgelab.tracker.weave {run.path}")
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith("warning: Weave: 2 judgments not sent, as W&B is offline")
+    assert said.endswith(f"python -m judgelab.tracker.weave {run.path}")
 
 
 def test_without_credentials_or_package_the_command_says_what_it_would_send(
-    run: RunDir, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main([str(run.path)])
-    assert "2 judged calls not sent without credentials" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2 judgments not sent, as W&B is offline"):
+        main([str(run.path)])
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    main([str(run.path)])
-    assert "pip install -e '.[weave]'" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match=r"pip install -e '\.\[weave\]'"):
+        main([str(run.path)])
     with pytest.raises(SystemExit, match="is not the folder of a finished run"):
         main([str(run.path.parent)])
 
