@@ -22,8 +22,11 @@ SAID = 4  # judges of whom an answer says what they alone do not see
 JUDGES_NOTE = (
     "Discernment: mean of D over levels of perturbations, with its 95 % interval over items; D is "
     "log_.05 of p, so that nominally 1 is p = .05. By chance: what 5 % of judges reach that see "
-    "nothing. Least: D of the perturbation that the judge sees least. Asked by: the mechanism. "
-    "Calls, tokens and cost are of ratings, each question once."
+    "nothing. Least: D of the perturbation that the judge sees least."
+)
+ASKED_NOTE = (
+    "Asked by: the mechanism. Calls, tokens and cost are of ratings, each question once; "
+    "manifest.json has the account of retries."
 )
 PAIRS_NOTE = (
     "Discernment of each judge, with weights, on the n items of which both rated all texts, and "
@@ -140,12 +143,14 @@ class JudgeComparison:
             weights: in words.
             spent: judge -> calls, tokens and cost.
         """
-        rows = [{**_judge_row(name, one), **spent[name]} for name, one in self.judges.items()]
+        rows = [_judge_row(name, one) for name, one in self.judges.items()]
+        who = [{**_who(name, one), **spent[name]} for name, one in self.judges.items()]
         each = {n: tables.of_judge(one, weights, zero_method) for n, one in self.judges.items()}
         return [
             Table("judges", f"Judges by discernment, {weights}", rows, JUDGES_NOTE),
             *self._pair_table(),
             self._by_perturbation(),
+            Table("asked", "Who judged", who, ASKED_NOTE),
             *_joined(each),
         ]
 
@@ -217,8 +222,6 @@ def _entries(key: str, one: JudgeDiscernment) -> dict[str, Value]:
 def _judge_row(name: str, one: JudgeDiscernment) -> dict[str, Value]:
     over = {found.name: found for found in one.over}
     average, least = over["average_ew"], over["minimum_ew"]
-    context = one.rated.context
-    model = context.evaluation_lm.presentation.model
     return {
         "judge": name,
         "discernment": average.estimate.value,
@@ -229,10 +232,13 @@ def _judge_row(name: str, one: JudgeDiscernment) -> dict[str, Value]:
         "sees": f"{len(one.sees)} of {len(one.sees) + len(one.unseen)}",
         "n": average.estimate.n,
         "unscored": average.estimate.unscored,
-        "asked_by": context.mechanism.name,
-        "model": None if asks_nobody(context.mechanism) else model,
-        "not_seen": ", ".join(one.unseen) or "none",
     }
+
+
+def _who(name: str, one: JudgeDiscernment) -> dict[str, Value]:
+    context = one.rated.context
+    model = None if asks_nobody(context.mechanism) else context.evaluation_lm.presentation.model
+    return {"judge": name, "asked_by": context.mechanism.name, "model": model}
 
 
 def _joined(each: Mapping[str, Sequence[Table]]) -> list[Table]:

@@ -158,6 +158,7 @@ class Discernment(Study):
         asked = {name: dict(one.measured.attrs) for name, one in rated.items()}
         origin = {**self._made(degraded, weights), "judges": asked}
         said = about(context, degraded.panel, "discernment") | self._settings(degraded)
+        names = [one.name for one in made]
         by = estimators(*(one.scores for one in rated.values()))
         return Result(
             summary={k: v for k, v in said.items() if k not in OF_ONE} | found.summary,
@@ -172,7 +173,10 @@ class Discernment(Study):
             ],
             provenance={"clean": origin_of(degraded.panel, origin)},
             estimators=by,
-            sections=[PageSection("Each judge by itself", [one.name for one in made if one.by])],
+            sections=[
+                PageSection("Who judged what?", ["asked", *(n for n in names if n == "excluded")]),
+                PageSection("Each judge by itself", [one.name for one in made if one.by]),
+            ],
         )
 
     def _spent(self, rated: Mapping[str, RatedVariants]) -> dict[str, dict[str, Value]]:

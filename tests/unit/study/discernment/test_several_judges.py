@@ -80,7 +80,7 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
 
 
 def test_a_price_makes_a_cost_and_records_are_by_judge(listed: Any) -> None:
-    judges = listed.tables["judges"].set_index("judge")
+    judges = listed.tables["asked"].set_index("judge")
     assert judges.loc["coarse", "calls"] == judges.loc["fine", "calls"] > 0
     assert judges.loc["coarse", "cost"] > 0 and judges.loc[["fine", "length"], "cost"].isna().all()
     said = listed.records["judgments"].groupby("by")["value"]
@@ -167,7 +167,9 @@ def test_judges_that_ask_nobody_stand_beside_others(tmp_path: Path) -> None:
     judges = {"lm": NamedJudge(able), "length": NamedJudge(mechanism=Length())}
     study = Discernment(only=["typos_major"], judges=judges, **QUICK)
     result = study.run(lab(tmp_path, NOBODY, panel=references().head(12)))
-    rows = {row["judge"]: row for row in result.tables[0].rows}
+    rows = {
+        row["judge"]: row for table in result.tables if table.name == "asked" for row in table.rows
+    }
     assert rows["length"]["model"] is None and "calls" not in rows["length"]
     assert not any(one.startswith("length: Evaluation LM") for one in result.notes)
     assert {one.mechanism for one in result.estimators} == {"length", "rating"}
