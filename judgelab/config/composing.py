@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.version import VersionBase
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from judgelab.core.resources import conf
+
+Files = tuple[tuple[str, int], ...]
+"""Path, and when it was changed."""
 
 _ONE = RLock()
 """Hydra's state is that of the process: threads compose one after the other."""
@@ -31,13 +37,60 @@ def composed(words: Sequence[str] = ()) -> DictConfig:
 def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
     """The same, and Hydra's own node: the options chosen, and the words.
 
+    What was composed before is not composed again, which takes a tenth of a second or two, as long
+    as no file that Hydra looks at has changed.
+
     Raises:
         HydraException: an option or key does not exist.
     """
     with _ONE, _options():
-        config = compose("config", overrides=list(words), return_hydra_config=True)
+        files = _files()
+        made = _composed if files is None else _composed_before
+        config: DictConfig = pickle.loads(made(tuple(words), str(Path.cwd()), files))
     with open_dict(config):
         return config, config.pop("hydra")
+
+
+def with_settings(config: DictConfig, hydra: Any, words: Sequence[str]) -> None:
+    """Set ``KEY=VALUE`` of keys that are there, as if these words had been composed with the rest.
+
+    Args:
+        config, hydra: as ``composed_call`` returns them.
+
+    Raises:
+        HydraException, OmegaConfBaseException: a word is no such setting.
+    """
+    for one in OverridesParser.create().parse_overrides(list(words)):
+        OmegaConf.update(config, one.key_or_group, one.value(), merge=True)
+    with open_dict(hydra):
+        hydra.overrides.task.extend(words)
+
+
+def _composed(words: tuple[str, ...], folder: str, files: Files | None) -> bytes:
+    """A config as bytes, so that each caller has its own.
+
+    Args:
+        folder: the working directory, which Hydra notes.
+        files: what Hydra reads.
+    """
+    return pickle.dumps(compose("config", overrides=list(words), return_hydra_config=True))
+
+
+_composed_before = lru_cache(maxsize=64)(_composed)
+
+
+def _files() -> Files | None:
+    """Where Hydra looks, and when each file of options there was changed (ns since 1970).
+
+    None where a command line named a folder, which may hold anything.
+    """
+    looked_at = GlobalHydra.instance().config_loader().get_search_path().get_path()
+    places = [str(one.path).removeprefix("file://") for one in looked_at]
+    folders = [Path(place) for place in dict.fromkeys(places) if "://" not in place]
+    if not {*folders} <= {conf(), conf() / "papers", Path.cwd() / "conf"}:
+        return None
+    files = (file for folder in folders for file in folder.rglob("*.yaml"))
+    return tuple((str(file), file.stat().st_mtime_ns) for file in files)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
-from judgelab.config.composing import composed, composed_call
+from judgelab.config.composing import composed_call, with_settings
 from judgelab.config.launch import SHORT, sentence
 from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
@@ -108,16 +108,18 @@ def _composed(
         said.append("dataset=table")
     rest = {key: value for key, value in settings.items() if not _option(key, value)}
     with _spoken(said):
-        if rest or data is not None:
-            base = composed(said)
-            said += [f"{_key(key, base)}={written(value)}" for key, value in rest.items()]
-        if data is not None:
-            said += _data(data, base, said)
-        if judges is not None:
-            _takes_judges(composed(said))
-        if isinstance(judges, str | os.PathLike):
-            said.append(f"study.judges={written(os.fspath(judges))}")
         cfg, hydra = composed_call(said)
+        more = [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
+        if data is not None:
+            more += _data(data, cfg, [*said, *more])
+        if judges is not None:
+            _takes_judges(cfg)
+        if isinstance(judges, str | os.PathLike):
+            more.append(f"study.judges={written(os.fspath(judges))}")
+        if GROUPS.keys() & rest.keys():  # null, of an axis: for Hydra that is an option, too
+            cfg, hydra = composed_call([*said, *more])
+        elif more:
+            cfg, hydra = _set(cfg, hydra, said, more)
         if hydra.mode == RunMode.MULTIRUN:
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
@@ -126,6 +128,17 @@ def _composed(
             call = Invocation(None, call.choices, quiet=True)  # no words say that
     trusted = any(word.startswith("trusted_packages=") for word in said)
     return cfg, call, list(cfg.trusted_packages) if trusted else []
+
+
+def _set(
+    cfg: DictConfig, hydra: Any, said: Sequence[str], more: Sequence[str]
+) -> tuple[DictConfig, Any]:
+    """The config of all words together."""
+    try:
+        with_settings(cfg, hydra, more)
+    except (HydraException, OmegaConfBaseException):
+        return composed_call([*said, *more])  # which says what is wrong
+    return cfg, hydra
 
 
 def _words(given: Sequence[str]) -> Iterator[str]:

@@ -30,25 +30,20 @@ def audited(panel: Path, **settings: Any) -> Any:
 
 
 def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
-    found = audited(panel, mechanism="length", seed=3, rules={"gain": 0.1})
+    """Whether judges are a file or a mapping; a list: tests of qualification."""
+    file = panel.with_name("judges.yaml")
+    file.write_text("- {name: half, mechanism: length}\n- {name: words, mechanism: length}")
+    found = audited(panel, judges=file, seed=3, rules={"gain": 0.1})
     assert found.about["study"] == "audit"
-    assert {"length"} <= set(found.tables["gate"]["judge"])
+    assert list(found.tables["gate"]["judge"]) == ["half", "words"]
     assert "<iframe" in found.page._repr_html_()
-    words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", "mechanism=length", "seed=3"]
-    words += ["study.parts=[gate]", "study.rules.gain=.1", f"paths.root={panel.parent}"]
+    entries = {"half": {"mechanism": "length"}, "words": {"mechanism": "length"}}
+    assert audited(panel, judges=entries, seed=3, rules={"gain": 0.1}).path == found.path
+    words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
+    words += ["seed=3", "study.parts=[gate]", "study.rules.gain=.1", f"paths.root={panel.parent}"]
     with initialize_config_dir(str(conf()), version_base="1.3"):
         execute(compose("config", overrides=[*words, "tracker=none"]))
     assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
-
-
-def test_judges_are_entries_of_a_list_a_file_or_a_mapping(panel: Path) -> None:
-    file = panel.with_name("judges.yaml")
-    file.write_text("- {name: half, mechanism: length}\n- {name: words, mechanism: length}")
-    entries = [{"name": "half", "mechanism": "length"}, {"name": "words", "mechanism": "length"}]
-    given = (file, entries, {one["name"]: {"mechanism": one["mechanism"]} for one in entries})
-    found = [audited(panel, judges=one) for one in given]
-    assert len({one.path for one in found}) == 1
-    assert list(found[0].tables["gate"]["judge"]) == ["half", "words"]
 
 
 @pytest.mark.parametrize(
@@ -93,17 +88,15 @@ def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
     frame["text"] = ["So it is."] * 8
     frame["tokens"] = [[1, 2]] * 8
     given: dict[str, Any] = {"parts": ["gate"], "paths__root": str(tmp_path)}
-    found = judgelab.audit(
-        frame.set_index("id"), judges=["gpt", {"name": "n", "mechanism": "length"}], **given
-    )
-    assert found is not None
-    assert not any("has a reference" in note for note in found.notes)
     rouge = {"name": "rouge", "mechanism": "rouge_l"}
     with pytest.raises(JudgelabError, match=r"mechanism\.peers=true"):
         judgelab.audit(frame, judges=[rouge], **given)
-    more = judgelab.audit(frame, judges=[rouge | {"mechanism.peers": True}], **given)
-    assert more is not None and any("rouge: no item has a reference" in one for one in more.notes)
-    assert set(found.verdicts) == {"gpt", "n"}  # a column, and one that is asked
+    asked = [{"name": "n", "mechanism": "length"}, rouge | {"mechanism.peers": True}]
+    found = judgelab.audit(frame.set_index("id"), judges=["gpt", *asked], **given)
+    assert found is not None
+    (told,) = (note for note in found.notes if "has a reference" in note)
+    assert told.startswith("rouge: no item has a reference"), "length needs none"
+    assert set(found.verdicts) == {"gpt", "n", "rouge"}  # a column, and those that are asked
     (judge,) = found.tables["judges"].query("origin == 'in the data'").to_dict("records")
     assert (judge["judge"], judge["verdicts"], judge["missing"]) == ("gpt", 6, 2)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     root = tmp_path_factory.mktemp("root")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGELAB_ROOT", str(root))
-        data = graded(4)
-        yield {
-            "length": judgelab.run("mechanism=length", data=data),
-            "capped": judgelab.run("mechanism=length limit=3", data=data),
-            "rouge": judgelab.run(mechanism="rouge", data=data),
+        words = {
+            "length": "mechanism=length",
+            "capped": "mechanism=length limit=3",
+            "rouge": "mechanism=rouge",
         }
+        with ThreadPoolExecutor(3) as pool:
+            found = pool.map(partial(judgelab.run, data=graded(4)), words.values())
+        yield dict(zip(words, found, strict=True))
+
+
+def test_runs_of_several_threads_do_not_disturb_each_other(runs: dict[str, Any]) -> None:
+    made = [(one.about["mechanism"], one.summary.loc["items", "value"]) for one in runs.values()]
+    assert made == [("length", 4), ("length", 3), ("rouge", 4)]
+    assert [one.path.name.split("-")[0] for one in runs.values()] == ["length", "length", "rouge"]
 
 
 def test_every_number_of_the_result_is_in_a_frame(runs: dict[str, Any]) -> None:

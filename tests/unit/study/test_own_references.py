@@ -16,16 +16,22 @@ LEADERBOARD = {"study": "leaderboard"}
 VALIDATION = {"study": "validation", "attack": "sentence_deletion"}
 
 
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("root")
+
+
 def ran(root: Path, **given: Any) -> Any:
     return judgelab.run(paths__root=str(root), **{"data": graded(3)} | given)
 
 
-@pytest.mark.parametrize("mechanism", ["gem_raw", "rouge_l"])
-@pytest.mark.parametrize("study", [LEADERBOARD, VALIDATION], ids=lambda study: study["study"])
-def test_no_agent_is_given_up_for_them(
-    tmp_path: Path, study: dict[str, Any], mechanism: str
-) -> None:
-    found = ran(tmp_path, mechanism=mechanism, **study)
+@pytest.mark.parametrize(
+    ("study", "mechanism"),
+    [(LEADERBOARD, "gem_raw"), (VALIDATION, "rouge_l")],
+    ids=["leaderboard", "validation"],
+)
+def test_no_agent_is_given_up_for_them(root: Path, study: dict[str, Any], mechanism: str) -> None:
+    found = ran(root, mechanism=mechanism, **study)
     assert found.summary.loc["candidates", "value"] == 3, "all of them"
     assert "References are those of the data: 3 of 3 items have one." in found.notes
     table = found.tables["leaderboard" if study is LEADERBOARD else "agents"]
@@ -38,27 +44,29 @@ def test_no_agent_is_given_up_for_them(
 
 
 @pytest.mark.parametrize("study", [LEADERBOARD, VALIDATION], ids=lambda study: study["study"])
-def test_what_is_scored_by_itself_needs_none(tmp_path: Path, study: dict[str, Any]) -> None:
+def test_what_is_scored_by_itself_needs_none(root: Path, study: dict[str, Any]) -> None:
     bare = graded(3).drop(columns="reference")
-    found = ran(tmp_path, mechanism="length", data=bare, **study)
+    found = ran(root, mechanism="length", data=bare, **study)
     assert found.summary.loc["candidates", "value"] == 3
     for mechanism in ("gem_raw", "rouge_l"):
         with pytest.raises(ConfigError, match="a column 'reference' in dataset=table"):
-            ran(tmp_path, mechanism=mechanism, data=bare, **study)
+            ran(root, mechanism=mechanism, data=bare, **study)
 
 
-def test_rouge_without_references_says_what_to_do(tmp_path: Path) -> None:
+def test_rouge_without_references_says_what_to_do(root: Path) -> None:
     bare = graded(3).drop(columns="reference")
-    for mechanism in ("rouge", "rouge_l", "bleu"):
+    for mechanism in ("rouge", "bleu"):
         with pytest.raises(ConfigError) as refused:
-            ran(tmp_path, mechanism=mechanism, data=bare)
+            ran(root, mechanism=mechanism, data=bare)
         assert f"mechanism={mechanism} holds texts against references" in str(refused.value)
         assert "a column 'reference' in dataset=table" in str(refused.value)
-    found = ran(tmp_path, mechanism="rouge", mechanism__peers=True, data=bare)
+    found = ran(root, mechanism="rouge", mechanism__peers=True, data=bare)
     assert "peer" in found.records["clean_measurements"]
 
 
-def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(tmp_path: Path) -> None:
+def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(
+    root: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "own.jsonl"
     rows = graded(3).drop_duplicates("id")
     lines = [
@@ -70,7 +78,9 @@ def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(tmp_path: P
     with pytest.raises(
         DataError, match="has none: .*the key 'reference' of its line in dataset=jsonl"
     ):
-        ran(tmp_path, **given)
-    found = ran(tmp_path, dataset__reference_agent="gold", only=["deletions_minor"], **given)
+        ran(root, **given)
+    found = ran(
+        root, dataset__reference_agent="gold", only=["deletions_minor"], replicates=9, **given
+    )
     texts = found.records["clean_texts"].query("agent == 'original'")["text"]
     assert list(texts) == list(rows["text"])
