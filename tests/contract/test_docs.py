@@ -114,8 +114,15 @@ def test_both_kinds_of_markdown_read_it_alike(page: Path) -> None:
             line = lines[token.map[0]]
             item = re.match(r" *([-*]|\d+\.) ", line)
             assert item or line.startswith("    "), f"line {token.map[0] + 1}: four spaces"
+    tables = {
+        number
+        for token in parsed(page)
+        if token.type == "table_open" and token.map
+        for number in range(token.map[0] + 1, token.map[1] + 1)
+    }
     for number, line in enumerate(lines, 1):
         if line.startswith("|"):
+            assert number in tables, f"line {number}: a row without a table above it"
             spans = re.findall(r"`[^`]*`", line)
             assert not any("|" in span for span in spans), f"line {number}: | in code ends a cell"
 
