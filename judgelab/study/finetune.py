@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -167,6 +168,7 @@ class Finetune(Study):
             figures=("loss_curve",) if made.curve else (),
             notes=tuple(self._notes(context, made)),
             provenance={**facts, "versions": versions()},
+            answer=_answer(figures, len(made.papers.train.items)),
         )
 
     def _describe(
@@ -293,6 +295,28 @@ def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
         f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
         for (state, name), one in figures.items()
     }
+
+
+def _answer(figures: Estimates, papers: int) -> list[tuple[str, str]]:
+    """(heading, sentences): whether reviews of papers that it never saw became less surprising."""
+    before, after, change = (figures[(state, "loss")] for state in ("before", "after", "change"))
+    if math.isnan(change.value):
+        return [("Trained", f"On {papers} papers; {NOTHING_HELD_OUT}")]
+    said = (
+        f"On {change.n} held-out papers a token costs {after.value:.3f} nats after training on "
+        f"{papers} papers and {before.value:.3f} before: "
+    )
+    if not math.isfinite(change.low):
+        return [("Not known whether it learned", f"{said}too few papers for an interval.")]
+    said += f"a change of {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]."
+    if change.high < 0:
+        then = "Score with the adapter, and compare: the command stands below."
+        return [("It learned to predict reviews", said), ("Next", then)]
+    if change.low > 0:
+        then = "Lower study.settings.learning_rate, or take fewer steps."
+        return [("It predicts reviews worse than before", said), ("Next", then)]
+    then = "Train on more papers, or for more steps; hold out more papers."
+    return [("Not shown to have learned", said), ("Next", then)]
 
 
 def _figures_table(made: Trained, figures: Estimates) -> Table:

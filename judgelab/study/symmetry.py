@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
 from judgelab.stats.discrimination.symmetry import joint_symmetry
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
 
@@ -61,6 +63,7 @@ class Symmetry(Study):
             primary="text/spearman",
             tables=[table],
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
+            answer=_answer(found[("text", "spearman")], found[("token", "spearman")]),
             estimators=[context.estimator(measured.attrs)],
         )
 
@@ -78,3 +81,26 @@ class Symmetry(Study):
         context.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
         context.tell(f"{gem.name}, both directions", 0)
         return panel, measure_conditional(panel, context.evaluation_lm, setting, everybody)
+
+
+def _answer(text: Estimate, token: Estimate) -> list[tuple[str, str]]:
+    """(heading, sentences): whether both orders of two texts give the same probability."""
+    if math.isnan(text.value):
+        return [("Not known", "No two pairs of texts were scored, so nothing is known.")]
+    ends = f"{text.value:.2f} [{text.low:.2f}, {text.high:.2f}]"
+    heading = (
+        "Both orders go along"
+        if text.low > 0
+        else "The orders contradict each other"
+        if text.high < 0
+        else "The orders are not shown to go along"
+    )
+    per = "" if math.isnan(token.value) else f" ({token.value:.2f} per token, without length)"
+    return [
+        (
+            heading,
+            "The LM's probability of two texts together, in one order and in the other, has a rank "
+            f"correlation of {ends}{per}; 1 would be no contradiction.",
+        ),
+        ("Next", "Prefer an LM with a higher one: GEM takes the probabilities at their word."),
+    ]

@@ -35,6 +35,7 @@ from judgelab.stats.qualification.exams import (
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
+from judgelab.study.qualification.answer import answer
 from judgelab.study.qualification.asking import ask, judges_of, of_one_kind, unasked
 from judgelab.study.qualification.case import (
     Case,
@@ -191,14 +192,16 @@ class Qualification(Study):
         ]  # recorded verdicts have one for all judges
         write("records/clean_decisions.parquet", case.records(panel))
         made = tables.all_tables(case)
+        summary = case.summary(context, panel)
         return Result(
-            summary=case.summary(context, panel),
+            summary=summary,
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
             notes=[*notes(context, panel, case), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": responses.facts})},
             estimators=by,
+            answer=answer(summary),
         )
 
     def ask(self, context: Context) -> None:

@@ -19,6 +19,7 @@ from judgelab.stats.ranking.simulation import Draws
 from judgelab.stats.ranking.system_bias import fit_judge, system_moments
 from judgelab.study.common.tables import WITHOUT_P, entries
 from judgelab.study.ranking import tables
+from judgelab.study.ranking.answer import answer
 from judgelab.study.ranking.empirical import Empirical, empirical
 from judgelab.study.ranking.errors import error_table
 from judgelab.study.ranking.judge import (
@@ -134,14 +135,17 @@ class RankingConfidence(Study):
             error_table(scored, judge) if fitted else None,
             *(self._curves(judge, size, draws) if judge.usable else []),
         ]
+        summary = self._summary(ranked, seen, size, context)
+        name = str(summary.get("metric") or summary.get("mechanism") or "The metric")
         return Result(
-            summary=self._summary(ranked, seen, size, context),
+            summary=summary,
             primary="ranking/agreement" if seen is not None else "ranking/mean_confidence",
             tables=[table for table in made if table is not None],
             figures=_figures(judge, seen, made),
             notes=notes(ranked, seen, size, unused(judge, self.assumed)),
             provenance=scored.provenance,
             estimators=scored.estimators,
+            answer=answer(summary, name, self.confidence),
         )
 
     def _drawing(self, context: Context) -> tuple[int, int]:
