@@ -1,8 +1,9 @@
-"""What a sweep of discrimination runs found, in a few sentences; and its rows, the best first."""
+"""What a sweep found, in a few sentences; and its rows, the best first."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,14 +11,25 @@ from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.jobs import SweepJob, axes, option
 
-BETTER_HIGHER = ("clean/human_within", "clean/auc", "clean/pair_auc", "clean/effect_size")
-"""Keys by which rows are sorted, the first that every finished job has."""
 NAMES = {
     "clean/human_within": "Agreement with people",
     "clean/auc": "AUC, good against bad responses",
     "clean/pair_auc": "AUC of pairs",
     "clean/effect_size": "Effect size",
+    "pool/accuracy": "Decides as people do",
+    "discernment/average_ew": "Discernment",
+    "best_discernment": "Discernment of the best judge",
+    "clean/human_spearman": "Rank correlation with people's scores",
+    "ranking/agreement": "Orders systems as people do",
+    "text/spearman": "Rank correlation of both orders of two texts",
+    "after/loss": "Held-out loss",
 }
+"""Keys by which rows are sorted, the first that every finished job has, and what each is."""
+LOWER = ("after/loss",)
+GAINS = {"clean/human_within": "clean/human_within_gain", "clean/auc": "clean/auc_gain"}
+"""Figure -> its gain over what length alone tells."""
+HONEST = ("falls", "does not rise")
+"""Verdicts on a metric that does what an honest one does under an attack."""
 MOST = 4  # names in a sentence
 
 
@@ -26,44 +38,102 @@ def best_first(found: Sequence[SweepJob]) -> list[SweepJob]:
     key = sorted_by(found)
     if key is None:
         return list(found)
-    return sorted(found, key=lambda job: -_value(job, key))  # stable: attacks of one stay together
+    sign = 1 if key in LOWER else -1  # stable: attacks of one stay together
+
+    def place(job: SweepJob) -> float:
+        value = read_estimate(job.summary, key)["value"] if job.result is not None else None
+        return math.inf if value is None else sign * float(value)
+
+    return sorted(found, key=place)
 
 
 def sorted_by(found: Sequence[SweepJob]) -> str | None:
     """The figure that all finished jobs have, agreement with people before any other."""
     done = [job for job in found if job.result is not None]
-    keys = (key for key in BETTER_HIGHER if all(_known(job, key) for job in done))
+    keys = (key for key in NAMES if all(_known(job, key) for job in done))
     return next(keys, None) if done else None
 
 
 def answer(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
     """(heading, sentences): who is first and who is not shown to be behind, and under attack."""
-    key = sorted_by(found)
     done = [job for job in best_first(found) if job.result is not None]
+    judged = [*_verdicts(done), *_first_candidates(done)]
+    return judged or [*_compared(done, found), *_under_attack(done, found)]
+
+
+def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
+    key = sorted_by(found)
     groups = {_name(job, found): job for job in reversed(done)}  # each once, its first job
     named = [(name, groups[name]) for name in dict.fromkeys(_name(job, found) for job in done)]
     if key is None or len(named) < 2:
-        return []
+        return
     (first, best), *others = named
-    low = read_estimate(best.summary, key)["low"]
-    close = [name for name, job in others if not _high(job, key) < _number(low)]
+    close = [name for name, job in others if not _behind(job, best, key)]
     parts = [f"{NAMES[key]}: {first} is first with {_shown(best, key)}."]
     parts.append(
         f"Not shown to be behind: {_some(close)} (their intervals reach it)."
         if close
         else "All others are behind by more than the intervals."
     )
-    parts += _beyond_length(named)
-    return [("Compared", " ".join(parts)), *_under_attack(done, found)]
+    parts += _beyond_length(named, GAINS.get(key, ""))
+    yield "Compared", " ".join(parts)
 
 
-def _beyond_length(named: Sequence[tuple[str, SweepJob]]) -> Iterator[str]:
-    gains = {name: read_estimate(job.summary, "clean/auc_gain") for name, job in named}
+def _behind(job: SweepJob, best: SweepJob, key: str) -> bool:
+    """Whether the interval lies wholly on the worse side of the best one's."""
+    one, other = (read_estimate(each.summary, key) for each in (job, best))
+    if key in LOWER:
+        return _number(one["low"]) > _number(other["high"])
+    return _number(one["high"]) < _number(other["low"])
+
+
+def _verdicts(done: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
+    """Audits: which verdicts; metrics under attacks: how many do what an honest one does."""
+    audits = [job for job in done if job.summary.get("study") == "audit"]
+    if audits and len(audits) == len(done):
+        said = Counter(str(job.summary["verdict"]) for job in audits)
+        yield "Verdicts", "; ".join(f"{one}: {_runs(n)}" for one, n in said.most_common()) + "."
+    tried = [job for job in done if job.summary.get("expects")]
+    if tried:
+        honest = [job for job in tried if job.summary["verdict"] in HONEST]
+        undecided = sum(job.summary["verdict"] == "undecided" for job in tried)
+        open_ = (
+            f" {_runs(undecided).capitalize()} undecided: more items decide." if undecided else ""
+        )
+        yield (
+            "Under attack",
+            f"In {len(honest)} of {_runs(len(tried))} the metric does what an honest one does: it "
+            f"punishes what is worse and does not rise with what is not better.{open_}",
+        )
+
+
+def _first_candidates(done: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
+    """Leaderboards: who leads how many of them; their scores have units of their own."""
+    boards = [
+        table["rows"][0]["candidate"]
+        for job in done
+        for table in (job.result or {}).get("tables", ())
+        if table["name"] == "leaderboard" and table["rows"]
+    ]
+    if len(boards) > 1:
+        said = (f"{name} leads {n} of {len(boards)}" for name, n in Counter(boards).most_common())
+        yield (
+            "Leaders",
+            f"{', '.join(said)} leaderboards. Whether a lead is sure, each says itself.",
+        )
+
+
+def _runs(n: int) -> str:
+    return f"{n} run" if n == 1 else f"{n} runs"
+
+
+def _beyond_length(named: Sequence[tuple[str, SweepJob]], key: str) -> Iterator[str]:
+    gains = {name: read_estimate(job.summary, key) for name, job in named}
     gains = {name: one for name, one in gains.items() if one["low"] is not None}
     if gains:
         more = [name for name, one in gains.items() if _number(one["low"]) > 0]
         yield (
-            f"{_some(more)} surely tell more than length alone."
+            f"{_some(more)} surely {'tells' if len(more) == 1 else 'tell'} more than length alone."
             if more
             else ("None surely tells more than length alone.")
         )
@@ -97,17 +167,8 @@ def _known(job: SweepJob, key: str) -> bool:
     return read_estimate(job.summary, key)["value"] is not None
 
 
-def _value(job: SweepJob, key: str) -> float:
-    value = read_estimate(job.summary, key)["value"] if job.result is not None else None
-    return -math.inf if value is None else float(value)
-
-
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
-
-
-def _high(job: SweepJob, key: str) -> float:
-    return _number(read_estimate(job.summary, key)["high"])
 
 
 def _shown(job: SweepJob, key: str) -> str:

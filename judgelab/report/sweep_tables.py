@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 
 METRICS = {
     "clean/human_within": "agreement\nwith people",
+    "clean/human_within_gain": "more than\nlength",
     "clean/auc": "AUC\nclean",
     "clean/auc_gain": "AUC more\nthan length",
     "attacked/auc": "AUC\nattacked",
     "change/auc": "AUC\nchange",
     "clean/pair_auc": "pair AUC\nclean",
-    "clean/effect_size": "d\nclean",
-    "attacked/effect_size": "d\nattacked",
-    "change/smd": "d\nchange",
-    "clean/human_spearman": "rho\nhuman",
+    "clean/effect_size": "effect size\nclean",
+    "attacked/effect_size": "effect size\nattacked",
+    "change/smd": "standardised\nchange",
+    "clean/human_spearman": "rank corr.\nwith people",
 }
 """Summary key -> heading; those of discernment are in ``judge_tables``."""
 
 LEGEND = (
-    "d: effect size; 95 % intervals over items; unscored counts texts without a score, missing "
-    "calls those that failed or could not be read."
+    "95 % intervals over items; unscored counts texts without a score, missing calls those that "
+    "failed or could not be read."
 )
 
 
@@ -110,6 +111,9 @@ def metrics(found: Sequence[SweepJob], *, every: bool = False) -> dict[str, str]
     headings = METRICS | d_headings([job.summary for job in found], every=every)
     known = [key for key in headings if any(job.summary.get(key) is not None for job in found)]
     own = [str(job.result["primary"]) for job in found if job.result is not None]
+    own = [
+        key for key in own if not known or any(job.summary.get(key) is not None for job in found)
+    ]
     return {key: headings.get(key, format.words(key)) for key in dict.fromkeys([*known, *own])}
 
 

@@ -102,5 +102,5 @@ def _answer(text: Estimate, token: Estimate) -> list[tuple[str, str]]:
             "The LM's probability of two texts together, in one order and in the other, has a rank "
             f"correlation of {ends}{per}; 1 would be no contradiction.",
         ),
-        ("Next", "Prefer an LM with a higher one: GEM takes the probabilities at their word."),
+        ("Next", "Compare LMs by it: GEM takes their probabilities at their word."),
     ]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from judgelab.core.result import Value
 from judgelab.study.common.plain import between
 from judgelab.study.common.read_back import read_back
+from judgelab.study.qualification.pools import EVERYBODY
 
 
 def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
@@ -18,11 +19,16 @@ def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
             ("No judge qualifies", f"None of {judges} passes the exams of pool {summary['pool']}."),
             ("Next", "Ask other judges, or look in the exams at where each fails."),
         ]
-    heading = "All judges qualify" if left == judges else f"{left} of {judges} judges qualify"
+    heading = f"{left} of {judges} judges qualify"
+    if left == judges:
+        heading = "All judges together" if summary["pool"] == EVERYBODY else "All judges qualify"
     chosen, everybody = (read_back(summary, f"{key}/accuracy") for key in ("pool", "all"))
     if math.isnan(chosen.value):
         return [(heading, _agreement(summary)), ("Next", LABEL)]
-    said = f"Together they decide as people do {between(chosen)} ({chosen.n} items)."
+    said = f"Together they decide as people do {between(chosen)} ({chosen.n} pairs of answers)."
+    if not chosen.low > CHANCE:
+        less = "less" if chosen.high < CHANCE else "not shown to be more"
+        said += f" That is {less} often than guessing does."
     if left < judges:
         said += f" All {judges} together do {between(everybody)}. "
         said += (
@@ -35,6 +41,7 @@ def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
     return [(heading, said), ("Next", ALONE)]
 
 
+CHANCE = 0.5
 LABEL = "Agreement is not accuracy: label some items and ask study=audit before you rely on them."
 ALONE = "Whether one of them can be trusted by itself, study=audit says."
 

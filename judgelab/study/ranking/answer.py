@@ -23,9 +23,8 @@ def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[t
     seen, items = read_back(summary, "ranking/agreement"), summary["n"]
     sure, pairs = (int(str(summary[f"ranking/{key}"])) for key in ("sure_pairs", "pairs"))
     counted = (
-        f"With {items} items {sure} of {pairs} pairs of systems have a sure order "
-        f"({confidence:.0%} confidence or more that {summary['ranking/order_of']} would order them "
-        "so)."
+        f"{sure} of {pairs} pairs of systems have a sure order on {items} items (confidence of "
+        f"{confidence:.0%} or more that {summary['ranking/order_of']} would order them so)."
     )
     if math.isnan(seen.value):
         heading = "All pairs are sure" if sure == pairs else f"{sure} of {pairs} pairs are sure"
@@ -37,7 +36,7 @@ def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[t
         if seen.high < CHANCE
         else "Not shown to order systems as people do"
     )
-    said = f"{name} orders two systems as people do {between(seen)}, on so many items. {counted}"
+    said = f"{name} orders two systems as people do {between(seen)}. {counted}"
     return [(heading, said), ("Next", _next(summary, sure == pairs))]
 
 

@@ -115,7 +115,7 @@ def judge_table(ranked: Ranked, draws: int, seed: int) -> Table:
     if judge.fit is not None and judge.fit.systems:
         numbers["bias about the systems' line"] = judge.fit.line_bias_sd
         numbers["slope: system means / texts"] = judge.fit.system_slope
-    numbers["correlation on one item"] = judge.item_correlation
+    numbers["correlation between systems' metric scores on the same item"] = judge.item_correlation
     rows: list[Row] = [
         {"quantity": f"correlation with people, r ({judge.origin})", **columns(judge.r)},
         *(

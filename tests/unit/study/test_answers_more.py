@@ -59,6 +59,13 @@ def test_an_exam(left: int, chosen: Any, heading: str, words: str) -> None:
     made |= flat("pool/accuracy", *chosen) | flat("all/accuracy", *everybody)
     (first, said), _ = qualified(made)
     assert first == heading and words in said and "nan" not in said
+    assert ("than guessing" in said) == (chosen[1] <= 0.5)
+
+
+def test_nobody_is_said_to_pass_where_nothing_was_asked() -> None:
+    made = {"judges": 2, "pool/judges": 2, "pool": "all"} | flat("pool/accuracy", 0.5, 0.4, 0.6)
+    (first, said), _ = qualified(made)
+    assert first == "All judges together" and "not shown to be more often than guessing" in said
 
 
 def test_an_exam_without_labels_says_that_agreement_is_no_accuracy() -> None:
@@ -70,8 +77,12 @@ def test_an_exam_without_labels_says_that_agreement_is_no_accuracy() -> None:
 
 @pytest.mark.parametrize(
     ("ends", "heading"),
-    [((0.1, 0.3), "Both orders"), ((0.0, 0.3), "The orders are not"), ((-0.3, -0.1), "The orders contra")],
-)  # fmt: skip
+    [
+        ((0.1, 0.3), "Both orders"),
+        ((0.0, 0.3), "The orders are not"),
+        ((-0.3, -0.1), "The orders contra"),
+    ],
+)
 def test_symmetry(ends: tuple[float, float], heading: str) -> None:
     (first, said), _ = symmetric(Estimate(sum(ends) / 2, *ends, 30), UNKNOWN)
     assert first.startswith(heading) and "nan" not in said

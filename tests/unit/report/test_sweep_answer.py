@@ -1,0 +1,70 @@
+"""What comparisons of each kind of study open with, and which columns they have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from judgelab.report.jobs import SweepJob, jobs
+from judgelab.report.sweep_answer import answer, best_first
+from judgelab.report.sweep_tables import shown
+from judgelab.store.run_dir import RunDir
+from tests.unit.report.report_results import write_job
+
+
+def finished(folder: Path, summaries: list[dict[str, Any]], **more: Any) -> list[SweepJob]:
+    """Jobs of mechanisms m0, m1, ... that ended with these summaries."""
+    for k, summary in enumerate(summaries):
+        run = RunDir(folder / f"run{k}")
+        primary = more.get("primary", next(iter(summary)))
+        tables = more.get("tables", [[]] * len(summaries))[k]
+        found = {"summary": summary, "primary": primary, "tables": tables}
+        run.write_text("result.json", json.dumps(found))
+        choices = {"mechanism": f"m{k}", "attack": "none"}
+        write_job(folder, k, choices, status="done", run=str(run.path))
+    return jobs(folder)
+
+
+def flat(key: str, value: float, low: float, high: float) -> dict[str, float]:
+    return {key: value, f"{key}_low": low, f"{key}_high": high}
+
+
+def test_people_come_first_with_the_gain_over_length_and_no_column_is_empty(tmp_path: Path) -> None:
+    summaries = [
+        flat("clean/human_within", value, value - 0.05, value + 0.05)
+        | flat("clean/human_within_gain", value - 0.5, value - 0.56, value - 0.44)
+        | {"items": 60, "clean/auc": None}
+        for value in (0.53, 0.62)
+    ]
+    found = best_first(finished(tmp_path, summaries, primary="clean/auc"))
+    assert [one.heading for one in shown(found)] == [
+        *("mechanism", "items", "agreement\nwith people", "more than\nlength", "unscored"),
+    ]
+    ((_, said),) = answer(found)
+    assert said.startswith("Agreement with people: m1 is first with 0.620 [0.570, 0.670].")
+    assert "Not shown to be behind: m0" in said and "m1 surely tells more than length" in said
+
+
+def test_a_loss_is_the_better_the_lower(tmp_path: Path) -> None:
+    losses = [flat("after/loss", value, value - 0.05, value + 0.05) for value in (3.2, 3.0, 3.04)]
+    found = best_first(finished(tmp_path, losses))
+    assert [job.number for job in found] == [1, 2, 0]
+    ((_, said),) = answer(found)
+    assert "m1 is first with 3.00" in said and "Not shown to be behind: m2 (" in said
+
+
+def test_audits_metrics_under_attack_and_leaderboards_are_counted(tmp_path: Path) -> None:
+    audits = [{"study": "audit", "verdict": word} for word in ("trust", "trust", "do not trust")]
+    ((heading, said),) = answer(finished(tmp_path / "a", audits))
+    assert (heading, said) == ("Verdicts", "trust: 2 runs; do not trust: 1 run.")
+    tried = [
+        {"change/smd": -1.0, "expects": expects, "verdict": word}
+        for expects, word in (("fall", "falls"), ("no_rise", "rises"), ("fall", "undecided"))
+    ]
+    ((heading, said),) = answer(finished(tmp_path / "b", tried))
+    assert heading == "Under attack" and said.startswith("In 1 of 3 runs the metric does")
+    assert "1 run undecided" in said
+    boards = [[{"name": "leaderboard", "rows": [{"candidate": name}]}] for name in "aab"]
+    ((_, said),) = answer(finished(tmp_path / "c", [{"clean/best_score": 1.0}] * 3, tables=boards))
+    assert said.startswith("a leads 2 of 3, b leads 1 of 3 leaderboards.")
