@@ -142,7 +142,10 @@ class Validation(Study):
             notes=(*sources(context, *_panels_of(states)), *missing_calls(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
-            answer=[*self._under_attack(context, change, word), *_with_people(human)],
+            answer=[
+                *(_nothing_changed(context, states) or self._under_attack(context, change, word)),
+                *_with_people(human),
+            ],
         )
 
     @property
@@ -234,6 +237,22 @@ class Validation(Study):
             f"Under {attack} the score of an honest metric should {wanted}: {found} ({said}). "
             f"{NEXT[word]}",
         )
+
+
+def _nothing_changed(context: Context, states: Panels) -> list[tuple[str, str]]:
+    """That the attack left every text as it was, where it did: then nothing can be said of it."""
+    texts = {name: _texts_of_candidates(state) for name, state in states.items()}
+    if not any(texts["clean"]) or texts["clean"] != texts.get("attacked"):
+        return []
+    said = (
+        f"{context.attack.name} left every text as it was, so nothing is known of "
+        f"{context.mechanism.name} under it. Choose another attack, or longer texts."
+    )
+    return [("Nothing was changed", said)]
+
+
+def _texts_of_candidates(state: ScoredPanel) -> list[str | None]:
+    return [row[k] for row in state.panel.texts for k in state.candidates]
 
 
 def _panels_of(states: Panels) -> tuple[Panel, Panel]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -23,11 +23,15 @@ DOUBTFUL = (0.05, 0.95)
 """Between these shares of resamples passed, noise has a part in the pass."""
 
 
-def notes(context: Context, panel: Panel, case: Case) -> tuple[str, ...]:
-    """Data, judges, and whatever limits what the numbers mean."""
+def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> tuple[str, ...]:
+    """Data, judges, and whatever limits what the numbers mean.
+
+    Args:
+        by: judge -> mechanism by which it is asked, where that is not the run's.
+    """
     exams = (said for exam in case.marks for said in _exam(case, exam))
     return (
-        *_made_of(context, panel, case),
+        *_made_of(context, panel, case, by),
         *exams,
         *_pool(case),
         *case.missing,
@@ -35,14 +39,18 @@ def notes(context: Context, panel: Panel, case: Case) -> tuple[str, ...]:
     )
 
 
-def _made_of(context: Context, panel: Panel, case: Case) -> Iterator[str]:
+def _made_of(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> Iterator[str]:
     origin = panel.provenance
     where = origin.get("domain") or origin.get("source") or "as given"
     yield (
         f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(panel.items)} items, "
         f"{len(case.responses.pairs)} pairs of answers each."
     )
-    yield f"Judges, by {context.mechanism.name}: {', '.join(case.responses.judges)}."
+    ways: dict[str, list[str]] = {}
+    for judge in case.responses.judges:
+        ways.setdefault(by.get(judge, context.mechanism.name), []).append(judge)
+    said = [f"by {way}: {', '.join(who)}" for way, who in ways.items()]
+    yield f"Judges, {'; '.join(said)}."
     if Capability.RECORDED in context.evaluation_lm.capabilities:
         yield (
             "All verdicts and exams are recorded ones: no model was asked, and settings of study "

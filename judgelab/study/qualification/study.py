@@ -191,6 +191,7 @@ class Qualification(Study):
             context.estimator({})
         ]  # recorded verdicts have one for all judges
         write("records/clean_decisions.parquet", case.records(panel))
+        ways = {name: own.mechanism.name for name, own in asked.items()}
         made = tables.all_tables(case)
         summary = case.summary(context, panel)
         return Result(
@@ -198,7 +199,7 @@ class Qualification(Study):
             primary="pool/accuracy" if case.known else "pool/agreement",
             tables=made,
             figures=tables.figures(made),
-            notes=[*notes(context, panel, case), *mixed(by, LM)],
+            notes=[*notes(context, panel, case, ways), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": responses.facts})},
             estimators=by,
             answer=answer(summary),

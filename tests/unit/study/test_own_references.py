@@ -41,6 +41,7 @@ def test_no_agent_is_given_up_for_them(root: Path, study: dict[str, Any], mechan
     if study is VALIDATION:
         after = found.records["attacked_texts"].query("agent == 'reference'")["text"]
         assert set(after) == set(texts), "an attack leaves them alone"
+        assert found.verdict.startswith("Nothing was changed: sentence_deletion left every text")
 
 
 @pytest.mark.parametrize("study", [LEADERBOARD, VALIDATION], ids=lambda study: study["study"])

@@ -40,6 +40,7 @@ def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -
     assert found.about["mechanism"] == "pairwise", "the run's, which neither is asked by"
     assert pools.loc["small", "cost"] == pytest.approx(2 * pools.loc["large", "cost"])
     assert pools.loc["large", "cost"] > 0 and (pools["currency"].dropna() == "USD").all()
+    assert "Judges, by gptscore: small, large." in found.notes
     verdicts = found.records["clean_verdicts"]
     assert set(verdicts["judge"]) == {"small", "large"}
     scores = verdicts.select_dtypes("number").columns[-1]
