@@ -24,6 +24,9 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "python -m judgelab.tracker.dashboard judgelab": (
         *(f"{UNIT}tracker/test_dashboard.py", 'main(["judgelab"])'),
     ),
+    "python -m judgelab.tracker.weave outputs/runs/NAME": (
+        *(f"{UNIT}tracker/test_weave.py", "main([str(run.path)])"),
+    ),
     "python -m tests.fault_server --help": (f"{E2E}test_fault_server.py", '"--help"'),
     "python -m judgelab.store.cache check FILE": (f"{UNIT}store/test_cache_care.py", '"check"'),
     "python -m judgelab.store.cache stats FILE": (f"{UNIT}store/test_cache_care.py", '"stats"'),
