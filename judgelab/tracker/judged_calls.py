@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PANELS = ("clean", "attacked")
-KEPT_BESIDE = frozenset({"item", "agent", "peer", "draw", "fold", "missing_calls"})
-"""Columns of measurements that are no figure of their own."""
+READ = ("verdict", "rating", "value")
+"""Columns of measurements that hold what was read in a single reply."""
 
+UNIT = ("item", "agent", "peer")
 Cell = tuple[str, ...]
 """Item and agent, or item and two agents in the order in which they were shown."""
 
@@ -33,10 +34,11 @@ class JudgedCall:
             shown first), detail and draw (from 1) where there are any, and the prompt; without
             one, the source and the text.
         output: the reply as it was written, and why it was not scored; "" where it was.
-        scores: ``score`` of what the call is about: of a text, or of a pair 1 (the text shown first
-            is better), 0 (the other), .5 (neither); ``people`` says the same; of pairs of texts
-            that are graded one by one ``agent_score``, ``peer_score``, ``agent_people``,
-            ``peer_people``. What is not known is missing. ``unscored``: whether there is a reason.
+        scores: ``score``, what was read in the reply: a grade, or of a pair 1 (the text shown first
+            is better), 0 (the other), .5 (neither); ``people`` says the same. ``agent_score``,
+            ``peer_score``, ``agent_people``, ``peer_people``: of the texts, where several calls
+            make the score of one. What is not known is missing. ``unscored``: whether the call
+            gave no score.
     """
 
     inputs: Mapping[str, Any]
@@ -71,15 +73,13 @@ class _Panel:
         self._place = {cell: k for k, cell in enumerate(_cells(rows))}
         self._judge = {name: k for k, name in enumerate(rows.judges)}
         self._own = rows.attacked[:, None] if panel == "attacked" else rows.said
-        self._measured = _measured(table(run_dir, f"{panel}_measurements"))
+        self._apart, self._read = _read(table(run_dir, f"{panel}_measurements"))
 
     def calls(self, replies: Sequence[Mapping[str, Any]]) -> Iterator[JudgedCall]:
         """One for each reply."""
-        often = Counter((line["judge"], *_about(line)) for line in replies)
+        often = Counter(self._key(line) for line in replies)
         for line in replies:
-            about = _about(line)
-            alone = often[line["judge"], *about] == 1
-            scores = self._scores(line["judge"], about, alone)
+            scores = self._scores(line, often[self._key(line)] == 1)
             names = ("judge", "item", "agent", "peer", "detail", "draw", "prompt")
             inputs = {name: line[name] for name in names if line[name]}
             output = {"reply": line["reply"], "reason": line["reason"] or ""}
@@ -88,14 +88,22 @@ class _Panel:
             unscored = {"unscored": bool(line["reason"])}
             yield JudgedCall({"panel": self._panel, **inputs}, output, scores | unscored)
 
-    def _scores(self, judge: str, about: Cell, alone: bool) -> dict[str, float | bool]:
+    def _key(self, line: Mapping[str, Any]) -> Cell:
+        """What tells calls apart whose figures were kept apart."""
+        return line["judge"], *(str(line[name] or "") for name in self._apart)
+
+    def _scores(self, line: Mapping[str, Any], alone: bool) -> dict[str, float | bool]:
         """Known figures; those of the call itself only where no other call is about the same."""
+        judge, about = line["judge"], _about(line)
+        read = self._read.get(self._key(line)[1:], math.nan) if alone else math.nan
         own: dict[str, float] = {}
-        if about in self._place or (about[0], *about[:0:-1]) in self._place:
+        if about in self._place or _turned(about) in self._place:
             said, people = self._unit(judge, about)
-            own = {"score" if alone else "agent_score": said, "people": people}
+            whole = alone and self._apart == UNIT  # no other call is about this text
+            own = {"score": said} if whole else {"score": read, "agent_score": said}
+            own["people"] = people
         elif len(about) == 3:
-            own = {"score": self._measured.get(about, math.nan)} if alone else {}
+            own = {"score": read}
             for name, agent in zip(("agent", "peer"), about[1:], strict=True):
                 said, people = self._unit(judge, (about[0], agent))
                 own |= {f"{name}_score": said, f"{name}_people": people}
@@ -105,7 +113,7 @@ class _Panel:
         """What the judge and people say of a text, or of a pair as it was shown."""
         k, turned = self._place.get(about), False
         if k is None:
-            k, turned = self._place.get((about[0], *about[:0:-1])), True
+            k, turned = self._place.get(_turned(about)), True
         if k is None:
             return math.nan, math.nan
         j, people = self._judge.get(judge), float(self._rows.people[k])
@@ -150,6 +158,11 @@ def _cells(rows: JudgedTexts) -> list[Cell]:
     return [tuple(str(name) for name in names if name) for names in named]
 
 
+def _turned(about: Cell) -> Cell:
+    """The texts of a pair the other way round."""
+    return about[0], *about[:0:-1]
+
+
 def _about(line: Mapping[str, Any]) -> Cell:
     return tuple(str(line[name]) for name in ("item", "agent", "peer") if line[name])
 
@@ -164,13 +177,17 @@ def _replies(run_dir: RunDir, panel: str) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def _measured(data: DataFrame | None) -> dict[Cell, float]:
-    """Pair -> the figure that was measured of it, where that is a single one."""
-    figures = [] if data is None else [name for name in data if name not in KEPT_BESIDE]
-    if data is None or "peer" not in data or len(figures) != 1:
-        return {}
-    keys = (data[name].astype(str) for name in ("item", "agent", "peer"))
-    return dict(zip(zip(*keys, strict=True), data[figures[0]].astype(float), strict=True))
+def _read(data: DataFrame | None) -> tuple[Cell, dict[Cell, float]]:
+    """Columns of replies that tell calls apart; and by their values what was read in each."""
+    figure = None if data is None else next((name for name in READ if name in data), None)
+    if data is None or figure is None:
+        return UNIT, {}
+    named = {"detail": "metric", "draw": "draw"}  # as measurements call it
+    apart = (*UNIT, *(name for name, column in named.items() if column in data))
+    columns = [named.get(name, name) for name in apart]
+    keys = (data[name] if name in data else [""] * len(data) for name in columns)
+    cells = (tuple(str(part or "") for part in key) for key in zip(*keys, strict=True))
+    return apart, dict(zip(cells, data[figure].astype(float), strict=True))
 
 
 def _column(run_dir: RunDir, name: str, column: str) -> dict[Cell, str | None]:

@@ -59,6 +59,18 @@ def test_a_text_that_was_asked_about_twice_has_no_score_of_one_call(tmp_path: Pa
     assert refused.output == {"reply": None, "reason": "refused"}
 
 
+def test_replies_on_several_qualities_have_the_grade_of_each(tmp_path: Path) -> None:
+    told = [said("4", "a", detail="fluency"), said("2", "a", detail="relevance")]
+    found = run(tmp_path, [*told, said("no", "b", detail="fluency", reason="no grade")])
+    rows = [("q", "a", "fluency", 0, 4.0), ("q", "a", "relevance", 0, 2.0)]
+    columns = ["item", "agent", "metric", "draw", "rating"]
+    found.write_table("records/clean_measurements.parquet", pd.DataFrame(rows, columns=columns))
+    first, second, lost = (one.scores for one in judged_calls(found))
+    assert first == {"score": 4.0, "agent_score": 0.25, "people": 2.5, "unscored": False}
+    assert second["score"] == 2.0
+    assert (lost["unscored"], "score" in lost) == (True, False)
+
+
 def test_where_nobody_was_asked_every_text_is_a_row(tmp_path: Path) -> None:
     """Log-probabilities; a reason stands beside the text whose score is missing."""
     texts = [TEXTS[0], {**TEXTS[1], "score": float("nan")}]
