@@ -111,19 +111,18 @@ def keep_below(root: Path) -> None:
 
 @contextmanager
 def without_advertisements() -> Iterator[None]:
-    """W&B recommends its Weave in three lines wherever ``openai`` is imported; not here.
+    """W&B's own lines stay off the terminal: where it found a key, and that it recommends Weave.
 
-    Somebody who has imported Weave keeps it.
+    Somebody who has imported Weave, or chosen otherwise, keeps them.
     """
-    name = "WANDB_DISABLE_WEAVE"
-    if "weave" in sys.modules or name in os.environ:
-        yield
-        return
-    os.environ[name] = "true"
+    names = ["WANDB_SILENT", *([] if "weave" in sys.modules else ["WANDB_DISABLE_WEAVE"])]
+    added = [name for name in names if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "true"))
     try:
         yield
     finally:
-        del os.environ[name]
+        for name in added:
+            del os.environ[name]
 
 
 def credentials_mode() -> str:

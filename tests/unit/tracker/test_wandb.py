@@ -131,7 +131,10 @@ def test_a_sweep_is_one_run_that_used_what_its_jobs_made(
 
 @pytest.mark.slow
 def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
-    finished: tuple[TrackedRun, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: tuple[TrackedRun, Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     clear(monkeypatch, tmp_path)
     monkeypatch.setenv("WANDB_API_KEY", KEY)
@@ -140,6 +143,7 @@ def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
     place = WandbTracker(timeout=3).follow(finished[0]).publish(finished[1])
     assert place is not None
     assert "kept offline" in place
+    assert "".join(capfd.readouterr()) == ""
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert KEY.encode() not in path.read_bytes()
