@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from judgelab.core.bounds import Count
-from judgelab.core.errors import ConfigError
+from judgelab.core.capability import Capability
+from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import PageSection, Result, Value
@@ -17,7 +18,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
-from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
@@ -89,8 +90,20 @@ class Discernment(Study):
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """See Study."""
-        return asks_of(self._raters, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
+        """See Study.
+
+        Raises:
+            CapabilityError: who only chats would be asked for log-probabilities.
+        """
+        asked = asks_of(self._raters, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
+        for place, (by, one) in asked.items():
+            if by.requires == BY_LOGPROB and one.capabilities == {Capability.CHAT}:
+                entry = " in its entry, or for all" if self.judges else ""
+                raise CapabilityError(
+                    f"{place} only chats, and mechanism={by.name} needs log-probabilities: choose "
+                    f"mechanism=rating{entry}."
+                )
+        return asked
 
     @property
     def _raters(self) -> dict[str, NamedJudge]:
