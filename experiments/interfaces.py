@@ -32,10 +32,10 @@ def python() -> str:
 
 def _public() -> Iterator[tuple[str, Any]]:
     shown: set[Any] = set()
-    for name in judgelab.__all__:
-        if name.startswith("_"):
-            continue
-        value = getattr(judgelab, name)
+    public = {name: getattr(judgelab, name) for name in judgelab.__all__ if name[0] != "_"}
+    for name, value in sorted(
+        public.items(), key=lambda one: (inspect.isclass(one[1]), one[0] != "run")
+    ):
         found = {f"judgelab.{name}": value} | {one.__name__: one for one in _given(value)}
         for title, one in found.items():
             if one not in shown:
