@@ -92,7 +92,8 @@ def paired_judges(
 
     D is no mean over items, so that its difference has the jackknife's error: Student's t over
     items left out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of
-    simulations (12 to 100 items; least where both see nothing, as D is then cut off at 0).
+    simulations (12 to 100 items, also where half lack a text of some perturbation; least where both
+    see nothing, as D is then cut off at 0).
     p is never below that of a sign test of as many items, and below ``FEWEST`` of them, or where
     every item says the same, there is no interval.
 

@@ -57,7 +57,7 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
         ({"judges": 3}, "study.judges=3"),
         ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),
         ({"judges": [{"name": "a", "mechanism": "rogue"}]}, "mechanism=rogue does not exist"),
-        ({"mechanism": "length", "parts": ["gat"]}, "no part is called 'gat'"),
+        ({"parts": ["gat"]}, "no part is called 'gat'"),
     ],
 )
 def test_mistakes_are_one_sentence(panel: Path, settings: dict[str, Any], said: str) -> None:

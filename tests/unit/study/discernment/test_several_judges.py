@@ -156,9 +156,7 @@ def test_who_cannot_rate_is_refused_by_name_before_anybody_is_asked(tmp_path: Pa
     with pytest.raises(ConfigError, match=r"study\.judges\.r: .*mechanism=rouge_l holds texts"):
         judgelab.run(judges=[{"name": "r", "mechanism": "rouge_l"}], **given)
     chat = {"name": "c", "evaluation_lm": "openai", "evaluation_lm.model": "m"}
-    with pytest.raises(
-        CapabilityError, match=r"c\.\S+ only chats.* mechanism=rating in its"
-    ):
+    with pytest.raises(CapabilityError, match=r"c\.\S+ only chats.* mechanism=rating in its"):
         judgelab.run(judges=[chat], **given)
     one = judgelab.run("+evaluation_lm@study.judges.own=compression", limit=2, **given)
     assert one is not None and list(one.tables["judges"]["judge"]) == ["own"]
