@@ -96,13 +96,15 @@ class JudgeComparison:
             return "Not known who discerns more", "No judge has enough ratings to say."
         said = f"discernment {value:.1f}{_ends(found.estimate.low, found.estimate.high)}"
         bar = 1.0 if math.isnan(bar) else bar
+        unknown = [name for name in rest if math.isnan(self.judges[name].average.estimate.value)]
+        without = f" Without enough ratings: {some(unknown)}." if unknown else ""
         if not value > bar:
             return (
-                "No judge is shown to see anything",
-                f"{best} has the highest {said}, no more than chance reaches (up to {bar:.1f} in "
-                "19 of 20 cases). More texts with a reference, or another judge, may show more.",
+                "No judge is shown to discern more than chance",
+                f"{best} has the highest {said}, which chance reaches, too (up to {bar:.1f} in "
+                "19 of 20 cases). More texts with a reference, or another judge, may show more."
+                f"{without}",
             )
-        unknown = [name for name in rest if math.isnan(self.judges[name].average.estimate.value)]
         behind = self.behind(best)
         open_ = [name for name in rest if name not in (*behind, *unknown)]
         parts = [f"{best} has the highest {said} (chance: up to {bar:.1f} in 19 of 20 cases)."]
@@ -113,12 +115,9 @@ class JudgeComparison:
                 f"Not shown to be behind it: {some(open_)}. Rate more items to tell them apart, or "
                 "take the cheapest of these."
             )
-        if unknown:
-            parts.append(f"Without enough ratings: {some(unknown)}.")
-        surely = not open_ and not unknown
-        return (f"Discerns most: {best}" if surely else "Not decided who discerns most"), " ".join(
-            parts
-        )
+        undecided = open_ or unknown
+        heading = "Not decided who discerns most" if undecided else f"Discerns most: {best}"
+        return heading, " ".join(parts) + without
 
     def _unseen(self) -> list[tuple[str, str]]:
         known = {n: one for n, one in self.judges.items() if one.sees or one.unseen}
@@ -126,7 +125,8 @@ class JudgeComparison:
             return []
         (some_of, *_), all_of = known.values(), [set(one.unseen) for one in known.values()]
         nobody = [name for name in some_of.unseen if name in set.intersection(*all_of)]
-        parts = [f"No judge sees {some(nobody, 12)}: let people look at that."] if nobody else []
+        judge = "No judge" if len(known) == len(self.judges) else "No judge that was scored"
+        parts = [f"{judge} sees {some(nobody, 12)}: let people look at that."] if nobody else []
         for name, one in list(known.items())[:SAID]:
             if more := [each for each in one.unseen if each not in nobody]:
                 parts.append(f"Not seen by {name}, but by others: {some(more, 12)}.")

@@ -112,7 +112,7 @@ def nothing(request: ChatRequest) -> None:
             "Not decided who discerns most",
             "items: judge 1. Not shown to be behind it: judge 3.",
         ),
-        ([at_random, lambda _: "3"], "No judge is shown to see anything", "chance reaches"),
+        ([at_random, lambda _: "3"], "No judge is shown to discern more than", "chance reaches"),
         ([nothing, nothing], "Not known who discerns more", "No judge has enough ratings"),
         ([counts_typos, nothing], "Not decided who", "Without enough ratings: judge 2."),
         ([counts_typos], "Does not see every", "(judge 1, rating) does not see: reordering_minor"),
@@ -130,6 +130,9 @@ def test_the_answer_is_as_loud_as_the_tests(
             "No judge sees reordering_minor: let people look at that. Not seen by judge 1, but by "
             "others: typos_major."
         )
+    if nothing in rules[1:]:
+        unseen = dict(result.answer).get("What they do not see", "No judge that was scored")
+        assert unseen.startswith("No judge that was scored")
     tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
     assert draw(result.figures[0], tables).caption and json.dumps(result.to_json(), allow_nan=False)
 
