@@ -32,6 +32,7 @@ class Found:
         change: attacked minus clean AUC.
         cheating: the sentence on an attack by some agents alone; "" where all attack.
         leads: problematic agent -> good agents' mean score less its own.
+        judged: whether somebody said which texts are good: by categories of agents, or grades.
     """
 
     mechanism: str
@@ -42,13 +43,16 @@ class Found:
     change: Estimate = NONE
     cheating: str = ""
     leads: Mapping[str, Estimate] = field(default_factory=dict)
+    judged: bool = True
 
 
 def opening(found: Found) -> list[Said]:
     """(heading, sentences): what was found, under attack, who is not told apart, what to do.
 
-    Empty where no texts are known to be good or bad, and nobody graded them.
+    Empty where texts are known to be good or bad, or were graded, and there is no figure of it.
     """
+    if not found.judged:
+        return _silent(found)
     agreement = found.beside.get("human_within", NONE)
     if math.isnan(found.auc.value) and math.isnan(agreement.value):
         return []
@@ -67,6 +71,22 @@ def leads(scored: ScoredPanel, group: Groups) -> dict[str, Estimate]:
         scored.panel.agents[k].name: item_mean(good - values[:, k])
         for k in np.flatnonzero(group.bad)
     }
+
+
+def _silent(found: Found) -> list[Said]:
+    """Where nobody said which texts are good."""
+    return [
+        (
+            "Not known to tell good from bad",
+            f"{found.mechanism} scored the texts, but nobody said which of them are good, so its "
+            "scores cannot be held against anything.",
+        ),
+        (
+            "Next",
+            "Say who writes in good faith (dataset.agents={NAME: Faithful, OTHER: Low Effort}), or "
+            "give people's grades of some texts.",
+        ),
+    ]
 
 
 def _main(found: Found, agreement: Estimate) -> Said:

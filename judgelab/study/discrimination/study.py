@@ -30,7 +30,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 from judgelab.study.common.calls import call_entries, calls_table
 from judgelab.study.common.groups import groups, in_pairing_order
-from judgelab.study.common.panels import Panels, ScoredPanel, score_panels
+from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, diagnostics_tables, entries, kind_of
 from judgelab.study.discrimination import failed_calls, stopped, tables
@@ -152,6 +152,7 @@ class Discrimination(Study):
             change.get("auc", NONE),
             tables.cheating(context, states, change),
             leads(clean, group) if group.known and not self.stop.on else {},
+            group.known or not np.isnan(human_scores(clean.panel)).all(),
         )
         return opening(found)
 

@@ -49,6 +49,14 @@ def test_length_alone_stands_beside_it(gain: Estimate, words: str) -> None:
     assert ("more than length before" in found["Next"]) == (gain.low <= 0)
 
 
+def test_where_nobody_said_what_is_good_the_page_says_what_to_say() -> None:
+    found = said(auc=Estimate(math.nan), beside={}, judged=False)
+    assert list(found) == ["Not known to tell good from bad", "Next"]
+    assert "mi scored the texts" in found["Not known to tell good from bad"]
+    assert "dataset.agents={NAME: Faithful" in found["Next"]
+    assert said(auc=Estimate(math.nan), beside={}) == {}  # unscored is another matter
+
+
 def test_length_is_not_held_against_itself() -> None:
     found = said(beside={"length_auc": MORE["length_auc"]})
     assert "That is what length alone tells." in found["Tells good from bad responses"]
