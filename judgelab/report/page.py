@@ -158,13 +158,26 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
     for key in (key for keys in headline(result).values() for key in keys):
         found = read_estimate(summary, key)
         if found["unscored"]:
-            total = found["unscored"] + (found["n"] or 0)
-            counts = f"{format.number(found['unscored'])} of {format.number(total)} items"
+            counts, unit = format.number(found["unscored"]), _unit(key)
+            if unit == "items":
+                counts += f" of {format.number(found['unscored'] + (found['n'] or 0))}"
+            counts += f" {unit}"
             panel, _, statistic = key.rpartition("/")
             named = [format.words(part) for part in (statistic, panel) if part]
             groups.setdefault(counts, []).append(", ".join(named))
     for counts, names in groups.items():
         yield f"{counts} are unscored and left out of {' · '.join(names)}."
+
+
+UNSCORED = {"items": "unscored", "texts": "texts unscored", "pairs": "pairs unscored"}
+
+
+def _unit(key: str) -> str:
+    """What an estimate's count of unscored things is of; its n counts items in any case."""
+    panel, _, statistic = key.rpartition("/")
+    if statistic in ("human_spearman", "human_pearson"):  # over all texts together
+        return "texts"
+    return "pairs" if panel in ("text", "token") else "items"
 
 
 def _config(run_dir: RunDir) -> str:
@@ -183,7 +196,7 @@ def _entry(key: str, found: Mapping[str, Any]) -> dict[str, str]:
     number, _, interval = shown.partition(" ")
     facts = [f"n = {format.number(found['n'])}"] if found["n"] is not None else []
     if found["unscored"]:
-        facts.append(f"{format.number(found['unscored'])} unscored")
+        facts.append(f"{format.number(found['unscored'])} {UNSCORED[_unit(key)]}")
     if found["p"] is not None:
         p = format.p_value(found["p"])
         facts.append(f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}")

@@ -57,6 +57,7 @@ class Symmetry(Study):
             "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
             [({"per": per, "correlation": how}, one) for (per, how), one in found.items()],
             "Each unordered pair of texts once; intervals over items; n counts items.",
+            "unscored_pairs",
         )
         return Result(
             summary=summary,

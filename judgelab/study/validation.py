@@ -318,9 +318,11 @@ def _human_correlations(
 
 def _human_table(human: Mapping[str, Estimate]) -> Table:
     """Correlation with human grades (the paper's Table 1)."""
-    note = "Over texts; intervals over items; n counts items, unscored texts."
+    note = "Over texts; intervals over items; n counts items."
     cells = [({"correlation": name}, found) for name, found in human.items()]
-    return estimate_table("human", "Clean scores against human grades", cells, note)
+    return estimate_table(
+        "human", "Clean scores against human grades", cells, note, "unscored_texts"
+    )
 
 
 def _agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:

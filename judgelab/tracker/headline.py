@@ -30,10 +30,12 @@ def with_people(summary: Mapping[str, Any], correlations: Sequence[Row]) -> Mapp
         summary: of a result.
         correlations: rows of its table of that name; none where it has no such table.
     """
-    parts = ("value", "low", "high", "n", "unscored")
+    parts = ("value", "low", "high", "n")
     for row in correlations:
         if (row.get("panel"), row.get("with")) == ("clean", "human score"):
-            found = {part: row.get(part) for part in parts}
+            found = {part: row.get(part) for part in parts} | {
+                "unscored": row.get("unscored_texts")
+            }
             return flat_estimate("clean/human_spearman", found) | dict(summary)
     return summary
 

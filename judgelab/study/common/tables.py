@@ -53,10 +53,20 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
 
 
 def estimate_table(
-    name: str, title: str, cells: Iterable[tuple[Row, Estimate]], note: str = ""
+    name: str,
+    title: str,
+    cells: Iterable[tuple[Row, Estimate]],
+    note: str = "",
+    unscored: str = "unscored",
 ) -> Table:
-    """One row for each estimate: what it is of, then its columns."""
-    return Table(name, title, [{**head, **columns(found)} for head, found in cells], note)
+    """One row for each estimate: what it is of, then its columns.
+
+    Args:
+        unscored: the name of that column, where it counts something else than ``n`` does.
+    """
+    rows = [{**head, **columns(found)} for head, found in cells]
+    renamed = [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
+    return Table(name, title, renamed, note)
 
 
 def diagnostics_tables(panels: Panels) -> list[Table]:

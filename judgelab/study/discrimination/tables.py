@@ -124,8 +124,10 @@ def correlation_table(states: Panels, definition: Definition, draws: int, seed: 
             kind = kind_of(definition)
             found = clustered_correlation(values, other, "spearman", draws, seed, kind)
             cells.append(({"panel": state, "with": name}, found))
-    note = f"Spearman over all texts; {INTERVALS[kind_of(definition)]}; unscored counts texts."
-    return estimate_table("correlations", "What the score goes along with", cells, note)
+    note = f"Spearman over all texts; {INTERVALS[kind_of(definition)]}; n counts items."
+    return estimate_table(
+        "correlations", "What the score goes along with", cells, note, "unscored_texts"
+    )
 
 
 def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:

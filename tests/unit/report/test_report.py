@@ -11,7 +11,7 @@ import pytest
 from pandas import DataFrame
 
 from judgelab.core.errors import DataError
-from judgelab.report import console, format
+from judgelab.report import console, format, page
 from judgelab.report.figures import DRAWINGS, draw
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import columns, cut, frame
@@ -283,3 +283,17 @@ def test_nothing_heavy_is_loaded_at_the_start_of_a_command() -> None:
     code = f"import sys, judgelab.report.sweep; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_unscored_things_are_counted_in_their_own_unit() -> None:
+    """180 texts without a grade and 30 items with one were "180 of 210 items"."""
+    ends = {"_low": 0.1, "_high": 0.3, "_n": 30, "_unscored": 180, "_p": 0.01}
+    found: dict[str, Any] = {"primary": "clean/human_spearman", "summary": {}}
+    for key in ("clean/human_spearman", "clean/human_within", "text/spearman"):
+        found["summary"] |= {key: 0.2} | {f"{key}{end}": value for end, value in ends.items()}
+    said = list(page.unscored(found))
+    assert "180 texts are unscored and left out of human spearman, clean." in said
+    assert "180 of 210 items are unscored and left out of human within, clean." in said
+    assert "180 pairs are unscored and left out of spearman, text." in said
+    facts = {c["name"]: c["entries"][0]["facts"] for c in page.cards(found)}
+    assert facts["human spearman"] == "n = 30, 180 texts unscored, p = .010"
