@@ -84,10 +84,13 @@ def _decimals(value: float) -> int:
     return min(max(3 - math.ceil(math.log10(size)), 0), 12)
 
 
+TINY = ".0001"
+
+
 def _fixed(value: float, decimals: int) -> str:
-    """Fixed-point, or scientific where the number is too small to be read that way."""
+    """Fixed-point; a number too small to be read that way is less than ``TINY``."""
     if decimals > 6:
-        return f"{value:.2e}"
+        return f"<{TINY}" if value > 0 else f">-{TINY}"
     shown = f"{value:.{decimals}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -72,10 +73,14 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
 
 
 def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:
-    """A column of numbers, of p values (key "p") or of texts; heading: the key in words."""
+    """A column of numbers, of p values (key "p") or of texts; heading: the key in words.
+
+    Numbers that are all whole are written so: ranks, counts, and what counts them as floats.
+    """
     sort = tuple(None if value != value else value for value in values)  # NaN goes last, too
     numeric = all(_is_number(value) or value is None for value in values)
-    cells = tuple(_cell(key, value, numeric) for value in values)
+    whole = numeric and all(value is None or not value % 1 > 0 for value in values)
+    cells = tuple(_cell(key, _whole(value) if whole else value, numeric) for value in values)
     return Column(key, format.words(key) if heading is None else heading, numeric, cells, sort)
 
 
@@ -113,6 +118,10 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
     first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
     kept = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
     return list(kept), len(rows) - len(kept)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and math.isfinite(value) else value
 
 
 def _cell(key: str, value: Any, numeric: bool) -> str:

@@ -31,7 +31,8 @@ def frames(found: dict[str, Any]) -> dict[str, Any]:
         (12.345, "12.3"),
         (1234.5, "1234"),
         (0.000566, "0.000566"),
-        (1e-9, "1.00e-09"),
+        (1e-9, "<.0001"),
+        (-4.43e-12, ">-.0001"),
         (0.99999, "1.000"),
         (0.0, "0.00"),
         (59160, "59,160"),
@@ -297,3 +298,9 @@ def test_unscored_things_are_counted_in_their_own_unit() -> None:
     assert "180 pairs are unscored and left out of spearman, text." in said
     facts = {c["name"]: c["entries"][0]["facts"] for c in page.cards(found)}
     assert facts["human spearman"] == "n = 30, 180 texts unscored, p = .010"
+
+
+def test_a_column_of_whole_numbers_is_written_so() -> None:
+    rows = [{"rank": 2.0, "items": 3.0, "mean": 2.0}, {"rank": 1.0, "items": None, "mean": 2.5}]
+    shown = {one.key: one.cells for one in columns(rows)}
+    assert shown == {"rank": ("2", "1"), "items": ("3", "–"), "mean": ("2.00", "2.50")}
