@@ -99,7 +99,7 @@ class Discrimination(Study):
         shapes, information = shape(context, states), information_table(context, states)
         made = [
             tables.figures_table(figures, states, bounds, self.definition) if figures else None,
-            tables.change_table(change, self.definition) if change else None,
+            tables.change_table(change, states, self.definition) if change else None,
             beside_table(others) if others else None,
             tables.agents_table(states, *settings),
             tables.categories_table(states, *settings) if known else None,

@@ -59,15 +59,24 @@ def figures_table(
         )
         for state, group in figures.items()
         for name, estimate in group.items()
+        if name in statistics_of(states)
     ]
     note = f"{INTERVALS[kind_of(definition)]}; n counts items, unscored the items left out."
     return estimate_table("discrimination", "Good faith against problematic agents", cells, note)
 
 
-def change_table(change: Estimates, definition: Definition) -> Table:
+def statistics_of(states: Panels) -> list[str]:
+    """Those that the mechanism can have: a score for each text knows no pairs."""
+    paired = all(part.scores.pair is not None for part in states.values())
+    return [name for name in WORDING if paired or name != "pair_auc"]
+
+
+def change_table(change: Estimates, states: Panels, definition: Definition) -> Table:
     """Attacked minus clean, paired by item."""
     cells: Cells = [
-        ({"statistic": name, "meaning": WORDING[name]}, found) for name, found in change.items()
+        ({"statistic": name, "meaning": WORDING[name]}, found)
+        for name, found in change.items()
+        if name in statistics_of(states)
     ]
     note = f"Attacked minus clean on the same items; {INTERVALS[kind_of(definition)]}."
     return estimate_table("change", "What the attack changes", cells, note)
