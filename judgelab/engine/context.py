@@ -40,14 +40,8 @@ def _undrawn(curve: str, row: Mapping[str, float]) -> None:
     """No curve is drawn while the run goes on."""
 
 
-def _something_to_read(panel: Panel) -> None:
-    if all(text is None for row in panel.texts for text in row):
-        if any(item.scores for item in panel.items):
-            return  # a metric of the dataset
-        raise DataError(
-            "No response has a text: give texts in a column 'text' (dataset.columns.text=COLUMN), "
-            "or ask study=audit about verdicts that are there already."
-        )
+def _without_texts(panel: Panel) -> bool:
+    return bool(panel.agents) and all(text is None for row in panel.texts for text in row)
 
 
 @dataclass(frozen=True)
@@ -134,6 +128,16 @@ class Context:
         if self.attack.name != "none":
             raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
+    def _refuse_data_without_texts(self) -> None:
+        """The data came without any; texts that an LM has not written (yet) are another matter."""
+        data = self.dataset.load(limit=self.limit)
+        if _without_texts(data) and not any(item.scores for item in data.items):
+            raise DataError(
+                "No response has a text: give texts in a column 'text' "
+                "(dataset.columns.text=COLUMN), or ask study=audit about verdicts that are there "
+                "already."
+            )
+
     def measure(self, panel: Panel) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read where recorded.
 
@@ -144,7 +148,8 @@ class Context:
             found = self.evaluation_lm.recorded(self.mechanism.measurement, panel)
             if found is not None:
                 return found
-        _something_to_read(panel)
+        if _without_texts(panel):
+            self._refuse_data_without_texts()
         if self.tell is not _untold and self.mechanism.measurement != "text":
             counted = Counted(self.evaluation_lm)
             self.mechanism.measure(panel, counted, seed=self.seed)
