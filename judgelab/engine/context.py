@@ -143,6 +143,7 @@ class Context:
 
         Raises:
             DataError: no response has a text, and the data hold no scores of them.
+            ConfigError: the mechanism is for another task.
         """
         if self.mechanism.measurement != "text":
             found = self.evaluation_lm.recorded(self.mechanism.measurement, panel)
@@ -150,6 +151,7 @@ class Context:
                 return found
         if _without_texts(panel):
             self._refuse_data_without_texts()
+        self.mechanism.fits(panel)
         if self.tell is not _untold and self.mechanism.measurement != "text":
             counted = Counted(self.evaluation_lm)
             self.mechanism.measure(panel, counted, seed=self.seed)

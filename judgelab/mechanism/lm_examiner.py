@@ -33,6 +33,7 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     labels: ClassVar[dict[str, str]] = whole_grades(LOWEST, HIGHEST)
     scale: ClassVar[tuple[float, float]] = (LOWEST, HIGHEST)
     name: ClassVar[str] = "lm_examiner"
+    tasks: ClassVar[frozenset[str]] = frozenset({"peer_review"})  # it grades feedback on work
 
     def source(self, item: Item) -> str:
         """The source, or that there is none."""

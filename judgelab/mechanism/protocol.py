@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from judgelab.core.capability import Capability
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
@@ -69,6 +70,20 @@ class Mechanism(Protocol):
     def tasks(self) -> frozenset[str]:
         """Of the panels that it fits; empty: any."""
         return frozenset()
+
+    def fits(self, panel: Panel) -> None:
+        """Before anything is asked.
+
+        Raises:
+            ConfigError: it is for other tasks than the panel's.
+        """
+        if self.tasks and panel.task not in self.tasks:
+            named = sorted(self.tasks)
+            raise ConfigError(
+                f"mechanism={self.name} is for {', '.join(named)}, and the task of the dataset is "
+                f"{panel.task!r}: choose another mechanism, or, where the texts are of such a "
+                f"task, say so (dataset.task={named[0]})."
+            )
 
     @abstractmethod
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

@@ -56,6 +56,14 @@ class MetricMechanism(Mechanism):
         """Those with criteria; any where the criteria are given."""
         return criteria_tasks() if self.criteria is None else frozenset()
 
+    def fits(self, panel: Panel) -> None:
+        """See Mechanism; criteria of the user's own fit any task."""
+        try:
+            super().fits(panel)
+        except ConfigError as cause:
+            own = "Criteria of your own fit any (mechanism.criteria=FILE)."
+            raise ConfigError(f"{cause} {own}") from cause
+
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
         """The criteria for a panel, and which of their metrics are rated.
 

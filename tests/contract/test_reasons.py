@@ -34,7 +34,7 @@ VERBS = {Capability.CHAT: "chat", Capability.LOGPROB: "logprob"}
 STUDIES = (  # those whose own way of asking or counting is not discrimination's
     ("chat", "study=validation", "mechanism=pairwise"),
     ("chat", "study=discernment", "mechanism=pointwise5", "study.by=lm"),
-    ("chat", "study=ranking_confidence", "mechanism=lm_examiner"),
+    ("chat", "study=ranking_confidence", "mechanism=lm_examiner", "dataset.task=peer_review"),
     ("logprob", "study=symmetry", "mechanism=gem"),
     ("logprob", "study=discernment", "mechanism=rating_likelihood"),
     ("logprob", "study=validation", "mechanism=bartscore"),
@@ -182,7 +182,8 @@ ASKING = _asking()
 @pytest.mark.parametrize(("kind", "mechanism"), ASKING)
 def test_every_mechanism_tells_every_call(run: Run, kind: str, mechanism: str) -> None:
     streams = ASKING.index((kind, mechanism)) % 2
-    done = run((FailingLM, FailingEndpoint)[streams](kind), f"mechanism={mechanism}")
+    task = ["dataset.task=peer_review"] if mechanism == "lm_examiner" else []
+    done = run((FailingLM, FailingEndpoint)[streams](kind), f"mechanism={mechanism}", *task)
     told_in_full(done)
     if "chat_eval" not in mechanism:  # silent roles put a question twice, asked and paid once
         counted_alike(done)

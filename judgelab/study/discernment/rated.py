@@ -150,12 +150,7 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     mechanism, lm = context.mechanism, context.evaluation_lm
     if mechanism.subject != "text":
         raise against_peers(mechanism.name)
-    if mechanism.tasks and base.task not in mechanism.tasks:
-        raise ConfigError(
-            f"mechanism={mechanism.name} is for {', '.join(sorted(mechanism.tasks))}, and the task "
-            f"of the dataset is {base.task!r}: choose another mechanism, or give criteria of your "
-            "own (mechanism.criteria=FILE)."
-        )
+    mechanism.fits(base)
     if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
     elif Capability.RECORDED in lm.capabilities:

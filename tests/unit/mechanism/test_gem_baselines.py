@@ -272,3 +272,12 @@ def test_surface_metrics_use_peers_where_nobody_wrote_a_reference(mechanism: Any
     assert known.directed is None
     assert known.agent.values[0, 2] == pytest.approx(1.0), "a human reference comes first"
     assert mechanism.reads == "raw"
+
+
+def test_an_examiner_of_reviews_is_for_reviews() -> None:
+    """It graded a user's summaries as "feedback on work"."""
+    examiner = LmExaminer(Prompt("lm_examiner.txt"))
+    panel = panel_of([["a", "b"]])
+    with pytest.raises(ConfigError, match=r"is for peer_review.*dataset\.task=peer_review"):
+        examiner.fits(panel)
+    examiner.fits(replace(panel, task="peer_review"))
