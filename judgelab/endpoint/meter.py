@@ -163,18 +163,7 @@ class Meter:
 
     def words(self) -> str:
         """What has been spent, for people."""
-        totals = self.totals
-        lost = sum(n for status, n in totals.statuses.items() if _unseen(status))
-        calls = totals.sent - totals.retried
-        again = f", {totals.answered + lost} attempts perhaps paid for {calls} calls"
-        if self.price is None:
-            return f"{totals.sent} sent, cost unknown{again if lost else ''}"
-        unknown = self.reserved
-        spent = f"{totals.cost:.4f} {self.price.currency}"
-        if totals.unknown_cost or unknown:
-            number = totals.unknown_cost + self._lost
-            spent += f" + up to {unknown:.4f} for {number} attempts of unknown cost"
-        return f"{spent}{again if lost else ''}"
+        return together([self])
 
     @property
     def reserved(self) -> float:
@@ -357,6 +346,27 @@ class Meter:
         if self._handle >= 0:
             line = json.dumps(entry, ensure_ascii=False) + "\n"
             os.write(self._handle, line.encode())  # one write: whole, or torn by a kill
+
+
+def together(meters: Sequence[Meter]) -> str:
+    """What has been spent through all of them, for people: one sum for each currency."""
+    said = []
+    priced = {one.price.currency: one.price for one in meters if one.price is not None}
+    for currency in priced:
+        own = [one for one in meters if one.price is not None and one.price.currency == currency]
+        spent = f"{sum(one.totals.cost for one in own):.4f} {currency}"
+        number = sum(one.totals.unknown_cost + one._lost for one in own)
+        if (most := sum(one.reserved for one in own)) or any(x.totals.unknown_cost for x in own):
+            spent += f" + up to {most:.4f} for {number} attempts of unknown cost"
+        said.append(spent)
+    if unpriced := [one.totals.sent for one in meters if one.price is None]:
+        said.append(f"{sum(unpriced)} sent{' besides' if said else ''}, cost unknown")
+    lost = sum(n for one in meters for status, n in one.totals.statuses.items() if _unseen(status))
+    if lost:
+        answered = sum(one.totals.answered for one in meters)
+        calls = sum(one.totals.sent - one.totals.retried for one in meters)
+        said.append(f"{answered + lost} attempts perhaps paid for {calls} calls")
+    return ", ".join(said)
 
 
 def _free(status: str) -> bool:

@@ -17,7 +17,7 @@ from judgelab.core.outcomes import CallOutcomes
 from judgelab.core.result import Result, Value
 from judgelab.endpoint.answered import change, warning
 from judgelab.endpoint.ledger import Ledger, SharedLedger
-from judgelab.endpoint.meter import Meter
+from judgelab.endpoint.meter import Meter, together
 from judgelab.endpoint.remote import Remote
 from judgelab.engine.sweep_budget import budget_file
 from judgelab.report.progress import Progress
@@ -164,8 +164,7 @@ class Models:
         return sum(one.meter.under_way for one in self._in_use.values() if one.meter is not None)
 
     def _spending(self) -> str:
-        meters = [one.meter for one in self._in_use.values() if one.meter is not None]
-        return ", ".join(meter.words() for meter in meters)
+        return together([one.meter for one in self._in_use.values() if one.meter is not None])
 
 
 def calls_file(role: str) -> str:

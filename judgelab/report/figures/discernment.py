@@ -34,7 +34,7 @@ def radar(tables: Tables) -> Drawn:
     side.plot(around, [1.0] * len(around), **style.DASHED | {"color": RED, "lw": 1.2}, zorder=2)
     said = "The further out, the more surely the judge rates the perturbed texts lower. The dashed "
     said += "ring is p = .05, which chance may pass; crosses are the calibrated thresholds"
-    if any(abs(row["value"] - row["d"]) > 1e-9 for row in rows):
+    if any(abs(row["value"] - row.get("d", row["value"])) > 1e-9 for row in rows):
         keys = _curve(side, angles, rows, "value", f"D, {weights}", f", {weights}")
         keys += _curve(side, angles, rows, "d", "D without weights", ", without weights")
         said += " of the curve of their colour"

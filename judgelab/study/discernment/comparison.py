@@ -18,7 +18,6 @@ from judgelab.study.discernment.perturbation_result import verdict
 from judgelab.study.discernment.rated import JudgeDiscernment
 
 ALPHA = 0.05
-UNWEIGHTED = ("d", "d_n", "d_threshold")
 SAID = 4  # judges of whom an answer says what they alone do not see
 JUDGES_NOTE = (
     "Discernment: mean of D over levels of perturbations, with its 95 % interval over items; D is "
@@ -254,15 +253,4 @@ def _joined(each: Mapping[str, Sequence[Table]]) -> list[Table]:
             before = made[one.name].rows if one.name in made else ()
             rows = [*before, *({"judge": judge, **row} for row in one.rows)]
             made[one.name] = replace(one, rows=rows, by="judge")
-    return [replace(one, rows=_without_twins(one.rows)) for one in made.values()]
-
-
-def _known(value: Value) -> Value:
-    return None if value != value else value
-
-
-def _without_twins(rows: Sequence[Row]) -> Sequence[Row]:
-    """Rows of D without what weights make no difference to."""
-    if not all("d" in row and _known(row["d"]) == _known(row["value"]) for row in rows):
-        return rows
-    return [{k: v for k, v in row.items() if k not in UNWEIGHTED} for row in rows]
+    return [replace(one, rows=tables.without_twins(one.rows)) for one in made.values()]

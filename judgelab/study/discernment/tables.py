@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from judgelab.core.result import Row, Table
+from judgelab.core.result import Row, Table, Value
 from judgelab.core.scores import Scores
 from judgelab.mechanism.rating_steps import noted_steps
 from judgelab.stats.discernment.wilcoxon import ZeroMethod, scipy_p, tidy
@@ -64,7 +64,21 @@ def results_table(found: Sequence[PerturbationResult], items: int) -> Table:
         "fewest; ranked: those of them that its test ranks. "
         "The interval is over items (docs/definitions.md) and tests nothing."
     )
-    return Table("discernment", "Discernment of each perturbation", rows, note)
+    return Table("discernment", "Discernment of each perturbation", without_twins(rows), note)
+
+
+UNWEIGHTED = ("d", "d_n", "d_threshold")
+
+
+def without_twins(rows: Sequence[Row]) -> list[Row]:
+    """Rows of D without what weights make no difference to."""
+    if not all("d" in row and _known(row["d"]) == _known(row["value"]) for row in rows):
+        return list(rows)
+    return [{k: v for k, v in row.items() if k not in UNWEIGHTED} for row in rows]
+
+
+def _known(value: Value) -> Value:
+    return None if value != value else value
 
 
 def averages_table(over: Sequence[Average], weights: str) -> Table:
