@@ -52,8 +52,23 @@ def p_value(value: object) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+PHRASES = {
+    "human_within": "agreement with people",
+    "human_within_gain": "agreement beyond length",
+    "length_human_within": "agreement of length alone",
+    "length_auc": "AUC of length alone",
+    "auc_gain": "AUC beyond length",
+    "u_overseer": "information in all pairs",
+    "compression_response": "compression of responses",
+    "compression_reference": "compression of references",
+    "p_holm": "p (Holm)",
+}
+"""Keys that their own words do not explain."""
+
+
 def words(name: str) -> str:
     """A key as a reader would say it: ``clean/pair_auc`` is "clean pair AUC"."""
+    name = "/".join(PHRASES.get(part, part) for part in name.split("/"))
     parts = name.replace("/", " ").replace("_", " ").split()
     return " ".join(_CAPITALS.get(part.lower(), part) for part in parts)
 

@@ -112,6 +112,9 @@ def heading(result: Mapping[str, Any]) -> str:
     return said
 
 
+PEOPLE = "clean/human_within"
+
+
 def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
     """Statistic -> its summary entries (clean, attacked, change), the primary's first.
 
@@ -121,6 +124,8 @@ def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
     keys = estimated(summary)
     if primary in summary and primary not in keys:
         keys.append(primary)
+    if summary.get(primary) is None and PEOPLE in keys:
+        primary = PEOPLE
     first, _, best = primary.rpartition("/")
     keys.sort(key=lambda key: (not key.startswith(f"{first}/"), key.startswith("change/"), key))
     groups: dict[str, list[str]] = {}

@@ -294,7 +294,7 @@ def test_unscored_things_are_counted_in_their_own_unit() -> None:
         found["summary"] |= {key: 0.2} | {f"{key}{end}": value for end, value in ends.items()}
     said = list(page.unscored(found))
     assert "180 texts are unscored and left out of human spearman, clean." in said
-    assert "180 of 210 items are unscored and left out of human within, clean." in said
+    assert "180 of 210 items are unscored and left out of agreement with people, clean." in said
     assert "180 pairs are unscored and left out of spearman, text." in said
     facts = {c["name"]: c["entries"][0]["facts"] for c in page.cards(found)}
     assert facts["human spearman"] == "n = 30, 180 texts unscored, p = .010"
