@@ -29,6 +29,8 @@ def estimate(value: object, low: object, high: object) -> str:
     ends = [end for end in (_real(low), _real(high)) if end is not None]
     if len(ends) < 2:
         return number(value)
+    if isinstance(value, int) and isinstance(low, int) and isinstance(high, int):
+        return f"{number(value)} [{number(low)}, {number(high)}]"
     decimals = _decimals(max(abs(part) for part in (centre, *ends)))
     shown = [_fixed(part, decimals) for part in (centre, *ends)]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
@@ -62,6 +64,10 @@ PHRASES = {
     "compression_response": "compression of responses",
     "compression_reference": "compression of references",
     "p_holm": "p (Holm)",
+    "p_same": "how often the same judges",
+    "p_best": "how often first",
+    "anew_low": "low, judges chosen again",
+    "anew_high": "high, judges chosen again",
 }
 """Keys that their own words do not explain."""
 

@@ -79,7 +79,7 @@ def column(key: str, values: Sequence[Any], heading: str | None = None) -> Colum
     """
     sort = tuple(None if value != value else value for value in values)  # NaN goes last, too
     numeric = all(_is_number(value) or value is None for value in values)
-    whole = numeric and all(value is None or not value % 1 > 0 for value in values)
+    whole = numeric and all(_is_whole(value) for value in values)
     cells = tuple(_cell(key, _whole(value) if whole else value, numeric) for value in values)
     return Column(key, format.words(key) if heading is None else heading, numeric, cells, sort)
 
@@ -89,6 +89,8 @@ def estimates(
 ) -> Column:
     """A column of estimates (value, low, high), sorted by their values."""
     parts = [[row.get(part) for part in ("value", "low", "high")] for row in found]
+    if write is format.estimate and all(_is_whole(part) for each in parts for part in each):
+        parts = [[_whole(part) for part in each] for each in parts]  # ranks
     cells = tuple(write(*each) for each in parts)
     return Column(key, heading, True, cells, tuple(v if v == v else None for v, _, _ in parts))
 
@@ -118,6 +120,10 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
     first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
     kept = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
     return list(kept), len(rows) - len(kept)
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or not value % 1 > 0
 
 
 def _whole(value: Any) -> Any:

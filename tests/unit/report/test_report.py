@@ -304,3 +304,20 @@ def test_a_column_of_whole_numbers_is_written_so() -> None:
     rows = [{"rank": 2.0, "items": 3.0, "mean": 2.0}, {"rank": 1.0, "items": None, "mean": 2.5}]
     shown = {one.key: one.cells for one in columns(rows)}
     assert shown == {"rank": ("2", "1"), "items": ("3", "–"), "mean": ("2.00", "2.50")}
+
+
+def test_ranks_are_whole_numbers_between_whole_numbers() -> None:
+    rows = [{"rank": float(k), "rank_low": 1.0, "rank_high": 3.0, "value": k / 3} for k in (1, 2)]
+    shown = {one.key: one.cells for one in columns(rows)}
+    assert shown["rank"] == ("1 [1, 3]", "2 [1, 3]")
+    shown = {one.key: one.cells for one in columns([*rows, {"rank": 2.5, "rank_low": 1.0}])}
+    assert shown["rank"][:2] == ("1.00 [1.00, 3.00]", "2.00 [1.00, 3.00]")
+
+
+def test_columns_need_no_legend() -> None:
+    said = [one.heading for one in columns([{"p_same": 0.4, "anew_low": 0.1, "anew_high": 0.7}])]
+    assert said == [
+        "how often the same judges",
+        "low, judges chosen again",
+        "high, judges chosen again",
+    ]
