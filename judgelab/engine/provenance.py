@@ -41,10 +41,26 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         if str(key).endswith("written_by"):
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
         if str(key).endswith(("unanswered", "unwritten")) and value:
-            yield f"Texts that could not be written are unscored ({key}): {value}."
+            yield (
+                unwritten(str(key), value)
+                if isinstance(value, Mapping)
+                else f"Texts that could not be written are unscored ({key}): {value}."
+            )
         if str(key).endswith("_kept"):
             yield f"What the {str(key).removesuffix('_kept')} kept: {value}."
     yield from trained(context.evaluation_lm, panel)
+
+
+def unwritten(key: str, reasons: Mapping[str, int]) -> str:
+    """Why texts are unscored that a step could not write.
+
+    Args:
+        key: ``STEP_unwritten``.
+        reasons: reason -> texts.
+    """
+    step, count = key.rpartition("_")[0], sum(reasons.values())
+    why = "; ".join(f"{reason} ({n})" for reason, n in reasons.items())
+    return f"{count} texts are unscored because the {step} could not write them: {why}."
 
 
 def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:

@@ -33,7 +33,11 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     labels: ClassVar[dict[str, str]] = whole_grades(LOWEST, HIGHEST)
     scale: ClassVar[tuple[float, float]] = (LOWEST, HIGHEST)
     name: ClassVar[str] = "lm_examiner"
-    tasks: ClassVar[frozenset[str]] = frozenset({"peer_review"})  # it grades feedback on work
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Reviews: the prompt speaks of feedback on work. One of the user's own fits any."""
+        return frozenset({"peer_review"} if self.prompt.shipped else ())
 
     def source(self, item: Item) -> str:
         """The source, or that there is none."""

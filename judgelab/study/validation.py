@@ -308,9 +308,12 @@ def _human_correlations(
     grades = human_scores(clean.panel)
     if np.isnan(grades).all():
         return {}
+    # a reference that nobody graded is no text without a grade
+    candidate = np.array([not agent.reference for agent in clean.panel.agents], dtype=np.bool_)
+    graded = np.logical_or((~np.isnan(grades)).any(axis=0), candidate)
     return {
         method: clustered_correlation(
-            clean.values, grades, method, draws, seed, kind_of(definition)
+            clean.values[:, graded], grades[:, graded], method, draws, seed, kind_of(definition)
         )
         for method in METHODS
     }

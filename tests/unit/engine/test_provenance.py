@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from judgelab.engine.provenance import trained
+from judgelab.engine.provenance import trained, unwritten
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import trained_on as record
 from tests.scripted import ScriptedChat, panel_of
@@ -33,3 +33,11 @@ def test_an_adapter_without_a_record_says_so(tmp_path: Path) -> None:
 def test_an_lm_without_an_adapter_has_nothing_to_say() -> None:
     assert not list(trained(Transformers("a/model"), PANEL))
     assert not list(trained(ScriptedChat(lambda request: ""), PANEL))
+
+
+def test_why_texts_could_not_be_written_is_a_sentence() -> None:
+    said = unwritten("preprocessor_unwritten", {"no sentence": 44, "empty": 2})
+    assert said == (
+        "46 texts are unscored because the preprocessor could not write them: no sentence (44); "
+        "empty (2)."
+    )

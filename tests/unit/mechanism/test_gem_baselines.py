@@ -274,10 +274,13 @@ def test_surface_metrics_use_peers_where_nobody_wrote_a_reference(mechanism: Any
     assert mechanism.reads == "raw"
 
 
-def test_an_examiner_of_reviews_is_for_reviews() -> None:
+def test_an_examiner_of_reviews_is_for_reviews(tmp_path: Path) -> None:
     """It graded a user's summaries as "feedback on work"."""
     examiner = LmExaminer(Prompt("lm_examiner.txt"))
     panel = panel_of([["a", "b"]])
     with pytest.raises(ConfigError, match=r"is for peer_review.*dataset\.task=peer_review"):
         examiner.fits(panel)
     examiner.fits(replace(panel, task="peer_review"))
+    own = tmp_path / "own.txt"
+    own.write_text("Grade {text}")
+    LmExaminer(Prompt(str(own))).fits(panel)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.result import Row
 from judgelab.stats.discrimination.standardized import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.leaderboard import standing
-from judgelab.study.validation import JUDGED, NEXT, _with_people
+from judgelab.study.validation import JUDGED, NEXT, _human_correlations, _with_people
 
 
 def row(name: str, low: float, high: float) -> Row:
@@ -52,3 +55,18 @@ def test_with_people(ends: tuple[float, float], heading: str) -> None:
     ((said, _),) = _with_people({"spearman": Estimate(sum(ends) / 2, *ends, 30)})
     assert said.startswith(heading)
     assert list(_with_people({})) == []
+
+
+def test_a_reference_that_nobody_graded_is_no_text_without_a_grade() -> None:
+    agents = (Agent("a"), Agent("b"), Agent("gold", reference=True))
+    items = tuple(Item(f"i{k}", "s", human={"a": k, "b": -k}) for k in range(3))
+    panel = Panel(items, agents, tuple(("x", "y", "z") for _ in items))
+    values = np.arange(9.0).reshape(3, 3)
+    found = _human_correlations(
+        SimpleNamespace(panel=panel, values=values),  # type: ignore[arg-type]
+        "corrected",
+        50,
+        0,
+    )
+    assert {one.unscored for one in found.values()} == {0}
+    assert {one.n for one in found.values()} == {3}
