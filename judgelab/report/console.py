@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SCREEN = 44  # lines for the tables; the notes and paths come on top
+SENTENCE = 60  # characters of a cell beyond which its column is left to the page
 LONGEST = 32  # characters of a cell; the page has all
 ESTIMATORS = 3  # that are named where there may be one for each judge
 HIDDEN = frozenset({"meaning"})  # said at length on the page
@@ -78,13 +79,17 @@ def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[Re
     if len(set(panels)) == 1 and len(shown) > 1:
         heading += f" ({panels[0]})"
         shown = [column for column in shown if column.key != "panel"]
-    cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in shown)
-    short = [replace(column, cells=each) for column, each in zip(shown, cells, strict=True)]
+    # sentences are for the page
+    brief = [one for one in shown if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE]
+    cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in brief)
+    short = [replace(column, cells=each) for column, each in zip(brief, cells, strict=True)]
     fitting = [k for k in range(1, len(short) + 1) if _room(short[:k]) <= width()]
     kept = short[: max(fitting, default=1)]
     parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]
-    if len(kept) < len(short):
-        said = ", ".join(column.heading.partition(" [")[0] for column in short[len(kept) :])
+    if len(kept) < len(shown):
+        names = {one.key for one in kept}
+        more = [one.heading.partition(" [")[0] for one in shown if one.key not in names]
+        said = ", ".join(more)
         parts.append(line(f"more columns in tables/{table['name']}.csv: {said}", "dim"))
     if dropped:
         said = f"first and last of {len(rows) + dropped} rows: tables/{table['name']}.csv has all"
