@@ -46,7 +46,7 @@ def test_the_stand_in_needs_no_key_no_network_and_no_model(name: str) -> None:
     for job in (jobs[0], jobs[-1]) if len(jobs) > 1 else jobs:
         config = resolved(compose("config", overrides=job))
         build_parts(config)
-        asked = [config["evaluation_lm"], *config["study"].get("judges", {}).values()]
+        asked = [config["evaluation_lm"], *(config["study"].get("judges") or {}).values()]
         assert {lm["_target_"].rpartition(".")[2] for lm in asked} == {"Compression"}
         assert config.get("writer_lm") is None
         assert config["dataset"]["source"] == "sample"
