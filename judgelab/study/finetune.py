@@ -34,6 +34,7 @@ from judgelab.scoring.trained_on import TRAINED_ON, training_on
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
+from judgelab.study.common.plain import counted
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 
 Estimates = Mapping[tuple[str, str], Estimate]
@@ -301,10 +302,10 @@ def _answer(figures: Estimates, papers: int) -> list[tuple[str, str]]:
     """(heading, sentences): whether reviews of papers that it never saw became less surprising."""
     before, after, change = (figures[(state, "loss")] for state in ("before", "after", "change"))
     if math.isnan(change.value):
-        return [("Trained", f"On {papers} papers; {NOTHING_HELD_OUT}")]
+        return [("Trained", f"On {counted(papers, 'paper')}; {NOTHING_HELD_OUT}")]
     said = (
-        f"On {change.n} held-out papers a token costs {after.value:.3f} nats after training on "
-        f"{papers} papers and {before.value:.3f} before: "
+        f"On {counted(change.n, 'held-out paper')} a token costs {after.value:.3f} nats after "
+        f"training on {counted(papers, 'paper')} and {before.value:.3f} before: "
     )
     if not math.isfinite(change.low):
         return [("Not known whether it learned", f"{said}too few papers for an interval.")]

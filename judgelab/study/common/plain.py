@@ -28,6 +28,11 @@ def hundredth(share: float) -> str:
     return "0" if shown == "-0" else shown
 
 
+def counted(n: int, thing: str = "item") -> str:
+    """``1 item``, ``30 items``."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def listed(names: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

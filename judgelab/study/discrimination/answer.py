@@ -12,7 +12,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.groups import Groups
 from judgelab.study.common.panels import ScoredPanel
-from judgelab.study.common.plain import between, hundredth, some, times
+from judgelab.study.common.plain import between, counted, hundredth, some, times
 
 Said = tuple[str, str]
 NONE = Estimate(math.nan)
@@ -96,13 +96,13 @@ def _main(found: Found, agreement: Estimate) -> Said:
         heading = _heading(auc)
         said.append(
             f"{found.mechanism} gives the good one of two responses the higher score "
-            f"{between(auc)}; guessing does 50 times (AUC, {auc.n} items)."
+            f"{between(auc)}; guessing does 50 times (AUC, {counted(auc.n)})."
         )
         said += _control(found.beside, "length_auc", "auc_gain")
     if not math.isnan(agreement.value):
         heading = heading or _people(agreement)
         said.append(
-            f"It orders two responses as people do {between(agreement)} ({agreement.n} items)."
+            f"It orders two responses as people do {between(agreement)} ({counted(agreement.n)})."
         )
         said += _control(found.beside, "length_human_within", "human_within_gain")
     return heading, " ".join(said)

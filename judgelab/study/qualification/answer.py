@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from judgelab.core.result import Value
-from judgelab.study.common.plain import between
+from judgelab.study.common.plain import between, counted
 from judgelab.study.common.read_back import read_back
 from judgelab.study.qualification.pools import EVERYBODY
 
@@ -25,7 +25,8 @@ def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
     chosen, everybody = (read_back(summary, f"{key}/accuracy") for key in ("pool", "all"))
     if math.isnan(chosen.value):
         return [(heading, _agreement(summary)), ("Next", LABEL)]
-    said = f"Together they decide as people do {between(chosen)} ({chosen.n} pairs of answers)."
+    pairs = counted(chosen.n, "pair")
+    said = f"Together they decide as people do {between(chosen)} ({pairs} of answers)."
     if not chosen.low > CHANCE:
         less = "less" if chosen.high < CHANCE else "not shown to be more"
         said += f" That is {less} often than guessing does."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from judgelab.core.result import Value
-from judgelab.study.common.plain import between
+from judgelab.study.common.plain import between, counted
 from judgelab.study.common.read_back import read_back
 
 CHANCE = 0.5
@@ -20,15 +20,15 @@ def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[t
         name: of what scores the texts.
         confidence: from which on the order of two systems counts as sure.
     """
-    seen, items = read_back(summary, "ranking/agreement"), summary["n"]
+    seen, items = read_back(summary, "ranking/agreement"), int(str(summary["n"]))
     sure, pairs = (int(str(summary[f"ranking/{key}"])) for key in ("sure_pairs", "pairs"))
-    counted = (
-        f"{sure} of {pairs} pairs of systems have a sure order on {items} items (confidence of "
+    said = (
+        f"{sure} of {pairs} pairs of systems have a sure order on {counted(items)} (confidence of "
         f"{confidence:.0%} or more that {summary['ranking/order_of']} would order them so)."
     )
     if math.isnan(seen.value):
         heading = "All pairs are sure" if sure == pairs else f"{sure} of {pairs} pairs are sure"
-        return [(heading, counted), ("Next", _next(summary, sure == pairs))]
+        return [(heading, said), ("Next", _next(summary, sure == pairs))]
     heading = (
         "Orders systems as people do more often than chance"
         if seen.low > CHANCE
@@ -36,7 +36,7 @@ def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[t
         if seen.high < CHANCE
         else "Not shown to order systems as people do"
     )
-    said = f"{name} orders two systems as people do {between(seen)}. {counted}"
+    said = f"{name} orders two systems as people do {between(seen)}. {said}"
     return [(heading, said), ("Next", _next(summary, sure == pairs))]
 
 

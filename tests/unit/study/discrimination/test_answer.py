@@ -57,6 +57,10 @@ def test_where_nobody_said_what_is_good_the_page_says_what_to_say() -> None:
     assert said(auc=Estimate(math.nan), beside={}) == {}  # unscored is another matter
 
 
+def test_one_item_is_no_items() -> None:
+    assert "(AUC, 1 item)." in next(iter(said(auc=Estimate(0.8, n=1)).values()))
+
+
 def test_length_is_not_held_against_itself() -> None:
     found = said(beside={"length_auc": MORE["length_auc"]})
     assert "That is what length alone tells." in found["Tells good from bad responses"]
