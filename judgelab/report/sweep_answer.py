@@ -62,11 +62,34 @@ def answer(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
 
 
 def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
+    """Within each dataset: how easy the texts are is no merit of what scores them."""
     key = sorted_by(found)
-    groups = {_name(job, found): job for job in reversed(done)}  # each once, its first job
-    named = [(name, groups[name]) for name in dict.fromkeys(_name(job, found) for job in done)]
-    if key is None or len(named) < 2:
+    if key is None:
         return
+    apart = "dataset" in axes(found)
+    data = list(dict.fromkeys(option(job, "dataset") if apart else "" for job in done))
+    made = [
+        (f"On {one}" if apart else "Compared", said)
+        for one in data
+        if (said := _first(done, found, key, one))
+    ]
+    yield from made[:MOST]
+    if apart and len(data) > 1 and not made:
+        best, worst = done[0], done[-1]
+        yield (
+            "Compared",
+            f"{NAMES[key]}: most on {option(best, 'dataset')} with {_shown(best, key)}, least on "
+            f"{option(worst, 'dataset')} with {_shown(worst, key)}. The data differ, too.",
+        )
+
+
+def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], key: str, dataset: str) -> str:
+    """Who is first on a dataset ("": on the only one); "" where there is nobody beside."""
+    own = [job for job in done if not dataset or option(job, "dataset") == dataset]
+    groups = {_name(job, found): job for job in reversed(own)}  # each once, its first job
+    named = [(name, groups[name]) for name in dict.fromkeys(_name(job, found) for job in own)]
+    if len(named) < 2:
+        return ""
     (first, best), *others = named
     close = [name for name, job in others if not _behind(job, best, key)]
     parts = [f"{NAMES[key]}: {first} is first with {_shown(best, key)}."]
@@ -76,7 +99,7 @@ def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[t
         else "All others are behind by more than the intervals."
     )
     parts += _beyond_length(named, GAINS.get(key, ""))
-    yield "Compared", " ".join(parts)
+    return " ".join(parts)
 
 
 def _behind(job: SweepJob, best: SweepJob, key: str) -> bool:
@@ -141,7 +164,7 @@ def _beyond_length(named: Sequence[tuple[str, SweepJob]], key: str) -> Iterator[
 
 def _under_attack(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
     falls = {
-        f"{_name(job, found)} under {job.summary['attack']}": one
+        f"{_name(job, found, ('attack',))} under {job.summary['attack']}": one
         for job in done
         if (one := read_estimate(job.summary, "change/auc"))["high"] is not None
     }
@@ -157,9 +180,11 @@ def _under_attack(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterat
     yield "Under attack", f"{counted}; most of all {worst}, by {ends}."
 
 
-def _name(job: SweepJob, found: Sequence[SweepJob]) -> str:
-    """What tells it from other jobs, but for its attack."""
-    keys = [key for key in axes(found) if key.partition(".")[0] != "attack"]
+def _name(
+    job: SweepJob, found: Sequence[SweepJob], without: Sequence[str] = ("attack", "dataset")
+) -> str:
+    """What tells it from other jobs, but for its attack and data."""
+    keys = [key for key in axes(found) if key.partition(".")[0] not in without]
     return " · ".join(option(job, key) for key in keys) or str(job.summary.get("mechanism", ""))
 
 

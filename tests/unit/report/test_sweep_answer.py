@@ -21,7 +21,7 @@ def finished(folder: Path, summaries: list[dict[str, Any]], **more: Any) -> list
         tables = more.get("tables", [[]] * len(summaries))[k]
         found = {"summary": summary, "primary": primary, "tables": tables}
         run.write_text("result.json", json.dumps(found))
-        choices = {"mechanism": f"m{k}", "attack": "none"}
+        choices = more.get("choices", [{"mechanism": f"m{k}"}] * (k + 1))[k] | {"attack": "none"}
         write_job(folder, k, choices, status="done", run=str(run.path))
     return jobs(folder)
 
@@ -68,3 +68,14 @@ def test_audits_metrics_under_attack_and_leaderboards_are_counted(tmp_path: Path
     boards = [[{"name": "leaderboard", "rows": [{"candidate": name}]}] for name in "aab"]
     ((_, said),) = answer(finished(tmp_path / "c", [{"clean/best_score": 1.0}] * 3, tables=boards))
     assert said.startswith("a leads 2 of 3, b leads 1 of 3 leaderboards.")
+
+
+def test_data_are_not_held_against_each_other(tmp_path: Path) -> None:
+    """ "cnn_dailymail is first" was said of one mechanism on several data."""
+    figures = [flat("clean/auc", value, value - 0.02, value + 0.02) for value in (0.6, 0.9, 0.7)]
+    choices = [{"mechanism": "mi", "dataset": name} for name in "abc"]
+    ((_, said),) = answer(finished(tmp_path / "one", figures, choices=choices))
+    assert "most on b with 0.900" in said and "least on a" in said and "first" not in said
+    choices = [{"mechanism": m, "dataset": d} for m, d in (("mi", "a"), ("mi", "b"), ("gem", "a"))]
+    ((heading, said),) = answer(finished(tmp_path / "two", figures, choices=choices))
+    assert heading == "On a" and "gem is first with 0.700" in said
