@@ -35,6 +35,7 @@ class Bleu(ReferenceMechanism):
     reads: Reads = "raw"
     peers: bool = False
     name: ClassVar[str] = "bleu"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def comparison(self) -> Compare:
         """Sentence BLEU / 100, or NLTK's in [0, 1]."""

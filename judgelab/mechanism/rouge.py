@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
@@ -34,6 +34,8 @@ class Rouge(ReferenceMechanism):
     stemmer: bool = True
     reads: Reads = "raw"
     peers: bool = False
+
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def name(self) -> str:

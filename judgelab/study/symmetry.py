@@ -88,7 +88,9 @@ def _answer(text: Estimate, token: Estimate) -> list[tuple[str, str]]:
     """(heading, sentences): whether both orders of two texts give the same probability."""
     if math.isnan(text.value):
         return [("Not known", "No two pairs of texts were scored, so nothing is known.")]
-    ends = f"{text.value:.2f} [{text.low:.2f}, {text.high:.2f}]"
+    ends = f"{text.value:.2f}"
+    if math.isfinite(text.low):
+        ends += f" [{text.low:.2f}, {text.high:.2f}]"
     heading = (
         "Both orders go along"
         if text.low > 0

@@ -31,8 +31,8 @@ from judgelab.tracker.wandb_open import credentials_mode
 from judgelab.tracker.weave_sending import EXTRA
 
 COMMAND = "python -m judgelab.tracker.weave"
-SECRETS = re.compile("(KEY|TOKEN|SECRET|PASSWORD)$")
-"""How environment variables end whose values leave this machine in no text."""
+SECRETS = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
+"""In names of environment variables whose values leave this machine in no text."""
 SECONDS, SECONDS_PER_CALL = 120.0, 0.1
 """After which sending is given up."""
 
@@ -166,7 +166,7 @@ def sent(found: Mapping[str, Any], folder: Path, mode: str, timeout: float) -> s
 
 def _send(found: Mapping[str, Any], timeout: float) -> str:
     """The evaluation's address."""
-    text = redacted(json.dumps({**found, "timeout": timeout}, default=str))
+    text = json.dumps(_blotted({**found, "timeout": timeout}), default=str)
     limit = SECONDS + SECONDS_PER_CALL * len(found["calls"])
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
@@ -189,6 +189,15 @@ def _send(found: Mapping[str, Any], timeout: float) -> str:
     if "place" in answer:
         return str(answer["place"])
     raise JudgelabError(redacted(str(answer["cause"])))
+
+
+def _blotted(value: Any) -> Any:
+    """Every text in it ``redacted``; numbers stay numbers."""
+    if isinstance(value, Mapping):
+        return {redacted(str(key)): _blotted(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blotted(one) for one in value]
+    return redacted(value) if isinstance(value, str) else value
 
 
 def redacted(text: str) -> str:

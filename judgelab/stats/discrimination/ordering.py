@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
 
 
 def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
@@ -24,7 +24,14 @@ def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
             f"and {second.shape}."
         )
     i, j = np.triu_indices(first.shape[1], k=1)
-    said, wanted = np.sign(first[:, i] - first[:, j]), np.sign(second[:, i] - second[:, j])
+    said, wanted = (_sign(values[:, i], values[:, j]) for values in (first, second))
     apart = ~np.isnan(said) & ~np.isnan(wanted) & (wanted != 0)
     credit = np.where(apart, (1 + said * wanted) / 2, 0.0)
     return divide(credit.sum(axis=1), apart.sum(axis=1))
+
+
+def _sign(first: Floats, second: Floats) -> Floats:
+    """1, 0, -1 or NaN; equal up to rounding is equal: a mean of .7 and .1 is one of .4 and .4."""
+    apart = first - second
+    largest = np.maximum(np.abs(first), np.abs(second))
+    return np.where(np.abs(apart) <= ROUNDING * largest, 0.0, np.sign(apart))

@@ -178,13 +178,14 @@ def t_above_p(values: ArrayLike) -> Floats:
     """[...] p that the mean is at most 0, at any number of looks; 1 of fewer than 20 values.
 
     1 / (largest mixture likelihood ratio at a look where the mean was above 0):
-    k^(-1/2) ((1 + t^2 / v) / (1 + t^2 / (v k)))^(n / 2), v = n - 1, k = 1 + n / 16.
+    k^(-1/2) ((1 + t^2 / v) / (1 + t^2 / (v k)))^(n / 2), v = n - 1, k = 1 + n / 16. Values that
+    are all alike show nothing: t knows no spread, and rare others may come.
     """
     x = np.asarray(values, dtype=np.float64)
     n, mean, error = _moments(x)
     k = 1 + n * EFFECT_VARIANCE
     with np.errstate(divide="ignore", invalid="ignore"):
-        square = np.where(error > 0, (mean / error) ** 2, np.inf) / np.maximum(n - 1, 1)
+        square = np.where(error > 0, (mean / error) ** 2, 0.0) / np.maximum(n - 1, 1)
         ratio = np.where(np.isfinite(square), (1 + square) / (1 + square / k), k)
         log = -np.log(k) / 2 + n / 2 * np.log(ratio)
     seen = (n >= FIRST) & (mean > 0)

@@ -80,6 +80,11 @@ class JudgeComparison:
         )
         return [pair[1] if pair[0] == best else pair[0] for pair, ahead in worse if ahead > 0]
 
+    def ahead(self, best: str) -> list[str]:
+        """Judges that discern more than this one on the items of both, with Holm."""
+        others = [name for name in self.judges if name != best]
+        return [name for name in others if best in self.behind(name)]
+
     @property
     def answer(self) -> list[tuple[str, str]]:
         """(heading, sentences): who discerns most and how surely, and what each does not see."""
@@ -106,8 +111,10 @@ class JudgeComparison:
                 f"{without}",
             )
         behind = self.behind(best)
-        open_ = [name for name in rest if name not in (*behind, *unknown)]
+        open_ = [name for name in rest if name not in (*behind, *unknown, *self.ahead(best))]
         parts = [f"{best} has the highest {said} (chance: up to {bar:.1f} in 19 of 20 cases)."]
+        if ahead := self.ahead(best):
+            parts.append(f"On the items that both rated {some(ahead)} surely discerns more.")
         if behind:
             parts.append(f"Surely less on the same items: {some(behind)}.")
         if open_:
@@ -115,7 +122,11 @@ class JudgeComparison:
                 f"Not shown to be behind it: {some(open_)}. Rate more items to tell them apart, or "
                 "take the cheapest of these."
             )
-        undecided = open_ or unknown
+        lost = {name: one.unscored_texts for name, one in self.judges.items()}
+        if any(lost.values()):
+            said = some([f"{name} ({n:,})" for name, n in lost.items() if n])
+            parts.append(f"Texts without a rating: {said}; a judge may leave out its hardest.")
+        undecided = open_ or unknown or ahead
         heading = "Not decided who discerns most" if undecided else f"Discerns most: {best}"
         return heading, " ".join(parts) + without
 

@@ -148,10 +148,13 @@ def _attacked(found: Found) -> Iterator[Said]:
         return
     if math.isnan(found.attacked.value):
         return
-    still = {
-        True: "it still tells them apart",
-        False: "it is not shown to tell them apart",
-    }[found.attacked.low > CHANCE]
+    still = (
+        "it still tells them apart"
+        if found.attacked.low > CHANCE
+        else "it prefers bad responses"
+        if found.attacked.high < CHANCE
+        else "it is not shown to tell them apart"
+    )
     change = found.change
     ends = f"{hundredth(change.low)} to {hundredth(change.high)} in 100"
     if change.high < 0:
@@ -191,7 +194,8 @@ def _items(found: Found, names: list[str]) -> str:
 
 
 def _next(found: Found) -> str:
-    auc = found.auc if not math.isnan(found.auc.value) else found.beside["human_within"]
+    people = found.beside.get("human_within", NONE)
+    auc = found.auc if not math.isnan(found.auc.value) else people
     gain = found.beside.get("auc_gain", found.beside.get("human_within_gain", NONE))
     if auc.high < CHANCE:
         return "Do not use it on such texts; compare other mechanisms."
@@ -202,10 +206,17 @@ def _next(found: Found) -> str:
             return "Add items, or compare other mechanisms."
         needed = max(math.ceil(auc.n * (half / off) ** 2), auc.n + 1)
         return f"About {needed} items would show it, if it is what it seems; or compare others."
-    if not gain.low > 0:
+    if people.high < CHANCE:
+        return "Find out why people see it the other way before you rely on it."
+    if gain.low <= 0 or (math.isnan(gain.low) and not math.isnan(_length(found).value)):
         return "Compare mechanisms that look at more than length before you rely on this one."
     if found.change.high < 0:
         return f"Expect less where texts may be manipulated; compare others under {found.attack}."
     if not found.attack:
         return "See whether it holds under manipulation: attack=case_flip, padding, pattern."
     return "Compare it with other mechanisms on the same texts (-m mechanism=...)."
+
+
+def _length(found: Found) -> Estimate:
+    """What length alone reaches; NaN where that is not known."""
+    return found.beside.get("length_auc", found.beside.get("length_human_within", NONE))
