@@ -31,6 +31,7 @@ GAINS = {"clean/human_within": "clean/human_within_gain", "clean/auc": "clean/au
 HONEST = ("falls", "does not rise")
 """Verdicts on a metric that does what an honest one does under an attack."""
 MOST = 4  # names in a sentence
+MANY = 7  # others from which on the first may be so by chance
 
 
 def best_first(found: Sequence[SweepJob]) -> list[SweepJob]:
@@ -91,13 +92,20 @@ def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], key: str, datase
     if len(named) < 2:
         return ""
     (first, best), *others = named
-    close = [name for name, job in others if not _behind(job, best, key)]
     parts = [f"{NAMES[key]}: {first} is first with {_shown(best, key)}."]
-    parts.append(
-        f"Not shown to be behind: {_some(close)} (their intervals reach it)."
-        if close
-        else "All others are behind by more than the intervals."
-    )
+    if read_estimate(best.summary, key)["low"] is None:
+        parts.append("Without an interval nothing says how sure that is.")
+    else:
+        close = [name for name, job in others if not _behind(job, best, key)]
+        parts.append(
+            f"Not shown to be behind: {_some(close)} (their intervals reach it)."
+            if close
+            else "All others are behind by more than the intervals."
+        )
+        if len(others) >= MANY:
+            parts.append(
+                f"The best of {len(named)} looks better than it is: try it on other items."
+            )
     parts += _beyond_length(named, GAINS.get(key, ""))
     return " ".join(parts)
 

@@ -70,6 +70,16 @@ def test_audits_metrics_under_attack_and_leaderboards_are_counted(tmp_path: Path
     assert said.startswith("a leads 2 of 3, b leads 1 of 3 leaderboards.")
 
 
+def test_no_interval_and_many_runs_are_said(tmp_path: Path) -> None:
+    figures = [{"clean/auc": value} for value in (0.7, 0.9)]
+    ((_, said),) = answer(finished(tmp_path / "few", figures))
+    assert "nothing says how sure" in said and "reach" not in said
+    many = [flat("clean/auc", 0.7 + k / 100, 0.6, 0.9) for k in range(9)]
+    assert (
+        "The best of 9 looks better than it is" in answer(finished(tmp_path / "many", many))[0][1]
+    )
+
+
 def test_data_are_not_held_against_each_other(tmp_path: Path) -> None:
     """ "cnn_dailymail is first" was said of one mechanism on several data."""
     figures = [flat("clean/auc", value, value - 0.02, value + 0.02) for value in (0.6, 0.9, 0.7)]

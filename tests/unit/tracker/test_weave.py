@@ -48,7 +48,8 @@ def test_each_call_arrives_with_prompt_reply_scores_and_reason(
 ) -> None:
     """One evaluation, named as the run, with its summary, linked to its W&B run; no key in it."""
     monkeypatch.setenv("WANDB_API_KEY", KEY)
-    monkeypatch.setenv("SOME_API_KEY", SECRET)
+    monkeypatch.setenv("my_api_key_2", SECRET)
+    monkeypatch.setenv("DB_PASS", "12345678")  # a number in a row stays one
     monkeypatch.chdir(run.path.parent)
     result = Result.read(run.path)
     told = TrackedRun(run.path, {}, "sweep-1", "mi · padding", {"attack": "padding"})

@@ -138,3 +138,9 @@ def test_t_holds_at_all_of_200_looks(law: str) -> None:
     s = np.sqrt(np.maximum(np.cumsum(x**2, axis=1)[:, 19:] / n - m**2, 0))
     often = np.mean((np.abs(m - mean) > 1.96 * s / np.sqrt(n)).any(axis=1))
     assert often > 0.15
+
+
+def test_values_that_are_all_alike_show_nothing_to_t() -> None:
+    """A score that is 0 but for one text in thirty has no spread for a while."""
+    assert t_above_p(np.full(40, 0.001)) == 1
+    assert t_above_p(np.r_[np.full(40, 0.001), np.full(3, 0.0011)]) <= 1

@@ -103,6 +103,12 @@ def nothing(request: ChatRequest) -> None:
     return None
 
 
+def at_random_or_nothing(request: ChatRequest) -> str | None:
+    """It leaves out what it finds hard."""
+    said = at_random(request)
+    return None if len(request.messages[-1].content) % 12 == 0 else said
+
+
 @pytest.mark.parametrize(
     ("rules", "heading", "words"),
     [
@@ -115,6 +121,11 @@ def nothing(request: ChatRequest) -> None:
         ([at_random, lambda _: "3"], "No judge is shown to discern more than", "chance reaches"),
         ([nothing, nothing], "Not known who discerns more", "No judge has enough ratings"),
         ([counts_typos, nothing], "Not decided who", "Without enough ratings: judge 2."),
+        (
+            [at_random_or_nothing, counts_typos],
+            "Discerns most: judge 2",
+            "Texts without a rating: judge 1 (",
+        ),
         ([counts_typos], "Does not see every", "(judge 1, rating) does not see: reordering_minor"),
     ],
 )

@@ -57,6 +57,12 @@ def test_where_nobody_said_what_is_good_the_page_says_what_to_say() -> None:
     assert said(auc=Estimate(math.nan), beside={}) == {}  # unscored is another matter
 
 
+def test_what_to_do_fits_people_and_what_is_known_of_length() -> None:
+    against = {"human_within": Estimate(0.3, 0.2, 0.4, 40)}
+    assert "people see it the other way" in said(beside=MORE | against)["Next"]
+    assert "length" not in said(beside={})["Next"]  # after a stop it is not known
+
+
 def test_one_item_is_no_items() -> None:
     assert "(AUC, 1 item)." in next(iter(said(auc=Estimate(0.8, n=1)).values()))
 
@@ -72,6 +78,7 @@ def test_length_is_not_held_against_itself() -> None:
     [
         (Estimate(0.7, 0.6, 0.8), Estimate(-0.1, -0.2, -0.01), ("still", "less often")),
         (Estimate(0.5, 0.4, 0.6), Estimate(-0.3, -0.4, -0.2), ("is not shown", "less often")),
+        (Estimate(0.1, 0.05, 0.2), Estimate(-0.7, -0.8, -0.6), ("prefers bad", "less often")),
         (Estimate(0.8, 0.7, 0.9), Estimate(0.0, -0.1, 0.1), ("still", "no change is shown")),
         (Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2), ("still", "more often")),
         (Estimate(0.9, 0.8, 0.95), Estimate(0.1), ("still", "is not known")),
