@@ -71,10 +71,17 @@ def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison
     Raises:
         DataError: there is no run, or a folder holds none that has finished.
     """
+    if isinstance(runs, str | os.PathLike):
+        raise DataError("Give several runs, in a list; judgelab.load(path) reads one, or a sweep.")
     read = [one if _read(one) else RunResult.read(one) for one in runs]  # type: ignore[arg-type]
     if not read:
         raise DataError("There is no run to compare: give results of judgelab.run, or folders.")
-    return RunComparison(beside([one.path for one in read]))  # type: ignore[union-attr]
+    odd = [one for one in read if not isinstance(one, RunResult)]
+    if odd:
+        raise DataError(
+            f"{type(odd[0]).__name__} is no run: give results of judgelab.run, or folders of runs."
+        )
+    return RunComparison(beside([one.path for one in read]))
 
 
 def _read(one: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from judgelab.core.errors import DataError
 from judgelab.python.comparing import RunComparison
 from judgelab.python.found import RunResult
 from judgelab.report.jobs import jobs
@@ -16,5 +17,7 @@ def load(path: str | os.PathLike[str]) -> RunResult | RunComparison:
     Raises:
         DataError: it is neither, or the run has not finished.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{type(path).__name__} is no path: give the folder of a run or a sweep.")
     folder = Path(path).expanduser()
     return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)

@@ -209,7 +209,10 @@ def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
 
 def _entries(judges: Any) -> Any:
     if isinstance(judges, Mapping):
-        return [{"name": name, **entry} for name, entry in judges.items()]
+        return [
+            {"name": name, **(entry if isinstance(entry, Mapping) else {"mechanism": entry})}
+            for name, entry in judges.items()
+        ]
     if not isinstance(judges, Sequence):
         return judges  # it is no list, which whoever reads it says
     return [dict(entry) if isinstance(entry, Mapping) else entry for entry in judges]

@@ -79,7 +79,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         parts += [console.line(heading, console.HEADING), console.line(sentences), ""]
     common = [console.line(note) for note in _common_notes(found)]
     parts += [] if opening else common
-    title = f"Comparison of {len(found)} runs"
+    title = f"Comparison of {len(found)} run{'' if len(found) == 1 else 's'}"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for section in study_tables(found):
         title, wide = next(iter(section.tables.items()))

@@ -26,6 +26,15 @@ NAMES = {
 }
 """Keys by which rows are sorted, the first that every finished job has, and what each is."""
 LOWER = ("after/loss",)
+GUESSED = (
+    "clean/human_within",
+    "clean/auc",
+    "clean/pair_auc",
+    "pool/accuracy",
+    "ranking/agreement",
+)
+CHANCE = dict.fromkeys(GUESSED, 0.5) | {"clean/human_spearman": 0.0}
+"""What guessing reaches."""
 GAINS = {"clean/human_within": "clean/human_within_gain", "clean/auc": "clean/auc_gain"}
 """Figure -> its gain over what length alone tells."""
 HONEST = ("falls", "does not rise")
@@ -106,6 +115,9 @@ def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], key: str, datase
             parts.append(
                 f"The best of {len(named)} looks better than it is: try it on other items."
             )
+    low = read_estimate(best.summary, key)["low"]
+    if key in CHANCE and not _number(low) > CHANCE[key]:
+        parts.append("Not even that is shown to be better than guessing.")
     parts += _beyond_length(named, GAINS.get(key, ""))
     return " ".join(parts)
 

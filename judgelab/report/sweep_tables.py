@@ -44,8 +44,8 @@ METRICS = {
 """Summary key -> heading; those of discernment are in ``judge_tables``."""
 
 LEGEND = (
-    "95 % intervals over items; unscored counts texts without a score, missing calls those that "
-    "failed or could not be read."
+    "Intervals over items: 95 %, of leaderboards 90 %; unscored counts texts without a score, "
+    "missing calls those that failed or could not be read."
 )
 
 

@@ -113,7 +113,8 @@ def styles(tables: Tables) -> Drawn:
     )
     judges = list(dict.fromkeys(frame["judge"]))
     wide = wide.reindex(columns=judges)
-    variants = list(dict.fromkeys(frame["variant"]))
+    rated = set(wide.index.get_level_values("variant"))
+    variants = [name for name in dict.fromkeys(frame["variant"]) if name in rated]
     held = len(judges) <= MOST
     if held:
         figure, axes = style.new_figure(0.9 + 1.45 * len(judges), len(judges), len(judges))

@@ -202,8 +202,9 @@ def _wilson(mean: Floats, half: Floats, bounds: tuple[float, float]) -> Ends:
     least, width = bounds[0], bounds[1] - bounds[0]
     share = (mean - least) / width
     room = np.maximum(share * (1 - share), 0.0)
-    k = np.where(half > 0, divide((half / width) ** 2, room), 0.0 * half)
-    centre, off = (share + k / 2) / (1 + k), np.sqrt(room * k + k * k / 4) / (1 + k)
+    with np.errstate(invalid="ignore"):  # no half width: no ends
+        k = np.where(half > 0, divide((half / width) ** 2, room), 0.0 * half)
+        centre, off = (share + k / 2) / (1 + k), np.sqrt(room * k + k * k / 4) / (1 + k)
     return least + width * (centre - off), least + width * (centre + off)
 
 

@@ -14,7 +14,7 @@ from judgelab.study.common.plain import listed, times
 
 NAMED = 5  # judges that are named; the others are counted
 BECAUSE = {
-    "no better than a control": "hardly better than something that knows nothing of "
+    "no better than a control": "no better, or hardly, than something that knows nothing of "
     "quality (control: {control})",
     "falls for manipulation": "moved by a manipulation of the text",
     "too weak": "better than a guess, but too far from people and of no help beside labels",
@@ -84,7 +84,7 @@ def _sentence(
     if standing == "do not trust" and len(narrow) == len(group):
         return (
             f"{_because(group, verdicts, evidence)}People agree with each other no more often than "
-            f"that does with them: {NARROW}. Use another judge, or {wrong(narrow[0])}."
+            f"that control does with them: {NARROW}. Use another judge, or {wrong(narrow[0])}."
         )
     return _because(group, verdicts, evidence) + _then(standing, verdicts, group)
 

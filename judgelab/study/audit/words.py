@@ -147,7 +147,9 @@ def no_better(e: Evidence, rules: TrustRules) -> Said:
         else "It is not better than that."
     )
     if e.control >= e.ceiling:
-        ahead += f" People agree with each other no more often than it does with them: {NARROW}."
+        ahead += (
+            f" People agree with each other no more often than that control with them: {NARROW}."
+        )
         return f"{standing(e)}. {ahead}{_tilt(e, rules)}", f"Use another judge, or {wrong(e)}."
     return (
         f"{standing(e)}. {ahead}{_tilt(e, rules)}",
@@ -160,7 +162,7 @@ NARROW = "these items leave little room above it"
 
 def wrong(e: Evidence) -> str:
     """What to do where a control is as close to people as they are to each other."""
-    return f"label items on which that control ({e.gain_over}) is wrong more often"
+    return f"add items of a kind on which that control ({e.gain_over}) is wrong more often"
 
 
 def _tilt(e: Evidence, rules: TrustRules) -> str:
@@ -197,7 +199,8 @@ def off(e: Evidence, rules: TrustRules) -> str:
     """``off by up to 4.1 in 100, 5 allowed``; of grades in their own unit."""
     worst = max(abs(e.shift.low), abs(e.shift.high))
     if e.shift_margin == e.shift_margin and e.shift_margin != rules.mean:
-        return f"off by up to {worst:.3g}, {e.shift_margin:.3g} allowed"
+        shown = f"{worst:.3g}" if worst >= 0.0005 else "0"
+        return f"off by up to {shown}, {e.shift_margin:.3g} allowed"
     most = math.ceil(round(1000 * worst, 6)) / 10
     return f"off by up to {most:g} in 100, {100 * rules.mean:.3g} allowed"
 

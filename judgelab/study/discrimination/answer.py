@@ -123,14 +123,14 @@ def _people(agreement: Estimate) -> str:
 
 
 def _control(beside: Mapping[str, Estimate], alone: str, gain: str) -> Iterator[str]:
-    """Whether that is more than the number of words tells."""
+    """Whether that is more than length tells, taken in the direction that does better here."""
     length, more = beside.get(alone, NONE), beside.get(gain, NONE)
     if math.isnan(length.value):
         return
     if math.isnan(more.value):
         yield "That is what length alone tells."
         return
-    does = f"the longer one alone would be right {times(length.value)}"
+    does = f"the longer (or, if that does better, the shorter) would be right {times(length.value)}"
     if more.low > 0:
         yield f"That is more than length tells: {does}."
     elif more.high < 0:

@@ -21,9 +21,9 @@ from judgelab.study.common.tables import entries, estimate_table
 
 WORDING = {
     "human_within": "Pairs of responses to one item that it orders as people do",
-    "length_human_within": "The same by the number of words alone",
+    "length_human_within": "The same by length alone: longer, or shorter where that does better",
     "human_within_gain": "Its agreement less that of length",
-    "length_auc": "AUC of the number of words alone",
+    "length_auc": "AUC of length alone: longer, or shorter where that does better",
     "auc_gain": "Its AUC less that of length",
 }
 
@@ -60,10 +60,11 @@ def _pair(
     own: Floats, control: Floats, names: tuple[str, str, str], how: Drawing
 ) -> dict[str, Estimate]:
     settings = (how.draws, how.seed, how.interval)
+    alike = np.array_equal(own, control, equal_nan=True)  # length, or what orders as it does
+    if not alike and np.nanmean([*control, 0.5]) < 0.5:  # here the shorter one is the better guess
+        control = 1 - control
     made = {names[0]: macro_auc(own, *settings), names[1]: macro_auc(control, *settings)}
-    if np.array_equal(own, control, equal_nan=True):  # length, or what orders as it does
-        return made
-    return made | {names[2]: auc_delta(control, own, *settings)}
+    return made if alike else made | {names[2]: auc_delta(control, own, *settings)}
 
 
 def lengths(panel: Panel) -> Floats:

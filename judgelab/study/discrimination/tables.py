@@ -17,6 +17,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
+from judgelab.study.common.plain import counted
 from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
 from judgelab.study.discrimination.beside import lengths
 from judgelab.study.discrimination.failed_calls import Bounds
@@ -197,8 +198,8 @@ def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
     origin = clean.panel.provenance
     where = origin.get("source") or origin.get("domain") or "as given"
     yield (
-        f"Data: {origin.get('dataset', 'unnamed')} ({where}), {len(clean.panel.items)} items x "
-        f"{len(clean.panel.agents)} agents ({origin.get('agents', 'as recorded')})."
+        f"Data: {origin.get('dataset', 'unnamed')} ({where}), {counted(len(clean.panel.items))} x "
+        f"{counted(len(clean.panel.agents), 'agent')} ({origin.get('agents', 'as recorded')})."
     )
     yield f"Evaluation LM: {context.evaluation_lm.identity}."
     yield from trained(context.evaluation_lm, clean.panel)

@@ -10,6 +10,7 @@ from judgelab.study.common.plain import between, counted
 from judgelab.study.common.read_back import read_back
 
 CHANCE = 0.5
+PLAN = "study=plan study.train_run=FOLDER_OF_THIS_RUN study.delta=DIFFERENCE"
 
 
 def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[tuple[str, str]]:
@@ -26,6 +27,9 @@ def answer(summary: Mapping[str, Value], name: str, confidence: float) -> list[t
         f"{sure} of {pairs} pairs of systems have a sure order on {counted(items)} (confidence of "
         f"{confidence:.0%} or more that {summary['ranking/order_of']} would order them so)."
     )
+    if not pairs:
+        few = "No two systems have scores of two items in common, so there is no order."
+        return [("Nothing to rank", few), ("Next", "Add items, or systems.")]
     if math.isnan(seen.value):
         heading = "All pairs are sure" if sure == pairs else f"{sure} of {pairs} pairs are sure"
         return [(heading, said), ("Next", _next(summary, sure == pairs))]
@@ -48,5 +52,4 @@ def _next(summary: Mapping[str, Value], sure: bool) -> str:
         return "Its scores are not shown to go along with people's: compare other metrics first."
     if sure:
         return "Report the ranking with its confidences."
-    given = f" study.r={r.value:.2g}" if r.low > 0 else ""
-    return f"More items make more pairs sure; study=plan{given} says how many."
+    return f"More items make more pairs sure; {PLAN} says how many."

@@ -40,7 +40,7 @@ def test_the_page_opens_with_one_sentence_for_each_verdict(tmp_path: Path) -> No
     assert places == sorted(places)
     assert max(places) < min(after)
     assert max(after) < min(sections)
-    assert "judge 2 is hardly better than something that knows nothing" in text
+    assert "judge 2 is no better, or hardly, than something that knows nothing" in text
     assert "judge 3 is moved by a manipulation" in text
     assert "Not answered. Two raters of the same items." in text
     assert "Not answered here: alone (study.parts)." in text

@@ -30,17 +30,28 @@ def ranking(sure: int, agreement: tuple[float, ...] | None, r: tuple[float, ...]
     ("sure", "agreement", "r", "heading", "then"),
     [
         (6, (0.8, 0.51, 0.9), (0.4, 0.3, 0.5), "Orders systems as people do", "Report the ranking"),
-        (3, (0.8, 0.5, 0.9), (0.4, 0.3, 0.5), "Not shown to order", "study=plan study.r=0.4"),
+        (3, (0.8, 0.5, 0.9), (0.4, 0.3, 0.5), "Not shown to order", "study=plan study.train_run="),
         (0, (0.3, 0.2, 0.4), (-0.4, -0.5, -0.3), "Orders systems against", "another metric"),
         (3, None, (0.4, 0.0, 0.5), "3 of 6 pairs are sure", "not shown to go along"),
         (6, None, (math.nan, math.nan, math.nan), "All pairs are sure", "Report the ranking"),
-        (1, None, (math.nan, math.nan, math.nan), "1 of 6 pairs are sure", "study=plan says"),
+        (
+            1,
+            None,
+            (math.nan, math.nan, math.nan),
+            "1 of 6 pairs are sure",
+            "study=plan study.train_run=",
+        ),
     ],
 )
 def test_a_ranking(sure: int, agreement: Any, r: Any, heading: str, then: str) -> None:
     (first, said), (_, next_) = ranked(ranking(sure, agreement, r), "rating", 0.95)
     assert first.startswith(heading) and then in next_
     assert f"{sure} of 6 pairs" in said and "nan" not in said + next_
+
+
+def test_one_system_or_one_item_is_no_ranking() -> None:
+    nothing = ranking(0, None, (math.nan,) * 3) | {"ranking/pairs": 0}
+    assert ranked(nothing, "mi", 0.95)[0][0] == "Nothing to rank"
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.stats.discrimination.ordering import same_order
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.discrimination.answer import Found, opening
+from judgelab.study.discrimination.beside import Drawing, beside
 
 GOOD = Estimate(0.8, 0.7, 0.9, 40)
 MORE = {"length_auc": Estimate(0.6, 0.5, 0.7, 40), "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
@@ -38,7 +41,7 @@ def test_the_heading_is_as_loud_as_the_interval(auc: Estimate, heading: str, the
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (Estimate(0.2, 0.01, 0.3), "more than length tells: the longer one alone"),
+        (Estimate(0.2, 0.01, 0.3), "more than length tells: the longer (or, if that"),
         (Estimate(0.2, 0.0, 0.3), "not shown to be more than length"),
         (Estimate(-0.2, -0.3, -0.01), "less than length tells"),
     ],
@@ -114,3 +117,18 @@ def test_pairs_ordered_as_people_do() -> None:
     np.testing.assert_allclose(same_order(scores, human), [2 / 3, 2.5 / 3, np.nan])
     with pytest.raises(ValueError, match="shapes"):
         same_order([[1.0]], [[1.0, 2.0]])
+
+
+def test_length_is_taken_in_the_direction_that_does_better() -> None:
+    """ "More than length" was said where the shorter text was right 67 times in 100."""
+    words = {"a": "one two three four", "b": "one"}
+    agents = tuple(Agent(name) for name in words)
+    items = tuple(Item(f"i{k}", "s", human={"a": 1.0, "b": 2.0}) for k in range(6))
+    panel = Panel(items, agents, tuple(tuple(words.values()) for _ in items))
+    scored = SimpleNamespace(panel=panel, values=np.tile([0.0, 1.0], (6, 1)))
+    group = SimpleNamespace(known=False)
+    found = beside(scored, group, Drawing(50, 0, "items"))  # type: ignore[arg-type]
+    assert found["human_within"].value == found["length_human_within"].value == 1
+    assert found["human_within_gain"].value == 0
+    scored.values[:, 1] = 0.0  # a tie of all texts is not more than that
+    assert beside(scored, group, Drawing(50, 0, "items"))["human_within_gain"].value == -0.5  # type: ignore[arg-type]
