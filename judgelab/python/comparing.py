@@ -81,7 +81,7 @@ def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison
         raise DataError(
             f"{type(odd[0]).__name__} is no run: give results of judgelab.run, or folders of runs."
         )
-    return RunComparison(beside([one.path for one in read]))
+    return RunComparison(beside([one.path for one in read]))  # type: ignore[union-attr]
 
 
 def _read(one: object) -> bool:
