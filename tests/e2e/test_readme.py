@@ -44,7 +44,7 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
             command = command.replace("limit=2", "limit=1")
             command += f" agents.taxonomy={few_agents(tmp_path)}"
     if " -m " in command and "limit=" not in command:
-        command += " limit=3"
+        command += " limit=4"
     if "path/to/release" in command:
         paper = "gem" if command.startswith("make tables") else "peer_prediction"
         release = request.getfixturevalue("shared_data") / paper  # all of them: tests/released
