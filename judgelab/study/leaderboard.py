@@ -131,7 +131,7 @@ class Leaderboard(Study):
             ),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
-            answer=[standing(rows, context.mechanism.name)],
+            answer=[standing(rows, context.mechanism.name, self.stop.order or LEVEL)],
         )
 
     def ask(self, context: Context) -> None:
@@ -204,11 +204,12 @@ class Leaderboard(Study):
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
 
 
-def standing(rows: Sequence[Row], mechanism: str) -> tuple[str, str]:
+def standing(rows: Sequence[Row], mechanism: str, level: float = LEVEL) -> tuple[str, str]:
     """(heading, sentences): who is surely first, or who may be, by the intervals of ranks.
 
     Args:
         rows: of the leaderboard, the best first.
+        level: of the intervals of ranks.
     """
     first = str(rows[0]["candidate"])
     if len(rows) == 1:
@@ -220,14 +221,14 @@ def standing(rows: Sequence[Row], mechanism: str) -> tuple[str, str]:
     if rows[0]["rank_high"] == 1 and not others:
         return (
             f"First: {first}",
-            f"{mechanism} scores its responses highest, and by the {LEVEL:.0%} intervals of ranks "
+            f"{mechanism} scores its responses highest, and by the {level:.0%} intervals of ranks "
             "no other may be first.",
         )
     return (
         "Not decided who is first",
         f"{first} has the highest mean by {mechanism}, but {some(others) or 'others'} may be first "
-        f"as well, by the {LEVEL:.0%} intervals of ranks. More items narrow them; study=plan "
-        "says how many.",
+        f"as well, by the {level:.0%} intervals of ranks. More items narrow them; study=plan "
+        "study.train_run=FOLDER_OF_THIS_RUN study.delta=DIFFERENCE says how many.",
     )
 
 

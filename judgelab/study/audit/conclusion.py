@@ -21,6 +21,7 @@ from judgelab.study.audit.evidence import Evidence, Findings, joined
 from judgelab.study.audit.openings import openings
 from judgelab.study.audit.part import AuditCase, AuditPart
 from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit.stopped import asked_until
 from judgelab.study.audit.unseen import left_out, unseen_strata
 from judgelab.study.audit.verdict import STANDINGS, TrustVerdict, decide
 from judgelab.study.audit.words import agreement_bar
@@ -114,7 +115,11 @@ def facts(case: AuditCase) -> dict[str, dict[str, Any]]:
             "in_turn": in_turn,
             "lost": _commonest(table.reasons.get(one.name, {})),
             "effective": float(effective[k]),
-            "left_out": left_out(table.units.stratum, judged[k], table.labelled),
+            "left_out": left_out(
+                table.units.stratum,
+                judged[k],
+                asked_until(table, judged[k]) if case.stop.on else table.labelled,
+            ),
         }
         for k, one in enumerate(table.judges)
     }

@@ -10,6 +10,7 @@ import numpy as np
 from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.core.panel import rng_for
+from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.sequential.ends import Bounds, sequence_ends
 from judgelab.stats.trust.agreement import means_within
@@ -22,7 +23,10 @@ ONE_LOOK = (
     "every look. All other intervals and tests of this page are of one look, and too sure by an "
     "unknown amount where what they are about goes with agreement."
 )
-LABELLED = "Judges were asked about labelled items alone, so nothing is known of the others."
+LABELLED = (
+    "Judges were asked about labelled items alone, so nothing is known of the others; where items "
+    "come in clusters, agreement is the mean over clusters."
+)
 
 
 def in_turn(table: JudgmentTable, held: Mask, seed: int) -> tuple[JudgmentTable, list[Mask]]:
@@ -51,6 +55,16 @@ def in_turn(table: JudgmentTable, held: Mask, seed: int) -> tuple[JudgmentTable,
     return replace(table, units=units), [held & (turn == k) for k in range(len(order))]
 
 
+def asked_until(table: JudgmentTable, judged: Mask) -> Mask:
+    """[units] labelled ones up to the turn at which a judge was asked last.
+
+    What a stopped run did not ask about came after that, in random order: no judge left it out.
+    """
+    turn = np.where(np.isnan(table.units.turn), np.inf, table.units.turn)
+    own = turn[judged & table.labelled]
+    return np.asarray(table.labelled & (turn <= own.max(initial=-1.0)))
+
+
 def credits_in_turn(table: JudgmentTable, judges: Sequence[str]) -> Floats:
     """[turns, judges] what judges earned, NaN where they were not asked."""
     credits = credits_of(table)
@@ -62,14 +76,16 @@ def credits_in_turn(table: JudgmentTable, judges: Sequence[str]) -> Floats:
 def at_every_look(
     found: Sequence[Estimate], by_cluster: Floats, bounds: Bounds, level: float, pool: int | None
 ) -> list[Estimate]:
-    """Estimates with the sequence's intervals.
+    """Estimates with the sequence's intervals, of means over clusters as these are.
 
     Args:
         by_cluster: [estimates, clusters] means in the order in which clusters were asked about.
     """
     low, high = sequence_ends(by_cluster, level, bounds, pool)
-    ends = zip(found, low, high, strict=True)
-    return [replace(one, low=float(a), high=float(b)) for one, a, b in ends]
+    known = ~np.isnan(by_cluster)
+    mean = divide(np.where(known, by_cluster, 0.0).sum(axis=1), known.sum(axis=1))
+    ends = zip(found, mean, low, high, strict=True)
+    return [replace(one, value=float(m), low=float(a), high=float(b)) for one, m, a, b in ends]
 
 
 def sentences(stop: Stop, asked: Mapping[str, int], turns: int, left: Sequence[str]) -> list[str]:
@@ -80,7 +96,8 @@ def sentences(stop: Stop, asked: Mapping[str, int], turns: int, left: Sequence[s
     """
     share = 1 - sum(asked.values()) / max(1, turns * len(asked))
     each = ", ".join(f"{name} {n}" for name, n in asked.items())
-    said = [f"Asked of {turns} labelled items: {each}. {share:.0%} of the questions were saved."]
+    said = [f"Asked of {turns} labelled items (or clusters of them): {each}."]
+    said.append(f"{share:.0%} of the questions were saved.")
     if left:
         said.append(f"Left open, though all items were asked: the place of {', '.join(left)}.")
     elif stop.order is not None:

@@ -200,6 +200,10 @@ def _sentences(
         else:
             near = "" if stop.width is None else f", but for differences below {stop.width:g}"
             said.append(f"{what} is sure ({stop.order:g}{near}).")
+    elif len(who) == asked.items:
+        said.append(
+            "All items were asked about; where the width was not reached, more items are needed."
+        )
     if stop.target == "pool":
         said.append(POOL.format(items=asked.items))
     return [*said, LOOKS, *([APPROXIMATE] if bounds is None else [])]

@@ -87,6 +87,7 @@ class Stop:
             first, second = np.nonzero(np.triu(pairs))
             gaps = (scores[:, first] - scores[:, second]).T
             reach = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
-            near = surely_within(gaps, self.width, level, reach, self.of(items, bounds))
+            each = 1 - (1 - self.order) / max(1, len(first))  # all of them together
+            near = surely_within(gaps, self.width, each, reach, self.of(items, bounds))
             pairs[first[near], second[near]] = pairs[second[near], first[near]] = False
         return pairs

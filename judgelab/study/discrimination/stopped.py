@@ -19,7 +19,7 @@ from judgelab.stats.trust.betting import betting_p, holm
 from judgelab.study.common.batches import ask_in_batches
 from judgelab.study.common.groups import groups
 from judgelab.study.common.panels import Panels, ScoredPanel, write_records
-from judgelab.study.common.stopped import LOOKS, POOL
+from judgelab.study.common.stopped import APPROXIMATE, LOOKS, POOL
 from judgelab.study.common.stopping import Stop
 
 LEVEL = 0.95
@@ -115,7 +115,8 @@ def _open(
     above: Mapping[str, Floats], stop: Stop, bounds: Bounds | None, pool: int | None
 ) -> list[str]:
     """Panels on which the figure (less chance) is not clear yet."""
-    ends = {name: _ends(values, bounds, pool) for name, values in above.items()}
+    sure = LEVEL if stop.order is None else 1 - (1 - stop.order) / len(above)
+    ends = {name: _ends(values, bounds, pool, sure) for name, values in above.items()}
     if stop.order is None:
         wide = stop.width or np.inf
         return [name for name, (low, high) in ends.items() if not high - low <= wide]
@@ -128,10 +129,12 @@ def _open(
     ]
 
 
-def _ends(values: Floats, bounds: Bounds | None, pool: int | None) -> tuple[float, float]:
+def _ends(
+    values: Floats, bounds: Bounds | None, pool: int | None, level: float = LEVEL
+) -> tuple[float, float]:
     """Of values less .5, where they are shares."""
     inner = None if bounds is None else (bounds[0] - 0.5, bounds[1] - 0.5)
-    low, high = sequence_ends(values, LEVEL, inner, pool)
+    low, high = sequence_ends(values, level, inner, pool)
     return float(low), float(high)
 
 
@@ -224,4 +227,5 @@ def _notes(
         said.append(f"Clear of {primary} on every panel: {clear}.")
     if stop.target == "pool":
         said.append(POOL.format(items=items))
-    return [*said, LOOKS, LEFT_OUT]
+    said += [LOOKS, LEFT_OUT]
+    return [*said, APPROXIMATE] if primary == "effect_size" else said

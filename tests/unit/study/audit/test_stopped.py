@@ -13,8 +13,10 @@ from hydra import compose, initialize_config_dir
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
 from judgelab.engine.run import execute
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.sequential.ends import betting_ends
-from judgelab.study.audit.stopped import in_turn
+from judgelab.study.audit.stopped import asked_until, at_every_look, in_turn
+from judgelab.study.audit.unseen import left_out
 from tests.judgment_tables import made_raters
 from tests.scripted_judges import write_panel
 
@@ -77,3 +79,22 @@ def test_turns_are_those_of_the_verdicts_and_need_labels_of_equal_chance() -> No
     uneven = replace(table.units, chance=np.linspace(0.1, 1, 20))
     with pytest.raises(ConfigError, match="equally likely"):
         in_turn(replace(table, units=uneven), np.ones(20, np.bool_), 0)
+
+
+def test_what_the_run_did_not_ask_about_was_not_left_out() -> None:
+    """A judge that was right 95 times in 100 got "no verdict on 68 % of the labelled items"."""
+    table, _ = in_turn(made_raters(20), np.ones(20, np.bool_), 0)
+    judged = table.units.turn < 8
+    until = asked_until(table, judged)
+    assert left_out(table.units.stratum, judged, until) == 0
+    assert left_out(table.units.stratum, judged, table.labelled) == pytest.approx(0.6)
+    hole = judged & (table.units.turn != 3)  # in the middle of what was asked: left out
+    assert left_out(table.units.stratum, hole, asked_until(table, hole)) == pytest.approx(1 / 8)
+
+
+def test_value_and_ends_are_of_one_mean() -> None:
+    """45 times in 100 (74 to 96): the mean of items between ends of that of clusters."""
+    by_cluster = np.array([[0.2, 0.9, 1.0, np.nan]])
+    (found,) = at_every_look([Estimate(0.45, 0.3, 0.6, 40)], by_cluster, (0.0, 1.0), 0.95, None)
+    assert found.value == pytest.approx(0.7)
+    assert found.low <= found.value <= found.high and found.n == 40
