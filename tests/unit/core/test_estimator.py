@@ -148,7 +148,7 @@ def test_a_sweep_over_the_template_says_so_on_top_and_marks_the_rows(tmp_path: P
     first = next(line for line in text.splitlines() if line)
     assert first.startswith("Different estimators under one name: rows of gem differ in the chat")
     assert "no chat template, end token not counted" in text
-    assert page.index("Different estimators under one name") < page.index("<table>")
+    assert page.index("Different estimators under one name") < page.index("<table ")
     rows = table(jobs(folder)).to_dict("records")
     assert [row["estimator_differs"] for row in rows] == marks([CHAT, RAW])
     assert [row["estimator"] for row in rows] == [CHAT.line, RAW.line]
