@@ -29,7 +29,7 @@ def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) ->
     more, jobs = QUICK[sweep]
     done = judgelab(*f"sweep={sweep}".split(), *SHORT, *more)
     assert done.returncode == 0, done.stderr
-    assert f"Comparison of {jobs} runs" in done.stdout
+    assert f"Comparison of {jobs} run" in done.stdout
     assert compared(tmp_path, jobs)
 
 
