@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ from judgelab.stats.trust.ties import folds, pairs_within, resampled_agreement
 from judgelab.study.audit.credits import said_of_texts
 from judgelab.study.audit.evidence import UNKNOWN
 from judgelab.study.audit.part import AuditCase
-from judgelab.study.audit.stopped import at_every_look
+from judgelab.study.audit.stopped import asked_until, at_every_look
 
 DRAWS = 200
 """Resamples of grades: enough for a spread, which is all that is taken from them."""
@@ -83,7 +83,17 @@ class AgreementWithPeople:
     def agreement(self) -> list[Estimate]:
         """Of every judge with the people together."""
         draws = None if self.resamples is None else self.resamples.judges
-        return self._means(self.case.credits.item[:, self.seen], SHARE, draws)
+        found = self._means(self.case.credits.item[:, self.seen], SHARE, draws)
+        return self._of_asked(found) if self.case.stop.on else found
+
+    def _of_asked(self, found: list[Estimate]) -> list[Estimate]:
+        """Estimates of judges: what a stopped run did not ask about is not unscored."""
+        table, place, made = self.case.table, self.case.credits.place, []
+        for one, asked in zip(found, np.asarray(table.asked.any(axis=2)), strict=True):
+            due = np.zeros(len(self.seen), np.bool_)
+            due[place[asked_until(table, asked)]] = True
+            made.append(replace(one, unscored=int((due & self.seen).sum()) - one.n))
+        return made
 
     @cached_property
     def controls(self) -> list[Estimate]:

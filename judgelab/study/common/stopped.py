@@ -100,10 +100,12 @@ def race(
     names = [panel.agents[k].name for k in candidates]
     found = stop.standing(values, level, bounds, items)
     left = stop.open(values, level, bounds, items)
-    notes = _sentences(stop, asked, who, names, found, left, bounds)
+    ranking = _ranking(values, who, found, level, bounds, stop.of(items, bounds))
+    wide = None if stop.width is None else ~(ranking.high - ranking.low <= stop.width)
+    notes = _sentences(stop, asked, who, names, found, left, bounds, wide)
     return Race(
         asked.panels,
-        _ranking(values, who, found, level, bounds, stop.of(items, bounds)),
+        ranking,
         [_pairs(names, found, left)],
         _summary(asked, who, left),
         notes,
@@ -181,6 +183,7 @@ def _sentences(
     found: Standing,
     left: Mask,
     bounds: Bounds | None,
+    wide: Mask | None,
 ) -> list[str]:
     """How much was asked, what is open and how sure the rest is, then what holds."""
     share = who.sum() / (asked.items * who.shape[1])
@@ -200,10 +203,9 @@ def _sentences(
         else:
             near = "" if stop.width is None else f", but for differences below {stop.width:g}"
             said.append(f"{what} is sure ({stop.order:g}{near}).")
-    elif len(who) == asked.items:
-        said.append(
-            "All items were asked about; where the width was not reached, more items are needed."
-        )
+    elif wide is not None and wide.any():
+        many = f"{wide.sum()} of {len(wide)} intervals"
+        said.append(f"All items were asked about. Still wider than {stop.width:g}: {many}.")
     if stop.target == "pool":
         said.append(POOL.format(items=asked.items))
     return [*said, LOOKS, *([APPROXIMATE] if bounds is None else [])]

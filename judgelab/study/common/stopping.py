@@ -82,12 +82,15 @@ class Stop:
 
     def open(self, scores: Floats, level: float, bounds: Bounds | None, items: int) -> Mask:
         """[competitors, competitors] pairs whose order is wanted and not settled."""
+        if self.order is None:
+            return np.zeros((scores.shape[1],) * 2, np.bool_)
         pairs = self.standing(scores, level, bounds, items).wanted(self.top)
-        if self.width is not None and self.order is not None:
+        if self.width is not None:
             first, second = np.nonzero(np.triu(pairs))
             gaps = (scores[:, first] - scores[:, second]).T
             reach = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
-            each = 1 - (1 - self.order) / max(1, len(first))  # all of them together
+            count = len(pairs) * (len(pairs) - 1) / 2  # all: which are open was found by looking
+            each = 1 - (1 - self.order) / max(1, count)
             near = surely_within(gaps, self.width, each, reach, self.of(items, bounds))
             pairs[first[near], second[near]] = pairs[second[near], first[near]] = False
         return pairs

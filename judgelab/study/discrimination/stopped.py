@@ -19,7 +19,7 @@ from judgelab.stats.trust.betting import betting_p, holm
 from judgelab.study.common.batches import ask_in_batches
 from judgelab.study.common.groups import groups
 from judgelab.study.common.panels import Panels, ScoredPanel, write_records
-from judgelab.study.common.stopped import APPROXIMATE, LOOKS, POOL
+from judgelab.study.common.stopped import LOOKS, POOL
 from judgelab.study.common.stopping import Stop
 
 LEVEL = 0.95
@@ -29,7 +29,13 @@ KEPT = ("discrimination", "change", "agents")
 """Tables whose intervals are replaced; those of others are left out."""
 LEFT_OUT = (
     "Other tables of this run have no intervals and no p: those that they have in other runs are "
-    "of one look at items that were fixed beforehand."
+    "of one look at items that were fixed beforehand. Agreement with people and its gain over "
+    "length are left out for the same reason."
+)
+APPROXIMATE = (
+    "{what} are taken as values without a least and a largest one: that their intervals and p hold "
+    "at every look is exact for normal values, and nearly so for others that are not strongly "
+    "skewed."
 )
 PerItem = Callable[[ScoredPanel, str], Mapping[str, Floats]]
 
@@ -107,7 +113,7 @@ def asked(
             "stop/items": items,
             "stop/open": ", ".join(left) or "nothing",
         },
-        _notes(len(made.who), items, left, stop, primary),
+        _notes(len(made.who), items, left, stop, primary, context.mechanism.bounds is not None),
     )
 
 
@@ -213,7 +219,7 @@ def _agent_ends(
 
 
 def _notes(
-    asked_items: int, items: int, left: Sequence[str], stop: Stop, primary: str
+    asked_items: int, items: int, left: Sequence[str], stop: Stop, primary: str, bounded: bool
 ) -> list[str]:
     """How much was asked, what is open and how sure the rest is."""
     if stop.order is None:
@@ -227,5 +233,5 @@ def _notes(
         said.append(f"Clear of {primary} on every panel: {clear}.")
     if stop.target == "pool":
         said.append(POOL.format(items=items))
-    said += [LOOKS, LEFT_OUT]
-    return [*said, APPROXIMATE] if primary == "effect_size" else said
+    what = "Differences behind the effect size" + ("" if bounded else ", and scores of agents,")
+    return [*said, LOOKS, LEFT_OUT, APPROXIMATE.format(what=what)]

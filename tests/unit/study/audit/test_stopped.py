@@ -46,6 +46,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     return found
 
 
+def test_what_was_not_asked_is_not_unscored(results: dict[str, dict[str, Any]]) -> None:
+    rows = agreement(results["stopped"])
+    assert min(row["n"] for row in rows.values()) < ITEMS
+    assert {row["unscored"] for row in rows.values()} == {0}
+
+
 def agreement(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     rows = next(t for t in result["tables"] if t["name"] == "agreement")["rows"]
     return {row["judge"]: row for row in rows if row["role"] == "judge"}

@@ -112,6 +112,30 @@ def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_pat
     assert set(states) == {"sure", "not needed"}
 
 
+def test_ties_are_tested_as_often_as_there_are_pairs() -> None:
+    """Not only as often as pairs are open: which these are was found by looking."""
+    tie = [np.resize(x, 50) for x in ([0.65, 0.85], [0.85, 0.65])]
+    far = np.resize([0.0, 0.1], 50)
+    two, three = np.stack(tie, axis=1), np.stack([*tie, far], axis=1)
+    stop, stricter = Stop(order=0.9, width=0.1), Stop(order=1 - 0.1 / 3, width=0.1)
+    assert not stop.open(two, 0.9, (0.0, 1.0), 99).any()
+    assert stricter.open(two, 0.9, (0.0, 1.0), 99).any()
+    left = stop.open(three, 0.9, (0.0, 1.0), 99)
+    assert left.any() and not left[2].any()
+
+
+def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) -> None:
+    texts = panel()
+    few = replace(texts, items=texts.items[:30], texts=texts.texts[:30])
+    result, _ = ranked(tmp_path, Stop(width=0.2), few)
+    rows = result.tables[0].rows
+    wide = sum(row["high"] - row["low"] > 0.2 for row in rows)  # type: ignore[operator]
+    assert wide == len(CHANCE)
+    assert result.notes[1] == "All items were asked about. Still wider than 0.2: 4 of 4 intervals."
+    assert result.summary["stop/open_pairs"] == 0  # nobody asked for an order
+    assert {row["order"] for row in result.tables[1].rows} <= {"sure", "not needed"}
+
+
 def test_a_pool_needs_bounds_and_a_top_an_order(tmp_path: Path) -> None:
     lm = ScriptedLogProb(lambda context, target: -1.0)
     one = lab(tmp_path, lm, Mi(), panel())

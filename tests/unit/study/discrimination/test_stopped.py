@@ -50,6 +50,18 @@ def test_a_judge_without_faults_is_asked_about_some_items_alone(tmp_path: Path) 
     assert agents["a0"]["low"] == pytest.approx(betting_ends(np.ones(n))[0])
 
 
+def test_what_is_left_out_and_what_is_approximate_is_said(tmp_path: Path) -> None:
+    bounded, _ = stopped(tmp_path / "a", Stop(order=0.95))
+    said = " ".join(bounded.notes)
+    assert "Agreement with people and its gain over length are left out" in said
+    (note,) = [note for note in bounded.notes if "exact for normal" in note]
+    assert "effect size" in note and "of agents" not in note
+    one = context(tmp_path / "b", Length(), panel=graded(40))
+    free = Discrimination(stop=Stop(order=0.95), bootstrap=50, permutations=50).run(one)
+    (note,) = [note for note in free.notes if "exact for normal" in note]
+    assert "of agents" in note
+
+
 def test_of_the_width_and_of_a_pool(tmp_path: Path) -> None:
     wide, most = stopped(tmp_path / "a", Stop(width=0.1, batch=2))
     pool, least = stopped(tmp_path / "b", Stop(width=0.1, batch=2, target="pool"))
