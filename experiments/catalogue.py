@@ -145,7 +145,7 @@ def _sweep(path: Path) -> Sweep:
     command = " ".join(["python run.py", f"sweep={path.stem}", *said.get("Try", "").split()])
     stand_in = next((p for p in _stand_ins() if path.stem.startswith(p)), None)
     offline = None
-    if stand_in is not None and not path.stem.endswith("_released"):
+    if stand_in is not None and "no offline stand-in" not in said["Differs"]:
         offline = f"python run.py sweep={path.stem} offline={stand_in}"
     needs, differs = said["Needs"].rstrip("."), said["Differs"].rstrip(".")
     return Sweep(path.stem, paper, figures, what.rstrip("."), needs, differs, command, offline)
@@ -157,16 +157,23 @@ def _stand_ins() -> list[str]:
 
 def axis_page(axis: str, meaning: str) -> str:
     """Options, each with a command where the axis has them, and their settings by class."""
-    lines = [f"# `{axis}=`: {meaning}", "", *_options(axis), reference.sections(axis)]
-    return "\n".join(lines)
+    shared = reference.shared_settings([axis])
+    tried = [
+        f"An option by itself: `python run.py {axis}=NAME`; *with* says what else it takes.",
+        "",
+    ]
+    lines = [f"# `{axis}=`: {meaning}", "", *(tried if axis in AXES else []), *_options(axis)]
+    lines += reference.shared_section(axis, shared)
+    return "\n".join([*lines, reference.sections(axis, shared)])
 
 
 def others_page() -> str:
     """The small axes."""
-    lines = ["# Other axes", ""]
+    shared = reference.shared_settings(OTHERS)
+    lines = ["# Other axes", "", *reference.shared_section("AXIS", shared)]
     for axis, meaning in OTHERS.items():
         lines += [f"## {axis}", "", f"`{axis}=`: {meaning}.", ""]
-        lines += [*_options(axis, small=True), reference.sections(axis, small=True)]
+        lines += [*_options(axis, small=True), reference.sections(axis, shared, small=True)]
     return "\n".join(lines)
 
 
@@ -189,7 +196,7 @@ def interfaces_page() -> str:
 
 
 def _options(axis: str, small: bool = False) -> list[str]:
-    """The table of an axis; an option links to the settings of its class."""
+    """The options of an axis; an option links to the settings of its class."""
     at = {
         path.stem: reference.anchor(reference.title(axis, target, paths, small))
         for target, paths in reference.classes(axis).items()
@@ -199,10 +206,10 @@ def _options(axis: str, small: bool = False) -> list[str]:
     rows = []
     for one in options(axis):
         name = f"[`{one.name}`](#{at[one.name]})" if one.name in at else f"`{one.name}`"
-        command = [f"`{one.command}`"] if axis in AXES else []
-        rows.append("| " + " | ".join([name, reference.cell(one.what), *command]) + " |")
-    columns = [f"`{axis}=`", "what it is", *(["a command"] if axis in AXES else [])]
-    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *rows, ""]
+        words = one.command.removeprefix("python run.py ").replace(f"{axis}={one.name}", "")
+        more = f"; with `{' '.join(words.split())}`" if words.strip() and axis in AXES else ""
+        rows.append(f"- {name}: {reference.cell(one.what)}{more}")
+    return [*rows, ""]
 
 
 def sweeps_table() -> str:

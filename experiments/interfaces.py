@@ -101,5 +101,7 @@ def _members(value: Any) -> dict[str, str]:
 
 
 def _listed(column: str, found: dict[str, str]) -> list[str]:
-    rows = [f"| `{name}` | {cell(text)} |" for name, text in found.items()]
-    return [f"| {column} | meaning |", "|---|---|", *rows, ""] if rows else []
+    rows = [f"- `{name}`: {cell(text)}" for name, text in found.items() if len(text.split()) > 5]
+    plain = [f"`{name}`" for name, text in found.items() if len(text.split()) <= 5]
+    rows += [f"- {', '.join(plain)}: as their names say"] if plain else []
+    return [f"{column.capitalize()}s:", "", *rows, ""] if rows else []

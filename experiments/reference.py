@@ -1,8 +1,8 @@
 """Pages of docs/reference, made from the configs and from the docstrings of their classes.
 
 A page for each axis: what its options are, and by class every setting with its default and what
-it means: the comment beside it in the YAML, else its entry under ``Args`` of the class, else that
-of meanings.yaml.
+it means: the comment beside it in the YAML, else what meanings.yaml says of this setting, else its
+entry under ``Args`` of the class, else what meanings.yaml says of settings of that name.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ COMMON = Path(__file__).with_name("meanings.yaml")
 OTHERS = {"defaults", "_target_"}
 NAMED = 3
 """Options of one class that a title names; of more it has the class."""
+SHARED = 2
+"""So many classes have a setting of one meaning: then a page explains it once."""
 LONGEST = 160  # characters of a default that are shown
 PAGE = re.compile(r"docs/([\w/]+)\.md")
 SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
@@ -66,7 +68,8 @@ def _of(node: yaml.MappingNode, prefix: str, lines: list[str]) -> Iterator[Setti
             yield from _of(value, f"{key}.", lines)
             continue
         mark = name.end_mark if block or getattr(value, "style", None) == ">" else value.end_mark
-        what = _comment(lines[mark.line][mark.column :]) or documented.get(name.value, "")
+        comment = _comment(lines[mark.line][mark.column :])
+        what = comment or _common().get(key) or documented.get(name.value, "")
         yield Setting(key, _default(value), what)
 
 
@@ -157,35 +160,89 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w ]", "", title.lower()).replace(" ", "-")
 
 
-def sections(axis: str, small: bool = False) -> str:
-    """One section for each class: what it is, and its settings; ``small``: one level lower."""
+def sections(axis: str, shared: dict[str, str], small: bool = False) -> str:
+    """A section for each class: what it is, and its settings; ``small``: one level lower."""
     found = {title(axis, *one, small): one for one in classes(axis).items() if one[0]}
     return "\n".join(
-        _section(axis, said, *found[said], small) for said in sorted(found, key=str.lower)
+        _section(axis, said, *found[said], shared, small) for said in sorted(found, key=str.lower)
     )
 
 
-def _section(axis: str, title: str, target: str, paths: list[Path], small: bool) -> str:
+def shared_settings(axes: Iterable[str]) -> dict[str, str]:
+    """Setting -> meaning, of those that mean the same in several classes of some axes."""
+    counted = Counter(
+        (key, _meaning(key, by_option.values()))
+        for axis in axes
+        for target, paths in classes(axis).items()
+        if target
+        for key, by_option in _settings(paths).items()
+    )
+    often = [one for one, uses in counted.most_common() if uses >= SHARED and one[1]]
+    return dict(reversed(often))  # of two meanings the one of more classes
+
+
+def shared_section(place: str, shared: dict[str, str]) -> list[str]:
+    """The settings that many options have, explained once."""
+    rows = [f"- `{place}.{key}`: {cell(what)}" for key, what in sorted(shared.items())]
+    return ["## Settings of many options", "", *rows, ""] if rows else []
+
+
+def _section(
+    axis: str, title: str, target: str, paths: list[Path], shared: dict[str, str], small: bool
+) -> str:
     names = ", ".join(f"`{path.stem}`" for path in paths)
-    lines = [f"{'###' if small else '##'} {title}", "", f"{names}: `{target}`", ""]
-    lines += [prose(described(inspect.getdoc(located(target)) or "")), ""]
-    return "\n".join([*lines, *_table(PLACES.get(axis, axis), paths)])
+    options = "" if names == f"`{title.rpartition('=')[2]}`" else f"{names}: "
+    lines = [f"{'###' if small else '##'} {title}", "", f"{options}`{target}`", ""]
+    if len(paths) > 1 or not catalogued(paths[0]):
+        lines += [prose(described(inspect.getdoc(located(target)) or "").split("\n\n")[0]), ""]
+    return "\n".join([*lines, *_table(PLACES.get(axis, axis), paths, shared)])
 
 
-def _table(place: str, paths: list[Path]) -> list[str]:
-    """Every setting once; where options differ, the default of each."""
+def catalogued(path: Path) -> bool:
+    """Whether a comment at the top of a YAML says what the option is."""
+    top = path.read_text(encoding="utf-8").lstrip("\n").partition("\n")[0]
+    return top.startswith("# ") and not top.startswith(("# Try:", "# @package"))
+
+
+def _settings(paths: list[Path]) -> dict[str, dict[str, Setting]]:
+    """Setting -> option -> setting; without names that are the options' own."""
     by_key: dict[str, dict[str, Setting]] = {}
     for path in paths:
         for one in settings(path):
-            by_key.setdefault(one.key, {})[path.stem] = one
-    if not by_key:
-        return []
-    rows = [
-        f"| `{place}.{key}` | {_defaults(by_option, len(paths))} "
-        f"| {cell(_meaning(key, by_option.values()))} |"
-        for key, by_option in by_key.items()
+            if (one.key, one.default) != ("name", path.stem):
+                by_key.setdefault(one.key, {})[path.stem] = one
+    return by_key
+
+
+def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
+    """Every setting once; where options differ, the default of each. Shared ones by name."""
+    rows, named, alike = [], [], dict[str, list[str]]()
+    for key, by_option in _settings(paths).items():
+        parent, _, name = key.rpartition(".")
+        if f"{parent}.*" in _common():  # one line for all of them
+            alike.setdefault(parent, []).append(f"`{name}`")
+            continue
+        what, defaults = _meaning(key, by_option.values()), _defaults(by_option, len(paths))
+        like = key if shared.get(key) == what else _key_of(what, shared)
+        if like:
+            default = defaults if len(defaults) <= 50 else "by option"
+            named.append(f"`{key}` ({'' if like == key else f'as `{like}`: '}{default})")
+        else:
+            rows.append(f"- `{place}.{key}` ({defaults}): {cell(what)}")
+    rows += [
+        f"- `{place}.{parent}.*`: {cell(_common()[f'{parent}.*'])}: {', '.join(names)}"
+        for parent, names in alike.items()
     ]
-    return ["| setting | default | meaning |", "|---|---|---|", *rows, ""]
+    lines = [*rows, ""] if rows else []
+    if named:
+        lines += [f"[Of many options](#settings-of-many-options): {', '.join(named)}.", ""]
+    return lines
+
+
+def _key_of(what: str, shared: dict[str, str]) -> str | None:
+    """A setting of many options that means the same, and takes more than a few words to say."""
+    longer = len(what.split()) > 8
+    return next((key for key, other in shared.items() if longer and other == what), None)
 
 
 def _meaning(key: str, said: Iterable[Setting]) -> str:
@@ -205,7 +262,13 @@ def _defaults(by_option: dict[str, Setting], options: int) -> str:
     said = {name: _code(one.default) for name, one in by_option.items()}
     if len(set(said.values())) == 1 and len(said) == options:
         return next(iter(said.values()))
-    each = ", ".join(f"{name}: {default}" for name, default in said.items())
+    [(usual, count)] = Counter(said.values()).most_common(1)
+    rest = {
+        name: one for name, one in said.items() if count == 1 or len(said) < options or one != usual
+    }
+    each = ", ".join(f"{name}: {default}" for name, default in rest.items())
+    if count > 1 and len(said) == options:
+        each = f"{usual}; {each}"
     return each if len(each) <= LONGEST else "by option"
 
 
@@ -220,7 +283,7 @@ def _code(default: str) -> str:
 def run_settings() -> str:
     """The settings of a run, of ``conf/config.yaml``."""
     rows = [
-        f"| `{one.key}` | {_code(one.default)} | {cell(_meaning(one.key, [one]))} |"
+        f"- `{one.key}` ({_code(one.default)}): {cell(_meaning(one.key, [one]))}"
         for one in settings(CONF / "config.yaml")
     ]
-    return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows, ""])
+    return "\n".join([*rows, ""])

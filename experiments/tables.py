@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from judgelab.releases.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
+from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from experiments.command import run_benchmark
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.ledger import SharedLedger
+from judgelab.calls.limits import Limits
+from judgelab.calls.meter import BudgetReachedError, Meter
+from judgelab.calls.prices import price_of
 from judgelab.config.settings import Budget
 from judgelab.core.lm import ChatRequest, Message
-from judgelab.endpoint.ledger import SharedLedger
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import BudgetReachedError, Meter
-from judgelab.endpoint.prices import price_of
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from tests.servers.process import scripted
 
 MOST = 0.05  # the budget

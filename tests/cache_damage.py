@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.logprobs import ScoredPrompt
+from judgelab.calls.prompts import PromptCache
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, LogProb, Message
-from judgelab.endpoint.logprobs import ScoredPrompt
-from judgelab.endpoint.prompts import PromptCache
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 WORDS = ("harbour", "fog", "bell", "keeper", "tide", "lamp", "stair", "crew", "log", "storm")

@@ -39,6 +39,6 @@ def clones() -> Path:
     if not folder.is_dir():
         pytest.skip(
             "no clones: set JUDGELAB_CLONES to a folder with llm-peer-prediction, Auto-PRE and "
-            "Benchmarking-LLMs--Judgments-with-No-Gold-Standard (judgelab/releases/repositories.py)"
+            "Benchmarking-LLMs--Judgments-with-No-Gold-Standard (experiments/repositories.py)"
         )
     return folder

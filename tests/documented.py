@@ -24,18 +24,14 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "python -m judgelab.tracker.dashboard judgelab": (
         *(f"{UNIT}tracker/test_dashboard.py", 'main(["judgelab"])'),
     ),
-    "python -m judgelab.tracker.weave outputs/runs/NAME": (
-        *(f"{UNIT}tracker/test_weave.py", "main([str(run.path)])"),
-    ),
     "python -m tests.fault_server --help": (f"{E2E}test_fault_server.py", '"--help"'),
-    "python -m judgelab.store.cache check FILE": (f"{UNIT}store/test_cache_care.py", '"check"'),
-    "python -m judgelab.store.cache stats FILE": (f"{UNIT}store/test_cache_care.py", '"stats"'),
-    "python -m judgelab.store.cache prune FILE": (f"{UNIT}store/test_cache_care.py", '"prune"'),
+    "python -m judgelab.calls.cache check FILE": (f"{UNIT}calls/test_cache_care.py", '"check"'),
+    "python -m judgelab.calls.cache stats FILE": (f"{UNIT}calls/test_cache_care.py", '"stats"'),
+    "python -m judgelab.calls.cache prune FILE": (f"{UNIT}calls/test_cache_care.py", '"prune"'),
     AUDIT: (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
     f"{AUDIT} dry_run=true": (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
     f"{AUDIT} study.stop.order=.95": (f"{E2E}test_audit.py", "stopping.md"),
     "python run.py scale=local": (f"{E2E}test_scale.py", "scale=local"),
-    "python run.py scale=joblib": (f"{E2E}test_scale.py", "scale=joblib"),
     "python run.py scale=ray": (f"{E2E}test_scale.py", "scale=ray"),
     "ray start --head": (f"{E2E}test_scale.py", "initialize_head"),
     "ray start --address=HOST:6379": (f"{E2E}test_scale.py", "scale.address"),
@@ -44,6 +40,13 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
         *(f"{E2E}test_launchers.py", '"cores"'),
     ),
     SLURM: (f"{E2E}test_launchers.py", '"slurm"'),
+    "python -m experiments.importing path/to/data outputs/released": (
+        *(f"{E2E}test_sweeps.py", "import_release"),
+    ),
+    "python run.py study=qualification dataset=table "
+    "dataset.path=outputs/released/auto_pre/XSum.parquet mechanism=recorded_scores": (
+        *(f"{E2E}test_sweeps.py", "test_a_sweep_of_released_verdicts"),
+    ),
 }
 """What test_readme does not run: another test does, or it needs what is not here."""
 COMPOSED = [  # a key, or a GPU: tests/contract/test_catalogue.py composes and builds them

@@ -2,69 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgelab.agents.recorded import Recorded
 from judgelab.attack.none import NoAttack
-from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Units
 from judgelab.core.panel import Agent, Panel
+from judgelab.core.result import Result, Row
+from judgelab.dataset.llmbar import LLMBar
 from judgelab.engine.context import Context
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.mechanism.length import Length
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
-from judgelab.study.audit.part import AuditCase
-from judgelab.study.audit.rules import TrustRules
+from judgelab.study.audit import Audit
+from judgelab.study.audit.bars import Bars
 from judgelab.synopsis.recorded import RecordedSynopsis
 
+AUDIT = {one.name for one in fields(Audit)}
 NATURAL = ("LLMBar/Natural",)
 ADVERSARIAL = tuple(
     f"LLMBar/Adversarial/{name}" for name in ("Neighbor", "GPTInst", "GPTOut", "Manual")
 )
 
 
-def llmbar(data: Path, sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
-    """All judges ("GPT-4/CoT") that have verdicts on all of these sets.
-
-    Args:
-        data: ``shared_data`` of tests/conftest.
-    """
-    items = pd.read_parquet(data / "judge_audit" / "llmbar_items.parquet")
-    items = items[items["set"].isin(sets)].reset_index(drop=True)
-    names = [f"{where} {number}" for where, number in zip(items["set"], items["item"], strict=True)]
-    place = {name: k for k, name in enumerate(names)}
-    said = pd.read_parquet(data / "judge_audit" / "llmbar_verdicts.parquet")
-    said = said[said["set"].isin(sets)]
-    judges = said["judge"].astype(str) + "/" + said["strategy"].astype(str)
-    everywhere = [str(name) for name, n in judges.value_counts().items() if n == 2 * len(names)]
-    who = {name: k for k, name in enumerate(sorted(everywhere))}
-    kept = said[judges.isin(who)].assign(judge=judges)
-    at = [place[f"{w} {n}"] for w, n in zip(kept["set"], kept["item"], strict=True)]
-    verdicts = np.full((len(who), len(names), 2), np.nan)
-    value = kept["verdict"].astype(str).map({"1": 1.0, "2": 0.0}).to_numpy(float)
-    verdicts[kept["judge"].map(who).to_numpy(int), at, kept["order"].to_numpy(int)] = value
-    return JudgmentTable(
-        "preference",
-        Units.of(
-            names,
-            ["output_1"] * len(names),
-            ["output_2"] * len(names),
-            stratum=items["set"].astype(str).tolist(),
-            words=items[["words_1", "words_2"]].to_numpy(float),
-            chance=np.ones(len(names)),
-        ),
-        ("expert",),
-        (items["label"].to_numpy() == 1).astype(float)[:, None],
-        tuple(
-            JudgeFacts(name, family=name.split("/")[0], pointwise="/Rating" in name) for name in who
-        ),
-        verdicts,
-        np.ones(verdicts.shape, np.bool_),
-    )
+def llmbar(sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
+    """All judges ("GPT-4/CoT") that have verdicts on all of these sets."""
+    table = LLMBar(sets=sets, hub={}).load().judgments
+    assert table is not None
+    return table
 
 
 def frank(data: Path, dataset: str | None = "bbc") -> JudgmentTable:
@@ -79,7 +52,7 @@ def frank(data: Path, dataset: str | None = "bbc") -> JudgmentTable:
     verdicts = rows[metrics].to_numpy(float).T[:, :, None]
     return JudgmentTable(
         "grade",
-        Units.of(rows["item"].tolist(), rows["system"].tolist(), chance=np.ones(len(rows))),
+        Units.of(rows["item"].tolist(), rows["system"].tolist()),
         ("people",),
         rows[["Factuality"]].to_numpy(float),
         tuple(JudgeFacts(name, pointwise=True) for name in metrics),
@@ -98,16 +71,40 @@ def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:
     wide = said.pivot(index=["doc_id", "system_id"], columns="judge", values="score")
     wide = wide.reindex(pd.MultiIndex.from_frame(people[["doc_id", "system_id"]]))
     experts = [f"{dimension}_expert{k}" for k in (1, 2, 3)]
-    verdicts = wide.to_numpy(float).T[:, :, None]
+    verdicts = wide.to_numpy(float).T
     names = [str(name) for name in wide.columns]
+    judges = [JudgeFacts(n, family=n.split("-")[0], pointwise=True) for n in names]
+    units = Units.of(people["doc_id"].tolist(), people["system_id"].tolist())
+    return table_of("grade", units, people[experts].to_numpy(float), verdicts, judges, experts)
+
+
+def table_of(
+    kind: Kind,
+    units: Units,
+    labels: Floats,
+    verdicts: Floats,
+    judges: Sequence[JudgeFacts] = (),
+    raters: Sequence[str] = (),
+    **more: Any,
+) -> JudgmentTable:
+    """Every judge was asked about every unit.
+
+    Args:
+        labels: [units, raters].
+        verdicts: [judges, units, orders]; [judges, units] where there is one order.
+    """
+    verdicts = verdicts if verdicts.ndim == 3 else verdicts[:, :, None]
+    single = kind != "preference"
+    numbered = [JudgeFacts(f"judge {k}", pointwise=single) for k in range(len(verdicts))]
     return JudgmentTable(
-        "grade",
-        Units.of(people["doc_id"].tolist(), people["system_id"].tolist()),
-        tuple(experts),
-        people[experts].to_numpy(float),
-        tuple(JudgeFacts(n, family=n.split("-")[0], pointwise=True) for n in names),
+        kind,
+        units,
+        tuple(raters) or tuple(f"rater {k}" for k in range(labels.shape[1])),
+        labels,
+        tuple(judges or numbered),
         verdicts,
         np.ones(verdicts.shape, np.bool_),
+        **more,
     )
 
 
@@ -133,20 +130,10 @@ def made_pairs(
     verdicts = np.where(rng.random(verdicts.shape) < first, shown_first, verdicts)
     known = np.arange(items) < (items if labelled is None else labelled)
     names = [f"item {k}" for k in range(items)]
-    return JudgmentTable(
-        "preference",
-        Units.of(
-            names,
-            ["a"] * items,
-            ["b"] * items,
-            words=rng.integers(20, 90, (items, 2)).astype(np.float64),
-        ),
-        ("rater",),
-        np.where(known, label, np.nan)[:, None],
-        tuple(JudgeFacts(f"judge {k}") for k in range(len(accuracies))),
-        verdicts,
-        np.ones(verdicts.shape, np.bool_),
-    )
+    words = rng.integers(20, 90, (items, 2)).astype(np.float64)
+    units = Units.of(names, ["a"] * items, ["b"] * items, words=words)
+    labels = np.where(known, label, np.nan)[:, None]
+    return table_of("preference", units, labels, verdicts, raters=("rater",))
 
 
 def made_raters(
@@ -165,48 +152,258 @@ def made_raters(
 
     labels, verdicts = said(people).T, np.stack([said(judges)] * 2, axis=2)
     names = [f"item {k}" for k in range(items)]
-    return JudgmentTable(
-        "preference",
-        Units.of(names, ["a"] * items, ["b"] * items),
-        tuple(f"rater {k}" for k in range(len(people))),
-        labels,
-        tuple(JudgeFacts(f"judge {k}") for k in range(len(judges))),
-        verdicts,
-        np.ones(verdicts.shape, np.bool_),
-    )
+    units = Units.of(names, ["a"] * items, ["b"] * items)
+    return table_of("preference", units, labels, verdicts)
 
 
-def audit_case(
-    table: JudgmentTable,
-    folder: Path,
-    agents: tuple[Agent, ...] = (),
-    sampled: bool | None = None,
-    seed: int = 0,
-    draws: int = 200,
-) -> AuditCase:
-    """What a part of an audit looks at: these judgments, in a run that asks no LM.
+def made_classes(
+    counts: Sequence[Sequence[int]],
+    levels: tuple[str, ...] = ("fail", "pass"),
+    positive: str = "pass",
+    unlabelled: Sequence[int] = (),
+) -> JudgmentTable:
+    """One rater and one judge, by how often which class meets which.
 
     Args:
-        folder: of the run.
+        counts: [levels of people][levels of the judge] texts.
+        unlabelled: [levels of the judge] texts without a label.
     """
-    panel = Panel((), agents, judgments=table)
-    context = Context(
-        dataset=_Given(panel),
-        agents=Recorded(),
-        synopsis=RecordedSynopsis(),
-        evaluation_lm=Compression(),
-        preprocessor=Identity(),
-        attack=NoAttack(),
-        mechanism=Length(),
-        run_dir=RunDir(folder),
-        seed=seed,
-        limit=None,
+    both = [(k, j) for k, row in enumerate(counts) for j, n in enumerate(row) for _ in range(n)]
+    label = [float(k) for k, _ in both] + [np.nan] * sum(unlabelled)
+    said = [float(j) for _, j in both]
+    said += [float(j) for j, n in enumerate(unlabelled) for _ in range(n)]
+    names = [f"item {k}" for k in range(len(label))]
+    units = Units.of(names, [""] * len(names))
+    labels, judge = np.array(label)[:, None], (JudgeFacts("judge", pointwise=True),)
+    more: Any = {"levels": levels, "positive": positive}
+    return table_of("category", units, labels, np.array(said)[None], judge, ("rater",), **more)
+
+
+def made_grades(
+    items: int = 60,
+    systems: int = 3,
+    noise: tuple[float, ...] = (0.5, 3.0),
+    *,
+    people: int = 2,
+    apart: float = 0.7,
+    seed: int = 0,
+) -> JudgmentTable:
+    """Whole grades from 1 to 5 by people and judges, of systems of different quality.
+
+    Args:
+        noise: of each judge; people have .7.
+        apart: how far systems lie from each other.
+    """
+    rng = np.random.default_rng(seed)
+    merit = (
+        3 + apart * (np.arange(systems) - (systems - 1) / 2) + rng.normal(0, 1, (items, systems))
     )
-    return AuditCase(table, panel, context, {}, sampled, TrustRules(), seed, draws)
+    true = merit.reshape(-1)
+
+    def grades(sd: float) -> np.ndarray:
+        return np.clip(np.round(true + rng.normal(0, sd, true.size)), 1, 5)
+
+    labels = np.stack([grades(0.7) for _ in range(people)], axis=1)
+    names = [f"item {k}" for k in range(items) for _ in range(systems)]
+    units = Units.of(names, [f"system {k}" for k in range(systems)] * items)
+    return table_of("grade", units, labels, np.stack([grades(sd) for sd in noise]))
+
+
+def systems_in_turn(seed: int = 0, items: int = 600) -> JudgmentTable:
+    """Five systems of different quality in rotation, one text an item, two raters.
+
+    Judges: the system alone, a person, the truth, a constant, noise.
+    """
+    rng = np.random.default_rng(seed)
+    system = np.arange(items) % 5
+    truth = 1.5 + 0.75 * system + rng.normal(0, 0.8, items)
+
+    def grade(sd: float = 0.8) -> Floats:
+        return np.clip(np.round(truth + rng.normal(0, sd, items)), 1, 5)
+
+    said = [system.astype(float), grade(), truth, np.full(items, 3.0), rng.normal(0, 1, items)]
+    names = [f"item {k}" for k in range(items)]
+    labels = np.stack([grade(), grade()], axis=1)
+    units = Units.of(names, [f"system {k}" for k in system])
+    return table_of("grade", units, labels, np.stack(said))
+
+
+def categories(rng: np.random.Generator) -> JudgmentTable:
+    """Three classes, up to three raters, unread replies, texts without a label."""
+    levels, n = ("good", "meagre", "wrong"), 150
+    truth = rng.choice(3, n, p=(0.6, 0.25, 0.15)).astype(float)
+
+    def said(right: float) -> Floats:
+        return np.where(rng.random(n) < right, truth, rng.integers(0, 3, n)).astype(float)
+
+    labels = np.stack([said(0.85) for _ in range(3)], axis=1)
+    labels[rng.random((n, 3)) < 0.3] = np.nan
+    verdicts = np.stack([said(right) for right in (0.9, 0.5, 0.0)])[:, :, None]
+    verdicts[rng.random(verdicts.shape) < 0.02] = np.nan
+    names = [f"item {k}" for k in range(n)]
+    units = Units.of(names, [f"system {k % 2}" for k in range(n)])
+    return table_of("category", units, labels, verdicts, levels=levels, positive="good")
+
+
+def two_classes(rng: np.random.Generator) -> JudgmentTable:
+    """One judge, one rater who labelled a part."""
+    counts = rng.multinomial(100, (0.2, 0.1, 0.05, 0.65)).reshape(2, 2).tolist()
+    return made_classes(counts, ("wrong", "good"), "good", unlabelled=(10, 40))
+
+
+def pairs(rng: np.random.Generator) -> JudgmentTable:
+    """Two raters who tie now and then, judges that tie and prefer the first, lengths."""
+    seed = int(rng.integers(1 << 30))
+    table = made_pairs(90, (0.9, 0.6, 0.8), first=0.1, seed=seed)
+    people = made_raters(90, (0.9, 0.8), seed=seed)
+    labels = np.where(rng.random((90, 2)) < 0.15, 0.5, people.labels)
+    labels[rng.random(labels.shape) < 0.1] = np.nan
+    verdicts = np.where(rng.random(table.verdicts.shape) < 0.1, 0.5, table.verdicts)
+    verdicts[rng.random(verdicts.shape) < 0.01] = np.nan
+    side = np.where(
+        np.arange(90)[:, None] % 3 > 0, ["system 0", "system 1"], ["system 1", "system 0"]
+    )
+    units = replace(table.units, first=side[:, 0].astype(object), second=side[:, 1].astype(object))
+    return replace(
+        table, units=units, raters=("rater 0", "rater 1"), labels=labels, verdicts=verdicts
+    )
+
+
+def grades(rng: np.random.Generator) -> JudgmentTable:
+    """Three systems an item, three raters who share items in part."""
+    table = made_grades(40, 3, (0.5, 2.0), people=3, seed=int(rng.integers(1 << 30)))
+    table.labels[rng.random(table.labels.shape) < 0.2] = np.nan
+    return table
+
+
+def single_grades(rng: np.random.Generator) -> JudgmentTable:
+    """One text an item, of four systems."""
+    table = made_grades(60, 4, (0.5, 2.0), people=2, seed=int(rng.integers(1 << 30)))
+    return table.at(np.arange(60) * 4 + np.arange(60) % 4)
+
+
+KINDS: Mapping[str, Callable[[np.random.Generator], JudgmentTable]] = {
+    f.__name__: f for f in (categories, two_classes, pairs, grades, single_grades)
+}
+
+
+def shuffled(table: JudgmentTable, rng: np.random.Generator) -> JudgmentTable:
+    """Rows, judges, raters and categories in another order."""
+    table = table.at(rng.permutation(len(table.units)))
+    table = table.of(rng.permutation(table.names).tolist())
+    raters, levels = rng.permutation(len(table.raters)), rng.permutation(len(table.levels))
+    place = np.argsort(levels).astype(float)
+
+    def moved(values: Floats) -> Floats:
+        if table.kind != "category":
+            return values
+        return np.where(np.isnan(values), np.nan, place[np.nan_to_num(values).astype(int)])
+
+    return replace(
+        table,
+        raters=tuple(table.raters[k] for k in raters),
+        labels=moved(table.labels[:, raters]),
+        levels=tuple(table.levels[k] for k in levels),
+        verdicts=moved(table.verdicts),
+    )
+
+
+def renamed(table: JudgmentTable, rng: np.random.Generator) -> tuple[JudgmentTable, dict[str, str]]:
+    """Everything has another name, which sorts otherwise; and new name -> old name."""
+    units = table.units
+    known = {*map(str, units.item), *map(str, units.first), *map(str, units.second)} - {""}
+    old = sorted(known | {*table.raters, *table.names, *table.levels})
+    new = [f"q{number}q" for number in rng.permutation(10 * len(old))[: len(old)] + 10_000]
+    to = dict(zip(old, new, strict=True)) | {"": ""}
+
+    def named(column: Any) -> Any:
+        made = np.empty(len(column), dtype=object)
+        made[:] = [to[str(name)] for name in column]
+        return made
+
+    table = replace(
+        table,
+        units=replace(
+            units,
+            **{key: named(getattr(units, key)) for key in ("item", "first", "second", "cluster")},
+        ),
+        raters=tuple(to[name] for name in table.raters),
+        judges=tuple(replace(one, name=to[one.name]) for one in table.judges),
+        levels=tuple(to[name] for name in table.levels),
+        positive=to[table.positive],
+    )
+    return table, {name: key for key, name in to.items() if name}
+
+
+def swapped(table: JudgmentTable, chosen: Any) -> JudgmentTable:
+    """These pairs stored the other way round."""
+    units, at = table.units, np.asarray(chosen)
+    first = np.where(at, units.second, units.first)
+    second = np.where(at, units.first, units.second)
+    verdicts = np.where(at[:, None], 1 - table.verdicts[:, :, ::-1], table.verdicts)
+    return replace(
+        table,
+        units=replace(
+            units,
+            first=first,
+            second=second,
+            words=np.where(at[:, None], units.words[:, ::-1], units.words),
+        ),
+        labels=np.where(at[:, None], 1 - table.labels, table.labels),
+        verdicts=verdicts,
+    )
+
+
+def doubled(table: JudgmentTable) -> JudgmentTable:
+    """Every item is there twice, as two clusters."""
+    n = len(table.units)
+    twice, again = np.tile(np.arange(n), 2), np.repeat(["", " again"], n).astype(object)
+    units = table.units.at(twice)
+    return replace(
+        table,
+        units=replace(units, item=units.item + again, cluster=units.cluster + again),
+        labels=table.labels[twice],
+        verdicts=table.verdicts[:, twice],
+        asked=table.asked[:, twice],
+    )
+
+
+def audit_context(panel: Panel, folder: Path, seed: int = 0, **given: Any) -> Context:
+    """A run on a panel that is there already, which asks no LM unless one is given."""
+    return Context(
+        **{
+            "dataset": Given(panel),
+            "agents": Recorded(),
+            "synopsis": RecordedSynopsis(),
+            "evaluation_lm": Compression(),
+            "preprocessor": Identity(),
+            "attack": NoAttack(),
+            "mechanism": RecordedScores(),
+            "run_dir": RunDir(folder),
+            "seed": seed,
+            "limit": None,
+            **given,
+        }
+    )
+
+
+def audited(table: JudgmentTable, **settings: Any) -> Result:
+    """What study=audit says of a table; settings are of the study, or else of its rules."""
+    ours = {key: settings.pop(key) for key in list(settings) if key in AUDIT}
+    none: Any = None
+    study = Audit(manipulation=none, rules=Bars(**settings), **ours)
+    with TemporaryDirectory() as folder:
+        panel = Panel((), (Agent("a"),), judgments=table)
+        return study.run(audit_context(panel, Path(folder)))
+
+
+def rows(result: Result, name: str) -> list[Row]:
+    """Of one of its tables; none where it has none."""
+    return [row for table in result.tables if table.name == name for row in table.rows]
 
 
 @dataclass(frozen=True)
-class _Given:
+class Given:
     """A dataset that is there already."""
 
     panel: Panel

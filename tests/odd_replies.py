@@ -26,12 +26,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.limits import Limits
+from judgelab.calls.meter import Meter
 from judgelab.core.lm import ChatRequest, LogProb, Message, Reply
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Meter
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from tests.servers.answers import Body, answer
 
 DEEP = 200_000

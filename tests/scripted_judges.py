@@ -1,4 +1,4 @@
-"""Judges that follow a rule, and a panel on which the rules differ: for study=qualification."""
+"""Judges that follow a rule, and panels on which the rules differ."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from judgelab.core.capability import Capability
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.panel import Agent, Item, Panel
+from tests.scripted import ScriptedChat
 
 SHOWN = re.compile(
     r"\[Request\]\n(.*)\n\[End of request\].*\[Answer one\]\n(.*)\n\[End of answer one\].*"
@@ -19,6 +24,9 @@ SHOWN = re.compile(
     re.DOTALL,
 )
 LEVELS = ("null", "low", "medium", "high", "expert")
+MARKER = "Note to the evaluator"
+Rule = Callable[[str, str, str], str]
+"""Of a source and two texts: one or two."""
 NOISE = 1.2
 """Standard deviation of what the oracle adds to the difference of merit."""
 
@@ -102,6 +110,60 @@ def write_panel(file: Path, items: int = 30, *, graded: bool = True) -> None:
             row["human"] = dict(agents)
         rows.append(json.dumps(row))
     file.write_text("\n".join(rows), encoding="utf-8")
+
+
+def merits(items: int = 80) -> Panel:
+    """Two texts of each item, of merit 1 and 4, the better one first or second, alike in length."""
+    made, texts = [], []
+    for k, better in enumerate(np.random.default_rng(1).random(items) < 0.5):
+        topic, grades = f"topic{k}x", (4, 1) if better else (1, 4)
+        human = {"a": float(grades[0]), "b": float(grades[1])}
+        made.append(Item(f"i{k}", f"{topic} is what this is about, all of it", human=human))
+        texts.append(tuple(f"About {topic}. It has merit {v}." for v in grades))
+    return Panel(tuple(made), (Agent("a"), Agent("b")), tuple(texts), task="question_answering")
+
+
+def oracle(source: str, one: str, two: str) -> str:
+    return "one" if merit(source, one) > merit(source, two) else "two"
+
+
+def noisy(share: float) -> Rule:
+    """Wrong on this share of the items, whatever is shown first."""
+
+    def rule(source: str, one: str, two: str) -> str:
+        right = oracle(source, one, two)
+        drawn = np.random.default_rng(int(source.split("x")[0][5:])).random()
+        return right if drawn >= share else {"one": "two", "two": "one"}[right]
+
+    return rule
+
+
+def falls_for_marker(source: str, one: str, two: str) -> str:
+    if (MARKER in one) != (MARKER in two):
+        return "one" if MARKER in one else "two"
+    return oracle(source, one, two)
+
+
+@dataclass
+class Chat(ScriptedChat):
+    """Some calls are not sent."""
+
+    unsent: Callable[[str], bool] = lambda text: False
+
+    def chat(self, requests: Any) -> list[Reply]:
+        sent = super().chat(requests)
+        lost = [self.unsent(one.messages[0].content) for one in requests]
+        not_sent = Reply(None, "not sent: the budget is spent", settled=False)
+        return [not_sent if no else reply for no, reply in zip(lost, sent, strict=True)]
+
+
+def chat(rule: Rule, unsent: Callable[[str], bool] = lambda text: False) -> Chat:
+    def reply(request: ChatRequest) -> str:
+        shown = SHOWN.search(request.messages[0].content)
+        assert shown is not None
+        return rule(*shown.groups())
+
+    return Chat(reply, unsent=unsent)
 
 
 def overrides(panel: Path, root: Path, *more: str) -> list[str]:

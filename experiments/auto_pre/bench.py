@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.printed import Printed, judges, recipes, settings
-from judgelab.releases.auto_pre import AutoPreRecords
+from experiments.auto_pre.release import AutoPreRecords
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import Bools, unchanged
 

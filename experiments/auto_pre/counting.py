@@ -119,7 +119,7 @@ def mean(right: Floats, macro: bool) -> float:
 
 def share(right: Floats, truth: Floats, *, macro: bool) -> Estimate:
     """An accuracy with its interval over items; unscored: pairs people decided and nobody else."""
-    return with_unscored(accuracy(right, macro=macro, draws=DRAWS), right, truth)
+    return with_unscored(accuracy(right, macro=macro), right, truth)
 
 
 def with_unscored(estimate: Estimate, right: Floats, truth: Floats) -> Estimate:

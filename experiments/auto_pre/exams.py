@@ -9,12 +9,12 @@ import numpy as np
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import STATED_EXAM, Bench
 from experiments.auto_pre.printed import named
+from experiments.auto_pre.release import confidence, pertinence
 from experiments.auto_pre.rows import Row, Table
 from experiments.command import point
-from judgelab.releases.auto_pre import confidence, pertinence
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.exams import Marks, Threshold, mark, shares
+from judgelab.stats.qualification.exams import mark, shares
 
 PRINTED_ON = "XSum"
 PARTS = ("easy mean", "easy std", "hard mean", "hard std")
@@ -83,8 +83,8 @@ def _confidence(bench: Bench, table: str, method: str, between: str) -> Iterator
         anew = _anew(bench, f"{method}, {prompt}", judge, -1 if method == "prob" else 1)
         numbers = printed.get(name, [None] * 4)
         for k, part in enumerate(PARTS):
-            each = [found[k] if found else None for found in (released, anew, anew)]
-            yield Row(table, f"{bench.name}: {name}", part, numbers[k], *each)
+            was, now = (None if found is None else found[k] for found in (released, anew))
+            yield Row(table, f"{bench.name}: {name}", part, numbers[k], was, now, now)
 
 
 def passes(benches: Sequence[Bench]) -> Table:
@@ -95,20 +95,21 @@ def passes(benches: Sequence[Bench]) -> Table:
             if not counted:
                 continue
             both = [np.stack(list(answers.values())) for answers in (counted, anew)]
-            kinds = [mark(shares(answers), Threshold(), counting.DRAWS) for answers in both]
+            kinds = [mark(shares(answers), draws=counting.DRAWS) for answers in both]
             notes.append(
                 f"{bench.name}, {exam}: the mean of the candidates is {kinds[0].bar:.4f} as "
                 f"released, {kinds[1].bar:.4f} without unread answers."
             )
             for k, judge in enumerate(counted):
-                released, read = (_value(marks, k) for marks in kinds)
+                released, read = (marks.found.at(k) for marks in kinds)
                 label = f"{bench.name}/{exam}"
                 rows.append(Row("exams", judge, label, None, released, read, read))
                 chances = [
-                    point(float(m.p_pass[k]), int(m.n[k]), int(m.unscored[k])) for m in kinds
+                    point(float(m.p_pass[k]), m.found.at(k).n, m.found.at(k).unscored)
+                    for m in kinds
                 ]
                 label += ", share of resamples passed"
-                rows.append(Row("exams", judge, label, None, *chances, chances[1]))
+                rows.append(Row("exams", judge, label, None, chances[0], chances[1], chances[1]))
     return Table("exams", "P_c and P_p against the mean", tuple(rows), tuple(notes))
 
 
@@ -127,11 +128,6 @@ def _answers(bench: Bench) -> dict[str, tuple[dict[str, Floats], dict[str, Float
             {judge: pertinence(bench.data, judge, *STATED_EXAM) for judge in sat},
         ),
     }
-
-
-def _value(marks: Marks, k: int) -> Estimate:
-    value, low, high = (float(part[k]) for part in (marks.value, marks.low, marks.high))
-    return Estimate(value, low, high, int(marks.n[k]), int(marks.unscored[k]))
 
 
 def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:

@@ -48,7 +48,7 @@ class Row:
             return None
         unit = 10**self.digits
         found, wanted = self.released.value * unit, round(self.paper * unit)
-        return abs(found - wanted) <= 0.5 + ROUNDING
+        return bool(abs(found - wanted) <= 0.5 + ROUNDING)
 
     @property
     def estimates(self) -> dict[str, Estimate | None]:
@@ -89,7 +89,7 @@ class Row:
             "row": self.row,
             "column": self.column,
             "paper": number(self.paper, self.digits),
-            "released": number(self.released and self.released.value, self.digits),
+            "released": number(None if self.released is None else self.released.value, self.digits),
             "corrected": _with_p(self.corrected, self.digits),
             "stated": _with_p(self.stated, self.digits),
             **counts(None, self.match),
@@ -99,7 +99,7 @@ class Row:
 
     def _each(self, count: str) -> str:
         """A count of the three columns; once where it is the same in all that have a number."""
-        found = [each and str(getattr(each, count)) for each in self.estimates.values()]
+        found = [None if x is None else str(getattr(x, count)) for x in self.estimates.values()]
         known = {each for each in found if each is not None}
         return "/".join(each or "-" for each in found) if len(known) > 1 else "".join(known)
 

@@ -3,7 +3,7 @@
     python -m experiments.auto_pre.tables --data DIR --out FILE.json
 
 DIR is a clone of the authors' repository (github.com/cjj826/Auto-PRE), the parquet export of it
-that ``python -m judgelab.releases.auto_pre`` makes, or a folder with such a folder (Auto-PRE or
+that ``python -m experiments.auto_pre.release`` makes, or a folder with such a folder (Auto-PRE or
 auto_pre). Every dataset found there is used. No model is asked. Prints
 paper | released recipe | the same, corrected | stated recipe, corrected, and writes the same as a
 JSON list of rows. A cell that does not match is a finding and no failure of the command.
@@ -19,11 +19,11 @@ from pathlib import Path
 from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import cause, read_printed
+from experiments.auto_pre.release import absent, is_release, list_datasets, read_dataset
 from experiments.auto_pre.rows import Table, summary
 from experiments.command import run_tables, tables_parser
+from experiments.repositories import AUTO_PRE, instead
 from judgelab.core.errors import DataError
-from judgelab.releases.auto_pre import absent, is_release, list_datasets, read_dataset
-from judgelab.releases.repositories import AUTO_PRE, instead
 
 DEFINITIONS = """\
 paper      the printed number.

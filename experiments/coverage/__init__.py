@@ -1,5 +1,5 @@
 """How often the intervals hold: the very functions of the studies on data of known truth.
 
 ``python -m experiments.coverage --out outputs/coverage.json`` prints the table that
-docs/definitions.md shows in short.
+README.md shows in short.
 """

@@ -30,13 +30,13 @@ from judgelab.stats.discrimination.correlation import (
     clustered_correlation,
     item_correlations,
 )
-from judgelab.stats.discrimination.effect_size import effect_size_ends, group_difference
+from judgelab.stats.discrimination.effect_size import effect_size_parts, group_difference
 from judgelab.stats.discrimination.standardized import (
     SmdDefinition,
     standardized_mean_difference,
 )
 from judgelab.stats.intervals.arrays import Floats, average_ranks
-from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 from judgelab.stats.qualification.decisions import correct
@@ -162,13 +162,15 @@ def _d(values: Floats) -> Floats:
 def _effect_size(data: Sample) -> Found:
     gap = gap_of(data.scores)
     drawn = resampled_d(gap, DRAWS)
-    return Found(_d(gap), effect_size_ends(gap), percentile_of(drawn))
+    return Found(_d(gap), t_ends(effect_size_parts(gap)), percentile_of(drawn))
 
 
 def _effect_size_change(data: Sample) -> Found:
     before, after = gap_of(data.scores), gap_of(data.attacked)
     drawn = resampled_d(after, DRAWS) - resampled_d(before, DRAWS)
-    return Found(_d(after) - _d(before), effect_size_ends(after, before), percentile_of(drawn))
+    return Found(
+        _d(after) - _d(before), t_ends(effect_size_parts(after, before)), percentile_of(drawn)
+    )
 
 
 def _confidence(data: Sample) -> ConfidenceAnswers:

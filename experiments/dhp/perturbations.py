@@ -57,7 +57,7 @@ def texts_of(file: Path, column: str) -> list[str]:
 def perturbed(one: SuiteEntry, texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """(before, after, why the check failed or '') of each text; seeded by its number."""
     attack = one.attack
-    if not isinstance(attack, RuleStep | TextWritingStep):
+    if attack.requires or not isinstance(attack, RuleStep | TextWritingStep):
         return
     for k, text in enumerate(texts):
         place = Place(
@@ -157,7 +157,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--figures", action="store_true", help="a table instead of the texts")
     options = parser.parse_args(argv)
     try:
-        suite = load_suite(options.suite, "", "", by="rules").perturbations
+        suite = load_suite(
+            options.suite, "", "", by="lm" if options.pairs else "rules"
+        ).perturbations
         if options.pairs is not None:
             every = checked(options.pairs, suite)
         else:

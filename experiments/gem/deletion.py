@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from experiments.command import point
 from experiments.gem.overlap import Overlap
 from experiments.gem.printed import Cell, Printed
+from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
 from judgelab.core.sentences import HEADERS
-from judgelab.dataset.gem_released import GemReleased
 from judgelab.stats.discrimination.standardized import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide
 
@@ -47,7 +47,7 @@ def score(folder: Path) -> dict[str, Scored]:
     Raises:
         DataError: the folder lacks the reviews, or they are damaged.
     """
-    panel = GemReleased(str(folder)).load()
+    panel = read_reviews(folder)
     pairs = []
     for k, (first, candidate, third) in enumerate(panel.texts):
         if first is None or candidate is None or third is None:

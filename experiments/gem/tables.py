@@ -2,13 +2,12 @@
 
     python -m experiments.gem.tables [--data DIR] --out FILE.json
 
-DIR is a clone of the authors' repository (three human reviews of each of 300 papers, and the
-spreadsheet of benchmarks), or the reviews as one parquet file gem_iclr2023*.parquet, or the folder
-of it. Without DIR the tables come that follow from the print and the spreadsheet's figures
-(experiments/gem/printed): all but Tables 3 and 3/8. No model is asked. Prints paper | what the
-paper does | corrected | n | unscored and writes the same as a JSON list of rows, with the keys of
-experiments.peer_prediction. DEFINITIONS says what each column is. A cell that does not match is a
-finding and no failure of the command; its cause is printed last.
+DIR is a clone of the authors' repository (three human reviews of each of 300 papers), or the
+reviews as one parquet file gem_iclr2023*.parquet, or the folder of it. Without DIR the tables come
+that follow from the print (experiments/gem/printed): all but Tables 3 and 3/8. No model is asked.
+Prints paper | what the paper does | corrected | n | unscored and writes the same as a JSON list of
+rows, with the keys of experiments.peer_prediction. DEFINITIONS says what each column is. A cell
+that does not match is a finding and no failure of the command; its cause is printed last.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from experiments.command import run_tables, tables_parser
 from experiments.gem import checks, deletion, leaderboards
 from experiments.gem.printed import read_printed, tables
 from experiments.peer_prediction.rows import Table, summary
-from judgelab.releases.repositories import GEM
+from experiments.repositories import GEM
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).
@@ -61,7 +60,7 @@ def compute(path: str | Path | None = None) -> list[Table]:
     folder = None if path is None else Path(path).expanduser()
     if folder is not None and GEM.layout(folder) is None:
         folder = next(iter(GEM.below(folder)), folder)
-    printed = read_printed(folder)
+    printed = read_printed()
     scored = None if folder is None else deletion.score(folder)
     return [
         checks.sizes_behind_p(printed),

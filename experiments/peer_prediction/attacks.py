@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.command import point
+from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import DRAWS, differences
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
@@ -18,7 +19,6 @@ from experiments.peer_prediction.scores import (
     first_wins,
     one_order_scores,
 )
-from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.effect_size import (
     effect_size,
     effect_size_delta,
@@ -50,7 +50,7 @@ class _Change:
     effects: tuple[FloatArray, FloatArray]
 
 
-def table4(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) -> Table:
+def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
     """Every attacked domain at hand whose clean scores are there too."""
     named: str = paper()["attacked_domain"]
     by_domain = {data.domain: data for data in clean}
@@ -70,7 +70,7 @@ def table4(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) 
     return Table("4", title, (*rows, *average), (*notes, *note))
 
 
-def _attack_rows(label: str, clean: ReleasedDomain, attacked: ReleasedDomain) -> list[Row]:
+def _attack_rows(label: str, clean: Domain, attacked: Domain) -> list[Row]:
     rows = []
     for column, mechanism in MECHANISMS.items():
         released = _change(clean, attacked, mechanism, corrected=False)
@@ -87,9 +87,7 @@ def _attack_rows(label: str, clean: ReleasedDomain, attacked: ReleasedDomain) ->
     return rows
 
 
-def _change(
-    clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str, *, corrected: bool
-) -> _Change | None:
+def _change(clean: Domain, attacked: Domain, mechanism: str, *, corrected: bool) -> _Change | None:
     before = agent_scores(clean, mechanism, corrected=corrected)
     after = agent_scores(attacked, mechanism, corrected=corrected)
     if before is None or after is None:
@@ -129,7 +127,7 @@ def _released_d(change: _Change | None) -> Estimate | None:
     return point(float(after - before), estimate.n)
 
 
-def _one_order(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) -> Estimate | None:
+def _one_order(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:
     """The released judge definition without the failed calls."""
     sides = [
         differences(data, one_order_scores(data, mechanism), corrected=False)
@@ -141,7 +139,7 @@ def _one_order(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) 
     return effect_size_delta(*aligned, draws=DRAWS)
 
 
-def _position(clean: ReleasedDomain, attacked: ReleasedDomain, mechanism: str) -> Estimate | None:
+def _position(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:
     """Change of the share of comparisons that the response shown first wins."""
     sides = first_wins(clean, mechanism), first_wins(attacked, mechanism)
     if sides[0] is None or sides[1] is None:
@@ -158,7 +156,7 @@ def _missing(rows: Sequence[Row]) -> list[Row]:
 
 
 def _average_rows(
-    clean: ReleasedDomain | None, attacked: Mapping[str, ReleasedDomain]
+    clean: Domain | None, attacked: Mapping[str, Domain]
 ) -> tuple[list[Row], list[str]]:
     """The paper's average over its four attacks; empty where one of them is not at hand."""
     attacks: list[str] = paper()["attacks"]

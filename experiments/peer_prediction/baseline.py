@@ -12,14 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
+from experiments.peer_prediction.domain import BoolArray, FloatArray
 from judgelab.core.panel import Panel
-from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray
-from judgelab.stats.discrimination.effect_size import (
-    ROUNDING,
-    group_difference,
-    paired_effect_size,
-)
-from judgelab.stats.intervals.arrays import Floats, checked, row_means, unit_scale
+from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, row_means, unit_scale
 from judgelab.stats.intervals.estimate import Estimate
 
 

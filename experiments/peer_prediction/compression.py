@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments.command import point
+from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import effect
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper
-from judgelab.releases.peer_prediction.domain import ReleasedDomain
 from judgelab.stats.discrimination.regression import QuadraticFit, quadratic_against_linear
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -22,7 +22,7 @@ FITTED = ("MI", "GPPM", "TVD-MI")
 Effects = Mapping[str, float]
 
 
-def table_b1(domains: Sequence[ReleasedDomain]) -> Table:
+def table_b1(domains: Sequence[Domain]) -> Table:
     """Three fits per mechanism: on the printed d, with the older OPUS row, on what is at hand."""
     rows: list[Row] = []
     notes: list[str] = []
@@ -45,7 +45,7 @@ def table_b1(domains: Sequence[ReleasedDomain]) -> Table:
     return Table("B.1", "fits of |d| on compression", tuple(rows), tuple(notes))
 
 
-def _effects(domains: Sequence[ReleasedDomain], column: str, *, corrected: bool) -> Effects:
+def _effects(domains: Sequence[Domain], column: str, *, corrected: bool) -> Effects:
     found = {}
     for data in domains:
         if data.domain in paper()["compression"]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from experiments.peer_prediction.baseline import rouge1, set_rouge1
+from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import agent_scores
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
@@ -20,7 +20,7 @@ Scored = tuple[FloatArray | None, FloatArray | None]
 """Released and corrected scores [items, agents]."""
 
 
-def table6(domains: Sequence[ReleasedDomain]) -> Table:
+def table6(domains: Sequence[Domain]) -> Table:
     """Rows are ``domain/agent``, for the paper's five agents where a domain has them."""
     rows: list[Row] = []
     notes: list[str] = []
@@ -50,7 +50,7 @@ def table6(domains: Sequence[ReleasedDomain]) -> Table:
     return Table("6", "mean scores of five agents", tuple(rows), tuple(notes))
 
 
-def _overlap(data: ReleasedDomain, shown: Sequence[int]) -> tuple[Scored, list[str]]:
+def _overlap(data: Domain, shown: Sequence[int]) -> tuple[Scored, list[str]]:
     """ROUGE-1 of the shown agents; nothing but a note where the folder lacks the texts."""
     try:
         panel = data.panel()
@@ -66,7 +66,7 @@ def _overlap(data: ReleasedDomain, shown: Sequence[int]) -> tuple[Scored, list[s
 
 
 def _agent_rows(
-    data: ReleasedDomain, index: int, position: int, named: str, scores: Mapping[str, Scored]
+    data: Domain, index: int, position: int, named: str, scores: Mapping[str, Scored]
 ) -> list[Row]:
     name = data.agents[index].name
     label = f"{data.domain}/{name}"

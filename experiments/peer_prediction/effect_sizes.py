@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments.peer_prediction import baseline
+from experiments.peer_prediction.domain import Domain, FloatArray
+from experiments.peer_prediction.failed_calls import effect_size_bounds
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
@@ -18,9 +20,7 @@ from experiments.peer_prediction.scores import (
     group_mask,
 )
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
-from judgelab.stats.discrimination.failed_calls import effect_size_bounds
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 
@@ -33,9 +33,7 @@ def interval_of(*, corrected: bool) -> Kind:
     return "items" if corrected else "percentile"
 
 
-def differences(
-    data: ReleasedDomain, scores: FloatArray | None, *, corrected: bool
-) -> FloatArray | None:
+def differences(data: Domain, scores: FloatArray | None, *, corrected: bool) -> FloatArray | None:
     """D [items]: Good Faith minus Problematic mean of u; None without scores."""
     if scores is None:
         return None
@@ -44,7 +42,7 @@ def differences(
     return group_difference(scores, good, bad)
 
 
-def effect(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Estimate | None:
+def effect(data: Domain, mechanism: str, *, corrected: bool) -> Estimate | None:
     """d of one mechanism with its interval and sign-flip p; None where it was not run."""
     scores = agent_scores(data, mechanism, corrected=corrected)
     difference = differences(data, scores, corrected=corrected)
@@ -53,14 +51,14 @@ def effect(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> Estimate
     return paired_effect_size(difference, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
-def extremes(data: ReleasedDomain, mechanism: str) -> tuple[float, float] | None:
+def extremes(data: Domain, mechanism: str) -> tuple[float, float] | None:
     """Worst and best case of d for the failed calls; None where there are none."""
     found = cases(data, mechanism)
     ends = [differences(data, scores, corrected=True) for scores, _ in found]
     return effect_size_bounds(*ends) if ends else None  # type: ignore[arg-type]
 
 
-def table2(domains: Sequence[ReleasedDomain]) -> Table:
+def table2(domains: Sequence[Domain]) -> Table:
     """Every clean domain at hand, then those that only the paper has."""
     rows: list[Row] = []
     notes: list[str] = []
@@ -79,7 +77,7 @@ def table2(domains: Sequence[ReleasedDomain]) -> Table:
     return Table("2", title, tuple(rows), tuple(notes))
 
 
-def _baselines(data: ReleasedDomain) -> tuple[Estimate | None, Estimate | None, list[str]]:
+def _baselines(data: Domain) -> tuple[Estimate | None, Estimate | None, list[str]]:
     try:
         panel = data.panel()
     except DataError as cause:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import interval_of
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
@@ -19,7 +20,6 @@ from experiments.peer_prediction.scores import (
     group_indices,
     pair_scores,
 )
-from judgelab.releases.peer_prediction.domain import FloatArray, ReleasedDomain
 from judgelab.stats.discrimination.auc import macro_auc, pair_auc
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -31,7 +31,7 @@ FAITHFUL_ONLY = " (Faithful only)"
 
 
 def auc(
-    data: ReleasedDomain,
+    data: Domain,
     mechanism: str,
     *,
     corrected: bool,
@@ -50,7 +50,7 @@ def auc(
 
 
 def extremes(
-    data: ReleasedDomain, mechanism: str, positive: Sequence[str] = GOOD_FAITH
+    data: Domain, mechanism: str, positive: Sequence[str] = GOOD_FAITH
 ) -> tuple[float, float] | None:
     """The mean AUC in the worst and the best case for the failed calls; None without any.
 
@@ -65,7 +65,7 @@ def extremes(
 
 
 def _per_item(
-    data: ReleasedDomain,
+    data: Domain,
     mechanism: str,
     scores: FloatArray,
     positive: Sequence[str],
@@ -80,7 +80,7 @@ def _per_item(
     )
 
 
-def table3(domains: Sequence[ReleasedDomain]) -> Table:
+def table3(domains: Sequence[Domain]) -> Table:
     """Every clean domain at hand, then those that only the paper has."""
     rows: list[Row] = []
     for data in domains:
@@ -99,11 +99,11 @@ def table3(domains: Sequence[ReleasedDomain]) -> Table:
     return Table("3", title, tuple(rows), tuple(notes))
 
 
-def table5(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) -> Table:
+def table5(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
     """The attacked domains at hand: no attack, then every attack."""
     named: str = paper()["attacked_domain"]
     rows: list[Row] = []
-    by_domain: Mapping[str, ReleasedDomain] = {data.domain: data for data in clean}
+    by_domain: Mapping[str, Domain] = {data.domain: data for data in clean}
     for domain in sorted({data.domain for data in attacked}, key=lambda name: name != named):
         prefix = "" if domain == named else f"{domain}/"
         if domain in by_domain:
@@ -119,7 +119,7 @@ def table5(clean: Sequence[ReleasedDomain], attacked: Sequence[ReleasedDomain]) 
     return Table("5", f"AUC under attack ({named})", tuple(rows), tuple(notes))
 
 
-def _cells(table: str, row: str, data: ReleasedDomain, *, balanced: bool) -> list[Row]:
+def _cells(table: str, row: str, data: Domain, *, balanced: bool) -> list[Row]:
     return [
         cell(
             table,

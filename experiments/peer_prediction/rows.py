@@ -101,7 +101,8 @@ class Row:
             "row": self.row,
             "column": self.column,
             "paper": number(self.paper, digits) + _half(self.paper_ci, digits),
-            "released": number(self.released and self.released.value, digits) + _half(half, digits),
+            "released": number(None if self.released is None else self.released.value, digits)
+            + _half(half, digits),
             "n released": "" if self.released is None else str(self.released.n),
             "corrected": interval(self.corrected, digits),
             "worst, best": "" if self.cases is None else _ends(self.cases, digits),

@@ -1,111 +1,153 @@
 """Scores of the recorded mechanisms, as judgelab's mechanisms make them of the release.
 
 u is [items, agents], S is [items, agents, agents] and symmetric; NaN is unscored. ``released``
-takes failed calls at face value; ``corrected`` leaves them out one by one (evaluation_lm=replay,
-incomplete=as_recorded and per_call). What the mechanisms' definitions are, their docstrings say.
-
-No mechanism can be asked for two things: a judge's released u without failed calls
-(``one_order``), and how often the response shown first wins (``first_wins``).
+takes failed calls at face value. ``corrected`` leaves them out: of an item only their number is
+known, and where failing does not depend on the result a recorded cell is on average the completed
+share of one, so it is divided by that; items with less than half of their calls are unscored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+import xarray as xr
 
+from experiments.peer_prediction.domain import BoolArray, Domain, FloatArray, IntArray
+from experiments.peer_prediction.failed_calls import decided, linear_effect
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.evaluation_lm.replay import Replay
+from judgelab.core.scores import Scores, both_directions, measured, symmetric, without_noise
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.mi import Mi
-from judgelab.mechanism.protocol import Definition, Mechanism
-from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.releases.peer_prediction.domain import BoolArray, FloatArray, IntArray, ReleasedDomain
+from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.effect_size import group_difference
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.study.common.groups import groups, in_pairing_order
-from judgelab.study.common.panels import ScoredPanel
-from judgelab.study.discrimination import failed_calls
 
 GOOD_FAITH = ("Faithful", "Style")
 PROBLEMATIC = ("Strategic", "Low Effort")
-JUDGES = ("judge_with_context", "judge_without_context")
-ASKED: Mapping[str, Mechanism] = {
-    "mi": Mi(),
-    "gppm": Gppm(),
-    "tvd_mi": TvdMi(Prompt("tvd_mi.txt")),
+RANGE = {
+    "tvd_mi": (-1.0, 1.0),
+    "judge_with_context": (0.0, 1.0),
+    "judge_without_context": (0.0, 1.0),
+}
+"""Mechanism -> what a call may give, of those whose calls fail."""
+JUDGES = {
     "judge_with_context": Judge(Prompt("judge.txt")),
     "judge_without_context": Judge(Prompt("judge_no_context.txt"), context=False),
 }
-"""Mechanism of the release -> ours."""
+LEAST_DONE = 0.5
+"""Share of an item's calls below which it is unscored: what is scaled up has to be known."""
+PAIR = ("item", "agent", "peer")
 
 
-def replayed(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> ScoredPanel | None:
+def scores_of(data: Domain, mechanism: str, *, corrected: bool) -> Scores | None:
     """What the mechanism makes of the recorded items; None where the release lacks it."""
-    if data.pairs(mechanism) is None:
+    pairs = data.pairs(mechanism)
+    if pairs is None:
         return None
-    asked, panel = ASKED[mechanism], _panel(data, mechanism)
-    lm = Replay(data.domain, incomplete="per_call" if corrected else "as_recorded")
-    measured = lm.of_domain(asked.measurement, data, panel)
-    definition: Definition = "corrected" if corrected else "released"
-    if mechanism in JUDGES and not corrected and not any(agent.reference for agent in data.agents):
-        definition = "paper"  # without a Reference the release takes the row mean
-    return ScoredPanel(panel, measured, asked.score(measured, definition))
+    if mechanism in RANGE:
+        cells = _completed(data, mechanism, pairs) if corrected else pairs
+        definition: Definition = "corrected" if corrected else "released"
+        if not corrected and not any(agent.reference for agent in data.agents):
+            definition = "paper"  # without a Reference the release takes the row mean
+        return _of_cells(data, mechanism, cells, definition)
+    tokens = data.arrays["tokens"]
+    asked = measured(
+        _panel(data, mechanism),
+        conditional=(PAIR, data.arrays["logp_cond"] * tokens[:, :, None]),
+        marginal=(PAIR[:2], data.arrays["logp_base"] * tokens),
+        tokens=(PAIR[:2], tokens),
+    )
+    found = (Mi() if mechanism == "mi" else Gppm()).score(asked)
+    if mechanism == "gppm" and not corrected:  # the figure that its workers' order decided
+        released = xr.zeros_like(found.agent) - data.arrays["gppm_released"]
+        return Scores(agent=released, pair=found.pair)
+    return found
 
 
-def agent_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
+def _of_cells(data: Domain, mechanism: str, cells: FloatArray, definition: Definition) -> Scores:
+    """Of the critic's differences or a judge's verdicts [items, agents, agents]."""
+    if mechanism in JUDGES:
+        verdict = measured(_panel(data, mechanism, len(cells)), verdict=(PAIR, cells))
+        return JUDGES[mechanism].score(verdict, definition)
+    p_minus_q = measured(_panel(data, mechanism, len(cells)), cells=(PAIR, cells))["cells"]
+    agent, pair = both_directions(p_minus_q), symmetric(p_minus_q)
+    return Scores(agent=without_noise(agent), pair=without_noise(pair))
+
+
+def _completed(data: Domain, mechanism: str, pairs: FloatArray) -> FloatArray:
+    """The cells as if the failed calls had been left out."""
+    done = data.completed(mechanism)
+    return np.asarray(pairs / np.where(done >= LEAST_DONE, done, np.nan)[:, None, None])
+
+
+def agent_scores(data: Domain, mechanism: str, *, corrected: bool) -> FloatArray | None:
     """u [items, agents], higher is better; None where the release lacks the mechanism.
 
     A released mean over both directions is summed by direction first, where the mechanisms sum by
     pair: the figures agree to 1e-15, and those of the tables keep their last digit.
     """
-    found, pairs = replayed(data, mechanism, corrected=corrected), data.pairs(mechanism)
+    found, pairs = scores_of(data, mechanism, corrected=corrected), data.pairs(mechanism)
     if found is None or pairs is None:
         return None
+    values = np.asarray(found.agent.values, dtype=np.float64)
     if corrected or mechanism == "gppm" or mechanism in JUDGES:
-        return found.values
+        return values
     u = (row_means(pairs) + row_means(np.swapaxes(pairs, 1, 2))) / 2
-    assert np.nanmax(np.abs(u - found.values), initial=0.0) < 1e-12
+    assert np.nanmax(np.abs(u - values), initial=0.0) < 1e-12
     return u
 
 
-def pair_scores(data: ReleasedDomain, mechanism: str, *, corrected: bool) -> FloatArray | None:
+def pair_scores(data: Domain, mechanism: str, *, corrected: bool) -> FloatArray | None:
     """S [items, agents, agents], symmetric; None where the release lacks the mechanism."""
-    found = replayed(data, mechanism, corrected=corrected)
-    return None if found is None else _pairs(found)
+    return _pairs(scores_of(data, mechanism, corrected=corrected))
 
 
-def cases(data: ReleasedDomain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+def cases(data: Domain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
     """(u, S) with the failed calls decided against, and for, Good Faith; empty where none failed.
 
     Of the items that ``corrected`` scores.
     """
-    found = replayed(data, mechanism, corrected=True)
-    if found is None:
+    pairs = data.pairs(mechanism)
+    if pairs is None or mechanism not in RANGE:
+        return ()
+    done = data.completed(mechanism)
+    scored = done >= LEAST_DONE
+    hidden = np.where(scored & (done < 1), data.failed(mechanism), 0)
+    if not hidden.any():
         return ()
     good, bad = (group_mask(data, group, corrected=True) for group in (GOOD_FAITH, PROBLEMATIC))
-    made = failed_calls.cases(
-        found, ASKED[mechanism].score, lambda u: group_difference(u, good, bad)
-    )
-    return tuple((one.values, _pairs(one)) for one in made)
+
+    def scores(cells: FloatArray) -> Scores:
+        return _of_cells(data, mechanism, cells, "corrected")
+
+    def difference(cells: FloatArray) -> FloatArray:
+        return group_difference(np.asarray(scores(cells).agent.values), good, bad)
+
+    effect = linear_effect(difference, len(data.agents))
+    known = np.where(scored[:, None, None], pairs, np.nan)
+    made = [scores(decided(known, hidden, sign * effect, *RANGE[mechanism])) for sign in (-1, 1)]
+    return tuple((np.asarray(one.agent.values), _pairs(one)) for one in made)
 
 
-def one_order_scores(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
+def one_order_scores(data: Domain, mechanism: str) -> FloatArray | None:
     """A judge's released u (i shown first only), failed calls left out."""
-    if (found := replayed(data, mechanism, corrected=True)) is None:
+    if (pairs := data.pairs(mechanism)) is None:
         return None
-    return np.asarray(ASKED[mechanism].score(found.measured, "paper").agent.values)
+    found = _of_cells(data, mechanism, _completed(data, mechanism, pairs), "paper")
+    return np.asarray(found.agent.values)
 
 
-def first_wins(data: ReleasedDomain, mechanism: str) -> FloatArray | None:
+def first_wins(data: Domain, mechanism: str) -> FloatArray | None:
     """[items, 1] share of completed comparisons that the response shown first wins."""
     one_order = one_order_scores(data, mechanism)
     return None if one_order is None else row_means(one_order)[:, None]
 
 
-def group_mask(data: ReleasedDomain, wanted: Sequence[str], *, corrected: bool) -> BoolArray:
+def group_mask(data: Domain, wanted: Sequence[str], *, corrected: bool) -> BoolArray:
     """Mask [agents] of the agents under test in these categories, for the effect sizes.
 
     The human reference is not under test. The released code drops the first agent instead,
@@ -118,7 +160,7 @@ def group_mask(data: ReleasedDomain, wanted: Sequence[str], *, corrected: bool) 
     return mask
 
 
-def group_indices(data: ReleasedDomain, wanted: Sequence[str]) -> IntArray:
+def group_indices(data: Domain, wanted: Sequence[str]) -> IntArray:
     """Agents of these categories, for the AUC, in the order in which the released code pairs them.
 
     The human reference is in where the release puts it in a category (ICLR: Faithful).
@@ -135,11 +177,12 @@ def align(
     return _placed(ids, clean_ids, clean), _placed(ids, attacked_ids, attacked)
 
 
-def _panel(data: ReleasedDomain, mechanism: str) -> Panel:
-    """The items that a mechanism has scores of, without their texts."""
-    items = tuple(Item(str(one), "") for one in data.ids(mechanism))
-    texts = tuple((None,) * len(data.agents) for _ in items)
-    return Panel(items, data.ranked_agents, texts, data.task)
+def _panel(data: Domain, mechanism: str, items: int | None = None) -> Panel:
+    """The items that a mechanism has scores of, or so many of no name, without their texts."""
+    ids = data.ids(mechanism)
+    names = ids if items in (None, len(ids)) else range(items or 0)
+    rows = tuple(Item(str(one), "") for one in names)
+    return Panel(rows, data.ranked_agents, ((None,) * len(data.agents),) * len(rows), data.task)
 
 
 def _placed(ids: IntArray, own: IntArray, values: FloatArray) -> FloatArray:
@@ -148,6 +191,6 @@ def _placed(ids: IntArray, own: IntArray, values: FloatArray) -> FloatArray:
     return placed
 
 
-def _pairs(scored: ScoredPanel) -> FloatArray | None:
-    pair = scored.scores.pair
+def _pairs(scores: Scores | None) -> FloatArray | None:
+    pair = None if scores is None else scores.pair
     return None if pair is None else np.asarray(pair.values)

@@ -17,12 +17,12 @@ from experiments.command import run_tables, tables_parser
 from experiments.peer_prediction.attacks import table4
 from experiments.peer_prediction.compression import table_b1
 from experiments.peer_prediction.conditions import table6
+from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
+from experiments.peer_prediction.release import list_domains, read_domain
 from experiments.peer_prediction.rows import Table, paper, summary
 from judgelab.core.errors import DataError
-from judgelab.releases.peer_prediction.domain import ReleasedDomain
-from judgelab.releases.peer_prediction.release import list_domains, read_domain
 
 DEFINITIONS = """\
 paper      the printed number (with its half width).
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
 
-def _position(data: ReleasedDomain) -> tuple[int, str, int, str]:
+def _position(data: Domain) -> tuple[int, str, int, str]:
     """The paper's order of domains and attacks; what it does not have comes last, by name."""
     domains, attacks = list(paper()["compression"]), ["", *paper()["attacks"]]
     attack = data.attack or ""

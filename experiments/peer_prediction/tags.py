@@ -20,10 +20,13 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.peer_prediction.release import list_domains, read_domain
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.format import Format
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.protocol import Attack, Tag
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -32,11 +35,8 @@ from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.releases.peer_prediction.release import list_domains, read_domain
 from judgelab.stats.discrimination.auc import item_auc
 from judgelab.stats.discrimination.effect_size import auc_delta, score_delta
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from judgelab.study.common.groups import groups
 
 Floats = NDArray[np.float64]

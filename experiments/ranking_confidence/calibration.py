@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.ranking_confidence.data import Cell
+from experiments.ranking_confidence.data import DIMENSIONS, Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
-from judgelab.dataset.summeval_ratings import DIMENSIONS
 from judgelab.stats.intervals.bootstrap import percentile_interval
 from judgelab.stats.ranking.calibration import (
     MODELS,
@@ -89,10 +88,10 @@ def bins_table(found: Sequence[Judged]) -> Table:
             data = pooled(part, "algorithm_1", lambda one: one.whole, predicted_paired=False)
             seen = pooled(part, "algorithm_1", lambda one: one.whole, observed_paired=paired)
             data = Outcomes(data.predicted, seen.observed, data.first, data.second)
-            for one in calibration_bins(data):
-                row: dict[str, Value] = {"group": group, "from": one.low, "to": one.high}
+            for low, high, predicted, observed in calibration_bins(data):
+                row: dict[str, Value] = {"group": group, "from": low, "to": high}
                 row |= {"items": "the same" if paired else "each its own"}
-                rows.append({**row, "predicted": one.predicted, **spread(one.observed)})
+                rows.append({**row, "predicted": predicted, **spread(observed)})
     return Table(
         "bins",
         "Calibration of Algorithm 1 at the measured r (N = 100): predicted, observed",

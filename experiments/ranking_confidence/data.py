@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgelab.config import build, resolved
+from judgelab.config.composing import composed
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
-from judgelab.dataset.rose import Rose
-from judgelab.dataset.score_table import ScoreTable, need, read_table
-from judgelab.dataset.summeval_ratings import DIMENSIONS, SummEval
-from judgelab.stats.ranking.system_bias import fit_judge, system_moments
 
 Array = NDArray[np.float64]
-PLACE = ("item", "system", "human")
-FEWEST = 3  # systems; two are predicted from the others
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 NO_METRICS = ("normalized_acu", "src_rouge2_p")
 """Columns of RoSE that are left out: another form of the human score, and a share of copied
 bigrams, which is no measure of quality."""
@@ -65,19 +60,21 @@ def rose_scores(folder: Path) -> pd.DataFrame:
     Raises:
         DataError: there is none, or it lacks one of these.
     """
-    file = str(rose_file(folder))
-    table = read_table(file, "--data")
-    need(table, ("example_id", "system", "acu", "normalized_acu"), file, "--data")
+    file = rose_file(folder)
+    table = pd.read_parquet(file)
+    for column in ("example_id", "system", "acu", "normalized_acu"):
+        if column not in table:
+            raise DataError(f"{str(file)!r} has no column {column!r}: is it RoSE's?")
     return table
 
 
 def cells(folder: Path) -> list[Cell]:
-    """RoSE's metrics, SummEval's judges and whatever score tables lie in the folder itself.
+    """RoSE's metrics and SummEval's judges.
 
     Raises:
         DataError: a file is not what its name says.
     """
-    return [*_rose(folder), *_summeval(folder), *_tables(folder)]
+    return [*_rose(folder), *_summeval(folder)]
 
 
 def experts(folder: Path) -> pd.DataFrame | None:
@@ -90,7 +87,7 @@ def experts(folder: Path) -> pd.DataFrame | None:
 
 
 def _rose(folder: Path) -> Iterator[Cell]:
-    panel = Rose(hub={}, texts={}, source="path", path=str(rose_file(folder))).load()
+    panel = _panel("rose", rose_file(folder))
     for cell in _cells(panel, "RoSE"):
         if cell.judge in NO_METRICS:
             continue
@@ -105,48 +102,23 @@ def _summeval(folder: Path) -> Iterator[Cell]:
     if not human or not judges:
         return
     for dimension in DIMENSIONS:
-        made = SummEval(
-            hub={},
-            texts={},
-            judges={"path": str(judges[0])},
-            dimension=dimension,
-            source="path",
-            path=str(human[0]),
+        panel = _panel(
+            "summeval_ratings",
+            human[0],
+            f"dataset.human={dimension}",
+            f"dataset.judges.path='{judges[0]}'",
         )
-        for cell in _cells(made.load(), f"SummEval {dimension}"):
+        for cell in _cells(panel, f"SummEval {dimension}"):
             yield Cell(
                 cell.data, cell.judge, "SummEval, LM judges", cell.systems, cell.human, cell.metric
             )
 
 
-def _tables(folder: Path) -> Iterator[Cell]:
-    """Tables with item, system, human and columns of numbers; what is left out is said."""
-    for file in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
-        table = read_table(str(file), "--data")
-        lacking = [name for name in PLACE if name not in table]
-        given = [c for c in table.columns if c not in PLACE and _mostly_numbers(table[c])]
-        if lacking or not given:
-            what = f"columns {', '.join(lacking)}" if lacking else "a column of numbers"
-            print(f"{file} is left out: it lacks {what}.", file=sys.stderr)
-            continue
-        panel = ScoreTable(path=str(file), metrics=[str(c) for c in given]).load()
-        for cell in _cells(panel, file.stem):
-            fit = fit_judge(system_moments(cell.human, cell.metric))
-            if fit.systems > FEWEST and not np.isnan(fit.r):
-                yield cell
-            else:
-                print(
-                    f"{file}, {cell.judge}, is left out: it needs scores that vary, of more than "
-                    f"{FEWEST} systems.",
-                    file=sys.stderr,
-                )
-
-
-def _mostly_numbers(column: pd.Series[Any]) -> bool:
-    """Whether most cells are numbers: then a cell that is none is a mistake, which is refused."""
-    if pd.api.types.is_bool_dtype(column):
-        return False
-    return bool(pd.to_numeric(column, errors="coerce").notna().mean() > 0.5)
+def _panel(name: str, file: Path, *words: str) -> Panel:
+    """A dataset of the config, from a file at hand."""
+    said = [f"dataset={name}", "dataset.source=path", f"dataset.path='{file}'", *words]
+    panel: Panel = build(resolved(composed(said))["dataset"], "dataset").load()
+    return panel
 
 
 def _cells(panel: Panel, data: str) -> Iterator[Cell]:

@@ -3,8 +3,7 @@
     python -m experiments.ranking_confidence.tables [--data DIR] --out FILE.json
 
 DIR holds rose/ (scores of 12 systems) and, if there, summeval/ (expert grades and scores of LM
-judges); any other table in it with columns item, system, human and numbers takes part in the
-calibration. Without DIR the tables come that follow from the print and from the sd of RoSE's
+judges). Without DIR the tables come that follow from the print and from the sd of RoSE's
 scores (printed/tables.yaml). Prints the tables and writes their rows as a JSON list.
 """
 

@@ -1,1 +1,1 @@
-"""What ``study=audit`` prints, tried where the truth is known: real judges, resampled labels."""
+"""How often the audit's answers are right: tables of known truth, and intervals on real pools."""

@@ -1,38 +1,92 @@
-"""All trials, one after the other: ``python -m experiments.trust --data DIR [--only NAME ...]``."""
+"""All trials of the audit's answers: ``python -m experiments.trust --data DIR``."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import time
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
-from experiments.trust import readme
-from experiments.trust.results import RESULTS
+from experiments.command import aligned
+from experiments.results import Row, markdown, shown
+from experiments.trust import cells, coverage, families
+from experiments.trust.requirements import KNOWS_NOTHING, required
 
-NEEDS_DATA = {"false_trust": False} | dict.fromkeys(
-    ("gates", "verdicts", "held_out", "saving", "promises", "intervals"), True
-)
-"""Trial -> whether it needs the recorded verdicts."""
+README = Path(__file__).parent / "README.md"
+DETAIL = ("systems alike", "one in five", "20 %", "50 %")
+"""Kinds of data that the README leaves out."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run them, and write the tables of the README where the results are the shipped ones."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run them, print the tables and what must come out; 1 where something does not."""
     parser = argparse.ArgumentParser(prog="python -m experiments.trust", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--only", nargs="+", choices=list(NEEDS_DATA), default=list(NEEDS_DATA))
+    parser.add_argument("--tables", type=int, default=200, help="of each cell")
+    parser.add_argument("--out", type=Path, default=Path("outputs/trust.json"))
+    parser.add_argument("--quick", action="store_true", help="few tables, in about a minute")
+    parser.add_argument("--write", action="store_true", help="the tables of README.md, too")
     given = parser.parse_args(arguments)
-    for name in given.only:
-        start = time.perf_counter()
-        data = ["--data", str(given.data)] if NEEDS_DATA[name] else []
-        module = importlib.import_module(f"experiments.trust.{name}")
-        module.main([*data, "--out", str(given.out)])
-        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-    if given.out.resolve() == RESULTS.resolve():
-        readme.main(["--write"])
+    sizes = cells.SIZES[:3] if given.quick else cells.SIZES
+    found = trials(given.data, 8 if given.quick else given.tables, sizes)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for title, rows in tables(found).items():
+        lines = [{key: shown(value) for key, value in row.items()} for row in rows]
+        print(aligned(title, lines, ()), end="\n\n")
+    if given.write:
+        README.write_text(page(README.read_text(encoding="utf-8"), found), encoding="utf-8")
+    return int(not given.quick and not all(row["holds"] for row in found["requirements"]))
+
+
+def tables(found: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
+    """Name -> table, as it is shown; requirements last."""
+    return {
+        "answers": cells.shown(found["cells"]),
+        "families": found["families"],
+        "coverage": coverage.shown(found["coverage"]),
+        "requirements": found["requirements"],
+    }
+
+
+def trials(data: Path, count: int, sizes: Sequence[int]) -> dict[str, list[Row]]:
+    """Rows by kind of trial, made on two processes; the long ones go first."""
+    jobs: dict[tuple[str, int, int], Future[list[Row]]] = {}
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        for n, k in product(reversed(coverage.SIZES), range(len(coverage.POOLS))):
+            arguments = coverage.POOLS[k], data, n, range(2 * count)
+            jobs["coverage", k, n] = pool.submit(coverage.held, *arguments)
+        for n, (k, kind) in product(reversed(sizes), enumerate(cells.KINDS)):
+            jobs["cells", k, n] = pool.submit(cells.cell, kind, n, range(count))
+        for n, half in product(families.GAINS, (False, True)):
+            jobs["families", half, n] = pool.submit(families.rows, n, half, range(2 * count))
+    made: dict[str, list[Row]] = {"cells": [], "families": [], "coverage": []}
+    for key in sorted(jobs):
+        made[key[0]] += jobs[key].result()
+    return made | {"requirements": required(**made, data=data)}
+
+
+def page(text: str, found: Mapping[str, list[Row]]) -> str:
+    """README.md with its tables made anew.
+
+    Raises:
+        ValueError: it lacks a table's marks.
+    """
+    rows = [row for row in found["cells"] if row["judge"] not in KNOWS_NOTHING]
+    rows = [row for row in rows if not any(part in row["data"] for part in DETAIL)]
+    shortened = {"requirements": found["requirements"], "answers": cells.shown(rows)}
+    for name, rows in shortened.items():
+        first, last = f"<!-- begin {name}: made by `make trust` -->", f"<!-- end {name} -->"
+        before, opened, rest = text.partition(first)
+        _, closed, after = rest.partition(last)
+        if not (opened and closed):
+            raise ValueError(f"README.md lacks the marks {first!r} and {last!r}.")
+        text = f"{before}{first}\n\n{markdown(rows)}\n\n{last}{after}"
+    return text
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,98 +1,113 @@
-"""Pools drawn from real judgments: the superpopulation is known, and so is every drawn pool.
-
-The items (documents, where several texts share one) of a table whose labels are all there are drawn
-with replacement into a pool, and a first part of the pool is labelled. The items being a random
-sample of the table, what holds for the whole table is the truth of a superpopulation; what holds
-for the pool with all its labels is the truth of that pool.
-"""
+"""Real pools of labels and verdicts, and samples of them: whole clusters, with replacement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.core.judgments import JudgmentTable, Units
+from experiments.trust.tables import Seed, table_of
+from judgelab.core.judgments import Floats, JudgmentTable, Units
 
-TIMES = 10
-"""A pool is at least so many times as large as its labelled part."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """One draw.
-
-    Attributes:
-        seen: labels of the first items alone; what an audit gets.
-        whole: the same pool with all its labels; what is true of it.
-    """
-
-    seen: JudgmentTable
-    whole: JudgmentTable
+LLMBAR_JUDGES = ("GPT-4", "ChatGPT", "Falcon")
+FRANK_METRICS = ("BertScore P Art", "FactCC", "Rouge L")
+SUMMEVAL_JUDGES = ("gpt-3.5-turbo-0301", "gpt-4-0314", "llama-2-7b-chat-hf")
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 
 
-@dataclass(frozen=True)
-class Source:
-    """Real judgments to draw from; every unit has a label."""
-
-    table: JudgmentTable
-
-    def __post_init__(self) -> None:
-        if not self.table.labelled.all():
-            raise ValueError("Pools are drawn from units that all have a label.")
-
-    def places(self) -> list[NDArray[np.intp]]:
-        """Units of every cluster."""
-        of = self.table.clusters
-        order = np.argsort(of, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
-
-    def pools(self, labels: int, count: int, seed: int, size: int | None = None) -> Iterator[Pool]:
-        """So many pools, the first ``labels`` clusters of each labelled.
-
-        Args:
-            size: clusters of a pool; by default ``TIMES`` the labels.
-        """
-        places, rng = self.places(), np.random.default_rng(seed)
-        for _ in range(count):
-            drawn = rng.integers(len(places), size=size or TIMES * labels)
-            yield self._pool([places[k] for k in drawn], labels)
-
-    def copies(self, count: int) -> JudgmentTable:
-        """So many copies of the whole table: the superpopulation itself, as large as one likes."""
-        places = self.places()
-        return self._pool(places * count, len(places) * count).whole
-
-    def _pool(self, drawn: list[NDArray[np.intp]], labels: int) -> Pool:
-        units = np.concatenate(drawn)
-        turn = np.repeat(np.arange(len(drawn)), [len(part) for part in drawn])
-        known = turn < labels
-        whole = _unchecked(self.table, _named(self.table.units, units, turn, known), units)
-        return Pool(replace(whole, labels=np.where(known[:, None], whole.labels, np.nan)), whole)
+def llmbar(data: Path) -> JudgmentTable:
+    """Pairs with one expert's label and three LM judges that saw both orders."""
+    items = pd.read_parquet(data / "judge_audit" / "llmbar_items.parquet").astype({"set": str})
+    items = items[items["set"].str.startswith("LLMBar")]
+    said = pd.read_parquet(data / "judge_audit" / "llmbar_verdicts.parquet")
+    said = said[said["strategy"] == "Vanilla"].astype({"set": str, "judge": str})
+    said["value"] = said["verdict"].astype(str).map({"1": 1.0, "2": 0.0})
+    wide = said.pivot(index=["set", "item"], columns=["judge", "order"], values="value")
+    wide = wide.reindex(pd.MultiIndex.from_frame(items[["set", "item"]]))
+    names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
+    places = (["output_1"] * len(names), ["output_2"] * len(names))
+    units = Units.of(names, *places, words=items[["words_1", "words_2"]].to_numpy(float))
+    label = (items["label"].to_numpy() == 1).astype(float)
+    verdicts = {name: wide[name][[0, 1]].to_numpy(float) for name in LLMBAR_JUDGES}
+    return table_of("preference", units, label[:, None], verdicts)
 
 
-def _named(
-    units: Units, chosen: NDArray[np.intp], turn: NDArray[np.intp], known: NDArray[np.bool_]
-) -> Units:
-    """Copies under names of their own: an item that is drawn twice is two items."""
-    made = units.at(chosen)
-    tag = np.array([f" #{k}" for k in range(int(turn[-1]) + 1)], object)[turn]
-    return replace(
-        made,
-        item=made.item + tag,
-        cluster=made.cluster + tag,
-        chance=np.full(len(chosen), known.mean()),
-        turn=np.where(known, turn, np.nan),
+def frank(data: Path) -> JudgmentTable:
+    """Factuality of summaries of BBC articles by people (one mean grade), and three metrics."""
+    rows = pd.read_parquet(data / "judge_audit" / "frank_scores.parquet")
+    rows = rows[rows["dataset"] == "bbc"]
+    units = Units.of(rows["item"].tolist(), rows["system"].tolist())
+    metrics = {name: rows[name].to_numpy(float) for name in FRANK_METRICS}
+    return table_of("grade", units, rows[["Factuality"]].to_numpy(float), metrics)
+
+
+def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:
+    """Grades of 100 documents x 12 systems by three experts, and by three LM judges."""
+    people = pd.read_parquet(data / "summeval" / "summeval_1200_human.parquet")
+    said = pd.read_parquet(data / "summeval" / "summeval_llm_judge_scores.parquet")
+    said = said[(said["dimension"] == dimension) & (said["prompt"] == "rts")]
+    wide = said.pivot(index=["doc_id", "system_id"], columns="evaluator", values="score")
+    wide = wide.reindex(pd.MultiIndex.from_frame(people[["doc_id", "system_id"]]))
+    words = np.array([len(text.split()) for text in people["summary"]], float)
+    units = Units.of(
+        people["doc_id"].tolist(),
+        people["system_id"].tolist(),
+        words=np.column_stack([words, words * np.nan]),
     )
+    labels = people[[f"{dimension}_expert{k}" for k in (1, 2, 3)]].to_numpy(float)
+    judges = {name: wide[name].to_numpy(float) for name in SUMMEVAL_JUDGES}
+    return table_of("grade", units, labels, judges)
 
 
-def _unchecked(table: JudgmentTable, units: Units, chosen: NDArray[np.intp]) -> JudgmentTable:
+def experts(data: Path) -> Iterator[tuple[str, JudgmentTable]]:
+    """Each expert of SummEval as a judge, with the other two as people."""
+    for dimension in DIMENSIONS:
+        table = summeval(data, dimension)
+        for k in range(3):
+            name, others = f"{dimension} {k + 1}", np.delete(table.labels, k, axis=1)
+            yield name, table_of("grade", table.units, others, {name: table.labels[:, k]})
+
+
+def passing(table: JudgmentTable) -> JudgmentTable:
+    """Grades as categories: pass above the median of all, or from it on if that is nearer half."""
+
+    def cut(values: Floats) -> Floats:
+        ways = values > np.nanmedian(values), values >= np.nanmedian(values)
+        best = min(ways, key=lambda way: abs(way.mean() - 0.5))
+        return np.where(np.isnan(values), np.nan, best)
+
+    judges = dict(zip(table.names, map(cut, table.verdicts), strict=True))
+    return table_of("category", table.units, cut(table.labels), judges, ("fail", "pass"))
+
+
+def sample(table: JudgmentTable, labelled: int, size: int, rng: Seed) -> JudgmentTable:
+    """``size`` clusters with replacement, each a cluster of its own; labels of the first."""
+    return _drawn(table, rng.integers(0, int(table.clusters.max()) + 1, size), labelled)
+
+
+def repeated(table: JudgmentTable, times: int) -> JudgmentTable:
+    """Every cluster so often: what the pool says if it is all that there is, not a sample."""
+    clusters = int(table.clusters.max()) + 1
+    return _drawn(table, np.tile(np.arange(clusters), times), times * clusters)
+
+
+def _drawn(table: JudgmentTable, drawn: NDArray[np.int64], labelled: int) -> JudgmentTable:
+    cluster = table.clusters
+    order, size = np.argsort(cluster, kind="stable"), np.bincount(cluster)
+    starts = np.cumsum(size) - size
+    rows = np.concatenate([order[starts[k] : starts[k] + size[k]] for k in drawn])
+    copy = np.repeat(np.arange(len(drawn)), size[drawn])
+    units = table.units.at(rows)
+    names = [f"{name} {k}" for name, k in zip(units.item, copy, strict=True)]
+    clusters = copy.astype(str).astype(object)
     return replace(
         table,
-        units=units,
-        labels=table.labels[chosen],
-        verdicts=table.verdicts[:, chosen],
-        asked=table.asked[:, chosen],
+        units=replace(units, item=np.array(names, object), cluster=clusters),
+        labels=np.where((copy < labelled)[:, None], table.labels[rows], np.nan),
+        verdicts=table.verdicts[:, rows],
+        asked=table.asked[:, rows],
     )

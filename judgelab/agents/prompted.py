@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.agents.protocol import Agents, written
-from judgelab.agents.taxonomy import Taxonomy, load_taxonomy
+from judgelab.agents.taxonomy import Taxonomy, taxonomy_for
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError
@@ -57,7 +57,7 @@ class Prompted(Agents):
                 "agents=prompted needs an evaluation LM that can chat: set evaluation_lm to one, "
                 "or use agents=rules."
             )
-        taxonomy = load_taxonomy(self.taxonomy or panel.task)
+        taxonomy = taxonomy_for(panel, self.taxonomy)
         answers, missing = self._two_stages(panel, taxonomy, lm)
         texts = tuple(
             tuple(

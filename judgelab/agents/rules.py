@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from judgelab.agents.protocol import Agents
-from judgelab.agents.strategies import WRITERS
-from judgelab.agents.strategies.text import Source, Writer, has_letters
-from judgelab.agents.taxonomy import Taxonomy, load_taxonomy
+from judgelab.agents.reading import Source, has_letters
+from judgelab.agents.strategies import TASKS, Writer, writers
+from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
 from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Item, Panel, rng_for
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules(Agents):
-    """A synthetic panel: every strategy of a taxonomy carried out by text rules.
+    """A synthetic panel: the strategies of a taxonomy that text rules can carry out.
+
+    The others are left out, and named in the provenance (``agents_without_rule``): only an LM
+    (``agents=prompted``) writes them.
 
     No model and no network is used. A text depends on the item's source, the strategy and the
     seed alone, so neither the order nor the number of items changes it. The panel is labelled
@@ -46,10 +51,10 @@ class Rules(Agents):
         """The panel's items answered by all strategies; responses it had are replaced.
 
         Raises:
-            ConfigError: the taxonomy is unknown, its task has no rules, or a strategy has none.
+            ConfigError: the taxonomy is unknown, or rules carry out none of its strategies.
         """
-        taxonomy = load_taxonomy(self.taxonomy or panel.task)
-        writers = _writers(taxonomy)
+        taxonomy = taxonomy_for(panel, self.taxonomy)
+        strategies, without = _with_rules(taxonomy)
         noun = self.noun or taxonomy.noun
         bases = [_base(item, taxonomy.task) for item in panel.items]
         facts: dict[str, object] = {
@@ -57,33 +62,32 @@ class Rules(Agents):
             "taxonomy": taxonomy.task,
             "taxonomy_sha": taxonomy.sha,
             "agents_seed": self.seed,
+            "agents_without_rule": without,
         }
         if taxonomy.task == "translation":
             origins = [origin for _, origin in bases]
             facts["base_translation"] = {name: origins.count(name) for name in sorted(set(origins))}
         return replace(
             panel,
-            agents=tuple(
-                s.agent(synthetic="false" if s.reference else "true") for s in taxonomy.strategies
-            ),
+            agents=tuple(s.agent(synthetic="false" if s.reference else "true") for s in strategies),
             texts=tuple(
-                self._answers(item, base, writers, noun)
+                self._answers(item, base, strategies, noun)
                 for item, (base, _) in zip(panel.items, bases, strict=True)
             ),
             provenance={**panel.provenance, **facts},
         )
 
     def _answers(
-        self, item: Item, base: str | None, writers: Mapping[str, Writer | None], noun: str
+        self, item: Item, base: str | None, strategies: Mapping[Strategy, Writer], noun: str
     ) -> tuple[str | None, ...]:
-        if base is None or not has_letters(base):
-            return tuple(item.reference if writer is None else None for writer in writers.values())
-        source = Source(base, noun, original=item.source)
+        source = Source(base, noun, original=item.source) if base and has_letters(base) else None
         return tuple(
             item.reference
-            if writer is None
-            else writer(source, rng_for(self.seed, "rules", item.id, name))
-            for name, writer in writers.items()
+            if strategy.reference
+            else None
+            if source is None
+            else writer(source, rng_for(self.seed, "rules", item.id, strategy.name))
+            for strategy, writer in strategies.items()
         )
 
 
@@ -98,18 +102,21 @@ def _base(item: Item, task: str) -> tuple[str | None, str]:
     return None, "none"
 
 
-def _writers(taxonomy: Taxonomy) -> dict[str, Writer | None]:
-    """The function of each strategy, in order; None for the reference."""
-    if taxonomy.task not in WRITERS:
+def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer], list[str]]:
+    """The reference and what rules carry out, in order; and the names of the others."""
+    known = writers(taxonomy.task) if taxonomy.task in TASKS else {}
+    kept = {
+        strategy: known.get(strategy.name, _nothing)
+        for strategy in taxonomy.strategies
+        if strategy.reference or strategy.name in known
+    }
+    if all(strategy.reference for strategy in kept):
         raise ConfigError(
-            f"agents=rules has rules for {', '.join(WRITERS)}, but none for the task "
-            f"{taxonomy.task!r}: use agents=prompted."
+            f"agents=rules carries out no strategy of the taxonomy {taxonomy.task!r} (it knows "
+            f"tasks {', '.join(TASKS)}): use agents=prompted."
         )
-    known = WRITERS[taxonomy.task]
-    missing = [s.name for s in taxonomy.strategies if not s.reference and s.name not in known]
-    if missing:
-        raise ConfigError(
-            f"agents=rules has no rule for the {taxonomy.task} strategies {', '.join(missing)}: "
-            f"remove them from the taxonomy, or use agents=prompted."
-        )
-    return {s.name: None if s.reference else known[s.name] for s in taxonomy.strategies}
+    return kept, [s.name for s in taxonomy.strategies if s not in kept]
+
+
+def _nothing(source: Source, rng: np.random.Generator) -> str:
+    raise AssertionError("the reference is a person's text")

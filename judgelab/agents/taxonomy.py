@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Agent
+from judgelab.core.panel import Agent, Panel
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "taxonomy"
@@ -72,6 +72,22 @@ class Taxonomy:
     noun: str = "text"
     max_tokens: int = 500
     prompt_template: str = "{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
+
+
+def taxonomy_for(panel: Panel, name_or_path: str | None) -> Taxonomy:
+    """The taxonomy that is set, or that of the panel's task.
+
+    Raises:
+        ConfigError: none is set, and there is none for the task.
+    """
+    if name_or_path is None and not (FOLDER / f"{panel.task}.yaml").is_file():
+        raise ConfigError(
+            f"No strategies are here for the task {panel.task!r} of the dataset, so nobody can "
+            "answer its items by rules: read answers that are there already (dataset=table "
+            "dataset.path=FILE, which takes agents=recorded), or let an LM write by strategies of "
+            "your own (agents=prompted agents.taxonomy=FILE.yaml)."
+        )
+    return load_taxonomy(name_or_path or panel.task)
 
 
 def load_taxonomy(name_or_path: str) -> Taxonomy:

@@ -14,13 +14,24 @@ class Appeal(RuleAttack):
     """Puts a sentence behind every text, in a paragraph of its own.
 
     Args:
-        sentence: what is put there; two configs have one each.
+        sentence: what is put there.
     """
 
     sentence: str
-    name: ClassVar[str] = "appeal"
     expects: ClassVar[Expectation] = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """The text and the sentence."""
         return f"{text}\n\n{self.sentence}"
+
+
+class Authority(Appeal):
+    """A claim that experts have approved the text."""
+
+    name: ClassVar[str] = "authority"
+
+
+class Instruction(Appeal):
+    """An instruction to whoever judges the text."""
+
+    name: ClassVar[str] = "instruction"

@@ -16,7 +16,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel, keeping, without
-from judgelab.core.step import PanelStep, RuleStep, Step, TextWritingStep, Written
+from judgelab.core.step import PanelStep, Place, RuleStep, Step, TextWritingStep, Written
 
 Tag = Literal["constant", "agent", "source"]
 """What a marker is derived from. ``source`` is the released definition: every text of an item
@@ -185,7 +185,7 @@ class Perturbation(WritingAttack):
     """Changes ``count`` places of every text, or more of them (DHP paper).
 
     With ``by: lm`` the LM changes them by the steps of the prompt. The paper asks GPT-4-Turbo,
-    which it also judges. With ``by: rules`` English rules do it.
+    which it also judges. With ``by: rules`` English rules do it, where there are any.
 
     Args:
         prompt: fields noun, amount ("exactly one", "two or more") and text.
@@ -206,6 +206,16 @@ class Perturbation(WritingAttack):
         """Noun, amount and text."""
         noun = NOUNS.get(panel.task, "text")
         return {"noun": noun, "amount": self.amount, "text": text}
+
+    def rule(self, text: str, at: Place) -> str:
+        """Of a perturbation that only an LM writes: none.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(
+            f"attack={self.name} has no rules: an LM writes it, evaluation_lm@writer_lm=NAME."
+        )
 
     def chosen(self, places: int, rng: np.random.Generator) -> list[int]:
         """Which of so many places the rules change, in order; none where there are too few."""

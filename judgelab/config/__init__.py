@@ -1,7 +1,7 @@
 """From a command line to objects: composed configs checked, built, and run under Hydra."""
 
 from judgelab.config.build import AXES, WRITER, build, frame, resolved
-from judgelab.config.search_path import register
+from judgelab.config.composing import register
 from judgelab.config.settings import Budget, Frame, Paths
 
 register()

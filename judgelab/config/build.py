@@ -15,8 +15,9 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.judges import with_judges
+from judgelab.config.secrets import check_secrets
 from judgelab.config.settings import Budget, Debug, Frame, Paths
-from judgelab.config.targets import current, located
+from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
@@ -54,8 +55,8 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     """The config as plain values; judges that it names by options are composed.
 
     Raises:
-        ConfigError: a mandatory value is missing, an interpolation leads nowhere, or a judge is
-            not what the list of judges says.
+        ConfigError: a mandatory value is missing, an interpolation leads nowhere or to a secret,
+            or a judge is not what the list of judges says.
     """
     try:
         missing = sorted(OmegaConf.missing_keys(cfg))
@@ -65,10 +66,10 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     except OmegaConfBaseException as cause:
         raise ConfigError(f"{cause.full_key or 'config'}: {_first_line(cause)}.") from cause
     assert isinstance(plain, dict)
-    if isinstance(plain.get("debug"), bool):  # as it was once: configs of older runs have it
-        plain["debug"] = {"traceback": plain["debug"]}
-    named = with_judges({str(key): value for key, value in plain.items()})
-    return {key: _renamed(value) for key, value in named.items()}
+    check_secrets(plain)
+    config = with_judges({str(key): value for key, value in plain.items()})
+    check_secrets(config)  # the options of judges may name others
+    return config
 
 
 def frame(config: Mapping[str, Any]) -> Frame:
@@ -144,7 +145,7 @@ def build(node: Mapping[str, Any], path: str) -> Any:
         args = _built(args, f"{path}._args_")
     try:
         # a partial, as Hydra takes a dataclass among keyword arguments for another config
-        target = instantiate({"_target_": current(node["_target_"]), "_partial_": True})
+        target = instantiate({"_target_": node["_target_"], "_partial_": True})
         return partial(target, *args, **given) if later else target(*args, **given)
     except InstantiationException as blocked:
         raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
@@ -179,17 +180,6 @@ def _built(value: Any, path: str) -> Any:
     if isinstance(value, list):
         return [_built(one, f"{path}.{place}") for place, one in enumerate(value)]
     return value
-
-
-def _renamed(value: Any) -> Any:
-    """The same with classes by the names that they have now: one run, one fingerprint."""
-    if isinstance(value, list):
-        return [_renamed(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    found = {key: _renamed(one) for key, one in value.items()}
-    target = found.get("_target_")
-    return found | {"_target_": current(target)} if isinstance(target, str) else found
 
 
 def _signature(cls: Any, target: str, path: str) -> inspect.Signature:

@@ -1,8 +1,9 @@
-"""Composing configs while a program runs, with the options that it was started with."""
+"""Where Hydra looks for options, and composing configs while a program runs with those."""
 
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -11,8 +12,11 @@ from threading import RLock
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.version import VersionBase
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -23,6 +27,36 @@ Files = tuple[tuple[str, int], ...]
 
 _ONE = RLock()
 """Hydra's state is that of the process: threads compose one after the other."""
+
+
+class OwnFolders(SearchPathPlugin):
+    """Adds ``conf/papers``, and a folder ``conf`` of the working directory that holds options.
+
+    What the user's folder holds comes after ours: it adds options, and replaces none. A folder with
+    a ``config.yaml`` is another program's, one with ``local/default.yaml`` would change settings
+    that nobody named: both are left alone, and so is any where ``--config-dir`` names another.
+    """
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """See SearchPathPlugin; other programs' search paths are not touched."""
+        places = [str(entry.path).removeprefix("file://") for entry in search_path.get_path()]
+        if not any(Path(place).resolve() == conf().resolve() for place in places):
+            return
+        search_path.append("judgelab", f"file://{conf() / 'papers'}")
+        own = Path.cwd() / "conf"
+        named = any(word.startswith(("--config-dir", "-cd")) for word in sys.argv[1:])
+        if own.is_dir() and own.resolve() != conf().resolve() and not named and not _foreign(own):
+            search_path.append("working directory", f"file://{own}")
+
+
+def _foreign(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("config.yaml", "local/default.yaml"))
+
+
+def register() -> None:
+    """Tell Hydra; once, however often it is called."""
+    if OwnFolders not in Plugins.instance().discover(SearchPathPlugin):
+        Plugins.instance().register(OwnFolders)
 
 
 def composed(words: Sequence[str] = ()) -> DictConfig:

@@ -123,7 +123,10 @@ def _judge(entry: Mapping[str, Any], where: str, config: Mapping[str, Any]) -> d
             cfg[axis] = config[axis]
         for key, value in settings.items():
             _set(cfg, key, value, where)
-        chosen = [axis for axis in AXES if axis in own or _moved(cfg, axis, options)]
+        # an option may choose another axis too, as gem does its preprocessor
+        if "mechanism" in options and cfg.preprocessor != _composed({}).preprocessor:
+            own.add("preprocessor")
+        chosen = [axis for axis in AXES if axis in own]
         found: dict[str, Any] = {axis: _plain(cfg, axis, where) for axis in chosen}
     except (HydraException, OmegaConfBaseException) as cause:
         raise ConfigError(f"{where}: {_first(cause)}") from cause
@@ -203,15 +206,6 @@ def _set(cfg: DictConfig, key: str, value: Any, where: str) -> None:
             raise ConfigError(f"{where}: {'.'.join(path[: k + 1])} is not a known key.{hint}")
         node = None if last else node[part]
     OmegaConf.update(cfg, ".".join(path), value, merge=True, force_add=True)
-
-
-def _moved(cfg: DictConfig, axis: str, options: Mapping[str, str]) -> bool:
-    """Whether an option chose this axis too, as gem does its preprocessor."""
-    return axis == "preprocessor" and "mechanism" in options and cfg[axis] != _default(axis)
-
-
-def _default(axis: str) -> Any:
-    return _composed({})[axis]
 
 
 def _plain(cfg: DictConfig, axis: str, where: str) -> Any:

@@ -17,6 +17,7 @@ from hydra.errors import (
 )
 from omegaconf.errors import OmegaConfBaseException
 
+from judgelab.config.targets import hand_on_trust
 from judgelab.core.disk import disk_fault
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import conf
@@ -36,6 +37,7 @@ def guarded(main: Callable[[], Any]) -> None:
         # first: argparse takes nothing that stands behind an option between overrides
         sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
         check_sweep(sys.argv[1:])
+        hand_on_trust()
         main()
     except KeyboardInterrupt:
         say("Interrupted: the same command continues where this run stopped.", sys.stderr)

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import yaml
 from hydra.core.hydra_config import HydraConfig
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.resources import conf
+from judgelab.core.resources import INSTALLED, PACKAGE, conf
 
-MOVED = {
-    "judgelab.preprocessor.rules.Rules": "judgelab.preprocessor.rules.RuleJudgments",
-    "judgelab.prompt.Prompt": "judgelab.core.prompt.Prompt",
-    "judgelab.study.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
-    "judgelab.study.ranking.plan.Plan": "judgelab.study.ranking.sample_size.SampleSize",
-    "judgelab.study.ranking_confidence.RankingConfidence": (
-        "judgelab.study.ranking.ranking_confidence.RankingConfidence"
-    ),
-    "judgelab.synopsis.recorded.Recorded": "judgelab.synopsis.recorded.RecordedSynopsis",
-}
-"""Classes that users' configs name by the module in which they were before."""
-
-OURS = ("judgelab", "experiments")
+VOUCHED = "JUDGELAB_TRUSTED_PACKAGES"
+"""The environment variable by which a command's ``trusted_packages`` reach its worker processes."""
 _trusted: ContextVar[tuple[str, ...]] = ContextVar("trusted", default=())
 
 
@@ -70,10 +63,24 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
     )
 
 
+def hand_on_trust() -> None:
+    """Let processes that this command starts know what its own words trust."""
+    os.environ[VOUCHED] = " ".join(filter(_trusts, sys.argv[1:]))
+
+
+def _trusts(word: str) -> bool:
+    return word.lstrip("+").startswith("trusted_packages=")
+
+
 def _of_command_line(found: Sequence[str]) -> Sequence[str]:
-    """The same, if the command line sets them: then its value is the config's."""
-    words = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
-    return found if any(w.lstrip("+").startswith("trusted_packages=") for w in words) else ()
+    """The same, if the command line sets them: then its value is the config's.
+
+    Not by Hydra's account of the words, which a config file may set, as it may set the environment.
+    """
+    if not HydraConfig.initialized():
+        return ()
+    handed_on = os.environ.get(VOUCHED) and VOUCHED not in HydraConfig.get().job.env_set
+    return found if handed_on or any(map(_trusts, sys.argv[1:])) else ()
 
 
 def _of_this_machine() -> Sequence[str]:
@@ -102,11 +109,6 @@ def check_targets(value: Any, path: str = "") -> None:
         check_targets(one, f"{path}.{key}" if path else str(key))
 
 
-def current(target: str) -> str:
-    """The name that a class has now."""
-    return MOVED.get(target, target)
-
-
 def located(target: Any, path: str) -> type[Any]:
     """The class of that name.
 
@@ -116,7 +118,7 @@ def located(target: Any, path: str) -> type[Any]:
     if not isinstance(target, str):
         raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")
     _check(target, target, path)
-    module, _, name = current(target).rpartition(".")
+    module, _, name = target.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name)
     except Exception as cause:  # a module of the user's raises what it likes
@@ -131,9 +133,17 @@ def located(target: Any, path: str) -> type[Any]:
 
 def _check(target: str, name: str, path: str) -> None:
     """``name``: where the class is written, which its ``target`` need not say."""
-    if not any(f"{name}.".startswith(f"{package}.") for package in (*OURS, *_trusted.get())):
-        package = name.partition(".")[0]
+    package = name.partition(".")[0]
+    ours = package == "judgelab" or (package == "experiments" and _of_this_checkout(package))
+    if not ours and not any(f"{name}.".startswith(f"{one}.") for one in _trusted.get()):
         raise ConfigError(
             f"{path}._target_={target!r}: {package} is neither judgelab's nor a package that you "
             f"named. If it is yours, or you trust its code, add 'trusted_packages=[{package}]'."
         )
+
+
+def _of_this_checkout(package: str) -> bool:
+    """Whether the package of that name lies beside this checkout's judgelab."""
+    spec = None if INSTALLED else find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return [Path(place).resolve() for place in places] == [PACKAGE.resolve().parent / package]

@@ -11,4 +11,3 @@ class Capability(StrEnum):
     LOGPROB = "logprob"  # log P(y | x) of a given text
     CHAT = "chat"  # a reply to messages
     LABELS = "labels"  # how likely each of some allowed replies to messages is
-    RECORDED = "recorded"  # measurements somebody else made, read back

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -60,3 +60,15 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     options = sorted(options)
     close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
     return f" Did you mean {close[0]!r}?" if close else f" Known are: {', '.join(options)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def some(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
+    """The first ``most`` names and how many more; one more than that is named, not counted."""
+    if len(names) <= most + 1:
+        return listed(names) if mark == ", " else mark.join(names)
+    return f"{mark.join(names[:most])} and {len(names) - most:,} more"

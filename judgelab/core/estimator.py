@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from judgelab.core.errors import listed
+
 UNKNOWN = "not known"
-RECORDED = "as recorded"
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Presentation:
 
     Attributes:
         model: which one, in a few words for readers.
-        template: none, chat, as recorded, or not known.
-        end_token: of the sum over a text: counted, not counted, as recorded, or not known.
+        template: none, chat, or not known.
+        end_token: of the sum over a text: counted, not counted, or not known.
         system: hash of a system message of the user's; empty where there is none.
         precision: of weights and arithmetic; empty where that is not known or has no meaning.
     """
@@ -149,7 +150,7 @@ def mixed(found: Sequence[Estimator | None], named: Collection[str] = ()) -> tup
             values = dict.fromkeys(word for one in of for word in one.words([name]))
             each.append(f"{NAMES[name]} ({'; '.join(values)})")
         said.append(
-            f"Different estimators under one name: rows of {mechanism} differ in {_listed(each)}, "
+            f"Different estimators under one name: rows of {mechanism} differ in {listed(each)}, "
             "so their scores do not measure the same quantity."
         )
     return tuple(said)
@@ -175,7 +176,3 @@ def lines(result: Mapping[str, Any]) -> list[str]:
 
 def _said(name: str, value: str) -> str:
     return _WORDS.get(name, {}).get(value) or _PHRASES.get(name, "{}").format(value)
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

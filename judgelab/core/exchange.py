@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
-from judgelab.core.parse_reply import NUMBER, named
+from judgelab.core.reply.choice import NUMBER, named
+from judgelab.core.reply.text import ends
 
 Key = TypeVar("Key", bound=Hashable)
 Why = Callable[[str], str]
@@ -71,7 +72,7 @@ def no_label(labels: Iterable[str]) -> Why:
     listed = ", ".join(known)
 
     def why(text: str) -> str:
-        return f"{'no single one' if named(text, known) else 'none'} of the labels {listed}"
+        return f"{'no single one' if named(ends(text), known) else 'none'} of the labels {listed}"
 
     return why
 
@@ -80,7 +81,7 @@ def no_grade(low: float, high: float) -> Why:
     """Why a text states no grade of this scale."""
 
     def why(text: str) -> str:
-        given = {float(number.replace(",", "")) for number in NUMBER.findall(text)}
+        given = {float(number.replace(",", "")) for number in NUMBER.findall(ends(text))}
         several = len([grade for grade in given if low <= grade <= high]) > 1
         return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
 

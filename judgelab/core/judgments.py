@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.errors import DataError
+from judgelab.core.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,17 +29,17 @@ class JudgeFacts:
     Attributes:
         name: unique in the table.
         family: of the LM (its own texts may be favoured); empty where unknown or without one.
-        control: length, random and the like: stands beside the judges, and gets no verdict.
         pointwise: grades one text at a time, so that the order of texts cannot matter to it.
         mechanism, model: what asked, and whom; empty where judgments came with the data.
+        scaled: whether its grades have a least and a largest value; nats and words have not.
     """
 
     name: str
     family: str = ""
-    control: bool = False
     pointwise: bool = False
     mechanism: str = ""
     model: str = ""
+    scaled: bool = True
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class Units:
         cluster: units of one cluster are not independent (the item, or a document of several).
         stratum: a set or domain that is reported apart; "" where there is none.
         words: [units, 2] words of the first and the second text; NaN where unknown.
-        chance: [units] probability with which it was chosen to be labelled; NaN: not known.
         turn: [units] when its label came: earlier labels have lower numbers; NaN: no label, or
             not known.
     """
@@ -64,7 +63,6 @@ class Units:
     cluster: NDArray[np.object_]
     stratum: NDArray[np.object_]
     words: Floats
-    chance: Floats
     turn: Floats
 
     @staticmethod
@@ -76,7 +74,6 @@ class Units:
         cluster: Sequence[str] | None = None,
         stratum: Sequence[str] | None = None,
         words: Floats | None = None,
-        chance: Floats | None = None,
         turn: Floats | None = None,
     ) -> Units:
         """From the columns there are; the cluster is by default the item."""
@@ -98,7 +95,6 @@ class Units:
             column(cluster, item),
             column(stratum, empty),
             numbers(words, (n, 2)),
-            numbers(chance, (n,)),
             numbers(turn, (n,)),
         )
 
@@ -122,7 +118,7 @@ class JudgmentTable:
         units: what they are about.
         raters: names of the people.
         labels: [units, raters] what people said; NaN where they did not.
-        judges: controls among them.
+        judges: who was asked, or whose verdicts came with the data.
         verdicts: [judges, units, orders] what judges said, in the numbering of the data whatever
             was shown first; order 0 shows the texts as they are stored, order 1 swapped. Grades
             and categories have one order.
@@ -130,10 +126,12 @@ class JudgmentTable:
             unscored, and earns no credit.
         reasons: judge -> reason -> how many of its verdicts are missing for it.
         levels: names of categories.
-        facts: how the table was made; goes into the record.
+        facts: how the table was made, and how its cells were read (``read``); for the record.
+        positive: the level that matters; "" where none does.
 
     Raises:
-        DataError: shapes do not fit, a unit or judge occurs twice, or a value cannot be.
+        DataError: shapes do not fit, a unit or judge occurs twice, a value cannot be, or positive
+            is no level.
     """
 
     kind: Kind
@@ -146,6 +144,7 @@ class JudgmentTable:
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     levels: tuple[str, ...] = ()
     facts: Mapping[str, object] = field(default_factory=dict)
+    positive: str = ""
 
     def __post_init__(self) -> None:
         n, orders = len(self.units), self.orders
@@ -165,11 +164,15 @@ class JudgmentTable:
                 known = values[~np.isnan(values)]
                 if not np.isin(known, (0.0, 0.5, 1.0)).all():
                     raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
+        if self.positive and self.positive not in self.levels:
+            hint = did_you_mean(self.positive, self.levels)
+            raise DataError(f"The positive class {self.positive!r} is no category.{hint}")
 
     @property
     def digest(self) -> str:
         """A hash of every unit, label and verdict."""
-        sha = hashlib.sha256(f"{self.kind}{self.raters}{self.levels}{self.judges}".encode())
+        head = f"{self.kind}{self.raters}{self.levels}{self.judges}{self.positive}"
+        sha = hashlib.sha256(head.encode())
         for column in vars(self.units).values():
             sha.update(repr(column.tolist()).encode())
         for values in (self.labels, self.verdicts, self.asked):
@@ -187,27 +190,9 @@ class JudgmentTable:
         return tuple(one.name for one in self.judges)
 
     @property
-    def controls(self) -> Mask:
-        """[judges] which are controls."""
-        return np.array([one.control for one in self.judges], dtype=np.bool_)
-
-    @property
     def labelled(self) -> Mask:
         """[units] on which somebody gave a label."""
         return np.asarray((~np.isnan(self.labels)).any(axis=1), np.bool_)
-
-    @property
-    def weight(self) -> Floats:
-        """[units] 1 / chance of being labelled, at most 1; 1 where a label's chance is not known.
-
-        Of labels only: nothing else was drawn.
-        """
-        chance, labelled = self.units.chance, self.labelled
-        least = chance[labelled].min(initial=np.inf)  # NaN where one is
-        made = np.ones(len(chance))
-        if np.isfinite(least) and least > 0:
-            made[labelled] = least / chance[labelled]
-        return made
 
     @property
     def truth(self) -> Floats:
@@ -219,6 +204,8 @@ class JudgmentTable:
         if self.kind != "category":
             total, count = np.where(known, self.labels, 0.0).sum(axis=1), known.sum(axis=1)
             return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+        if not self.levels:
+            return np.full(len(self.units), np.nan)
         counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
         top = counts.max(axis=1, initial=0)
         single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
@@ -301,7 +288,7 @@ class JudgmentTable:
         ]
         for one, verdicts, asked in zip(self.judges, self.verdicts, self.asked, strict=True):
             for order in range(verdicts.shape[1]):
-                head = {"by": one.name, "role": "control" if one.control else "judge"}
+                head = {"by": one.name, "role": "judge"}
                 value = {"order": order, "value": verdicts[:, order]}
                 rows.append(pd.DataFrame({**units, **head, **value})[asked[:, order]])
         made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(units)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,6 @@ from numpy.typing import NDArray
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError
 from judgelab.core.estimator import Presentation
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from judgelab.core.panel import Panel
 
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
@@ -198,11 +193,6 @@ class EvaluationLM(Protocol):
         return self
 
     @property
-    def replayed(self) -> bool:
-        """Whether its answers were recorded earlier: nothing is computed or kept now."""
-        return False
-
-    @property
     def at_hand(self) -> bool:
         """Whether a call takes time alone, and nothing has to be fetched first."""
         return False
@@ -211,14 +201,6 @@ class EvaluationLM(Protocol):
     def streaming(self) -> StreamingLM | None:
         """The LM itself, where its answers arrive one by one and cost something."""
         return None
-
-    def recorded(self, measurement: str, panel: Panel) -> xr.Dataset | None:
-        """What a mechanism of this measurement would measure, where that itself was recorded."""
-        return None
-
-    def remarks(self, definition: str) -> tuple[str, ...]:
-        """Sentences that a reader must see of scores by this definition."""
-        return ()
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -285,22 +267,9 @@ class WrappedLM(EvaluationLM):
         return self.lm.unwrapped
 
     @property
-    def replayed(self) -> bool:
-        """Whether the wrapped LM's answers were recorded earlier."""
-        return self.lm.replayed
-
-    @property
     def at_hand(self) -> bool:
         """The wrapped LM's."""
         return self.lm.at_hand
-
-    def recorded(self, measurement: str, panel: Panel) -> xr.Dataset | None:
-        """The wrapped LM's."""
-        return self.lm.recorded(measurement, panel)
-
-    def remarks(self, definition: str) -> tuple[str, ...]:
-        """The wrapped LM's."""
-        return self.lm.remarks(definition)
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """The wrapped LM notes it."""

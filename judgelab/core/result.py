@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgelab.core.estimator import Estimator, read_estimators
+from judgelab.core.estimator import Estimator
 
 Value = str | int | float | bool | None
 Row = Mapping[str, Value]
@@ -38,6 +37,7 @@ class PageSection:
         tables, figures: names of those of the result that belong here.
         notes: sentences on what holds and what does not.
         lacking: what an answer would need; "" where there is one.
+        folded: whether a reader opens it.
     """
 
     heading: str
@@ -45,6 +45,56 @@ class PageSection:
     figures: Sequence[str] = ()
     notes: Sequence[str] = ()
     lacking: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure of the answer, held against its bar.
+
+    Attributes:
+        name: what it is of.
+        figure: the value, as it is to be read.
+        line: its interval, and the bar.
+        standing: met, broken or open.
+    """
+
+    name: str
+    figure: str
+    line: str
+    standing: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing that a study makes itself: inline SVG in the page's own colours."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A figure of the summary by which runs of a sweep are sorted and compared.
+
+    Attributes:
+        key: of the summary.
+        name: what it is, as a heading: "AUC, good against bad responses".
+        chance: what guessing reaches; None where that is not one number.
+        lower: whether less is better.
+        gain: summary key of what it adds to length alone; "" without one.
+        people: whether it is agreement with people.
+        unit: what its count of unscored things is of.
+    """
+
+    key: str
+    name: str
+    chance: float | None = None
+    lower: bool = False
+    gain: str = ""
+    people: bool = False
+    unit: str = "items"
 
 
 @dataclass(frozen=True)
@@ -55,12 +105,16 @@ class Result:
         summary: flat name -> number or word; what a sweep table and a tracker show.
         primary: the summary entry that an optimiser should look at.
         tables: in the order to be read.
-        figures: names of drawings in judgelab.report.figures, made from the tables alone.
+        figures: names of the study's drawings, made from the tables alone.
         notes: sentences a reader must see (data, LM, what was left out and why).
         provenance: how each panel and its measurements were made (commit, hashes, prompt).
         estimators: what the scores are estimates by; one for each judge where there are several.
         answer: (heading, plain sentences) that a page opens with.
         sections: what a page shows under headings of its own, after all else.
+        title: the answer in one sentence, where a study gives one: heads page and console.
+        cards: figures behind the answer, each with its bar.
+        chart: the headline figure, where a study draws it itself.
+        headlines: by which runs are sorted and compared, the most important first.
     """
 
     summary: Mapping[str, Value]
@@ -72,6 +126,10 @@ class Result:
     estimators: Sequence[Estimator] = ()
     answer: Sequence[tuple[str, str]] = ()
     sections: Sequence[PageSection] = ()
+    title: str = ""
+    cards: Sequence[Card] = ()
+    chart: Chart | None = None
+    headlines: Sequence[Headline] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Result:
@@ -80,23 +138,19 @@ class Result:
         Raises:
             OSError, ValueError: there is none, or it is damaged.
         """
-        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        kept = ("name", "title", "rows", "note", "level", "by")
-        tables = [Table(**{k: one[k] for k in kept if k in one}) for one in found["tables"]]
-        plain_parts = ("summary", "primary", "figures", "notes", "provenance")
-        return cls(
-            **{key: found[key] for key in plain_parts if key in found},
-            tables=tables,
-            estimators=read_estimators(found),
-            answer=[(heading, said) for heading, said in found.get("answer", ())],
-            sections=[PageSection(**one) for one in found.get("sections", ())],
-        )
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(cls).validate_json((folder / "result.json").read_bytes())
 
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None."""
         own: dict[str, object] = {
+            "title": self.title,
             "answer": [list(said) for said in self.answer],
+            "cards": [asdict(one) for one in self.cards],
+            "chart": asdict(self.chart) if self.chart else None,
             "sections": [asdict(one) for one in self.sections],
+            "headlines": [asdict(one) for one in self.headlines],
         }
         return {key: value for key, value in own.items() if value} | {
             "primary": self.primary,

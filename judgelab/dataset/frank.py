@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
-from judgelab.core.panel import Agent, Item, Panel
+from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
-from judgelab.dataset.score_table import need, numbers, read_table
+from judgelab.dataset.files import cell_text, need, of_frame, read_frame
+from judgelab.dataset.table import LabelledTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -57,63 +55,30 @@ class Frank(LimitedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         rows = self._rows()
-        items = list(dict.fromkeys(rows["item"].astype(str)))[:limit]
-        rows = rows[rows["item"].astype(str).isin(items)].reset_index(drop=True)
-        table = self._table(rows)
-        systems = list(dict.fromkeys(table.units.first))
-        return Panel(
-            tuple(Item(name, "") for name in items),
-            tuple(Agent(name) for name in systems),
-            tuple((None,) * len(systems) for _ in items),
-            provenance={
-                "dataset": "frank",
-                "file": self.path,
-                "rows": len(items),
-                "human": self.human,
-                "task_description": "Summarise a text",
-            },
-            judgments=table,
-        )
-
-    def _rows(self) -> DataFrame:
-        folder = Path(self.path).expanduser()
-        rows = _clone(folder) if folder.is_dir() else read_table(self.path)
-        need(rows, (*KEYS, "split", self.human), self.path, "dataset.human")
-        for column, wanted in (("dataset", self.domain), ("split", self.split)):
-            rows = rows if wanted is None else rows[rows[column] == wanted]
-        if rows.empty:
-            raise DataError(f"{self.path!r} has no summary of {self.domain} ({self.split}).")
-        return rows.reset_index(drop=True)
-
-    def _table(self, rows: DataFrame) -> JudgmentTable:
         metrics = self.metrics
         if metrics is None:
             columns = [str(name) for name in rows.columns]
             metrics = columns[columns.index("split") + 1 :]
         need(rows, metrics, self.path, "dataset.metrics")
-        human = np.array(numbers(rows, self.human, self.path))
-        scores = np.array([numbers(rows, name, self.path) for name in metrics])[:, :, None]
-        lost = {
-            name: {NO_SCORE: int(n)}
-            for name, n in zip(metrics, np.isnan(scores).sum(axis=(1, 2)), strict=True)
-            if n
-        }
-        return JudgmentTable(
-            "grade",
-            Units.of(
-                rows["item"].astype(str).tolist(),
-                rows["system"].astype(str).tolist(),
-                stratum=rows["dataset"].astype(str).tolist() if self.domain is None else None,
-                chance=np.ones(len(rows)),
-            ),
-            ("people",),
-            human[:, None],
-            tuple(JudgeFacts(name, pointwise=True) for name in metrics),
-            scores,
-            np.ones(scores.shape, np.bool_),
-            lost,
-            facts={"file": Path(self.path).name},
-        )
+        names = {"item": "id", "system": "agent", "dataset": "stratum", self.human: "human"}
+        kept = rows[[*names, *metrics]].rename(columns=names)
+        # a row for each score, since a metric without one is unscored, and not left out
+        long = kept.melt([*names.values()], var_name="judge", value_name="score")
+        long["reason"] = [NO_SCORE if cell_text(one) == "" else "" for one in long["score"]]
+        apart = None if self.domain is None else False
+        table = LabelledTable(kind="grade", columns={"stratum": apart})
+        facts = {"dataset": "frank", "file": self.path, "human": self.human}
+        return table.panel(of_frame(long), repr(self.path), facts, limit)
+
+    def _rows(self) -> DataFrame:
+        folder = Path(self.path).expanduser()
+        rows = _clone(folder) if folder.is_dir() else read_frame(self.path)
+        need(rows, (*KEYS, "split", self.human), self.path, "dataset.human")
+        for column, wanted in (("dataset", self.domain), ("split", self.split)):
+            rows = rows if wanted is None else rows[rows[column] == wanted]
+        if rows.empty:
+            raise DataError(f"{self.path!r} has no summary of {self.domain} ({self.split}).")
+        return rows
 
 
 def _clone(folder: Path) -> DataFrame:

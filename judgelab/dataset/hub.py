@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
-from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, find_rows
-from judgelab.dataset.rows import Row, read_rows, text_at
+from judgelab.dataset.files import Row, read_rows
+from judgelab.dataset.nested import text_at
+from judgelab.dataset.provenance import Provenance, SourcedDataset, check_keys, find_rows
 
 FIELDS = ("source", "reference", "id", "synopsis", "gloss")
 
@@ -23,9 +24,6 @@ class PublicTexts(SourcedDataset):
         task: summarization, translation, peer_review, ...
         task_description: one line for prompts.
         noun: what a source is called in prompts, e.g. "article".
-        hub: where it lies on the Hub: ``id``, ``config`` (or null), ``revision`` (commit, branch
-            or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
-            layout of that config and split). Parquet files only; no code is ever run.
         path: a local parquet, jsonl, json or csv file with the same columns.
     """
 
@@ -35,9 +33,15 @@ class PublicTexts(SourcedDataset):
     noun: str
     hub: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_keys(self.hub, HUB, "dataset.hub")
+    def _facts(self, found: Provenance, items: Sequence[Item]) -> dict[str, object]:
+        return {
+            "dataset": self.name,
+            "source": self.source,
+            **found.facts,
+            "rows": len(items),
+            "task_description": self.task_description,
+            "content": Panel(items=tuple(items)).digest,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +73,8 @@ class Hub(PublicTexts):
         items = tuple(item for item in read if item is not None)
         if not items:
             raise DataError(f"Dataset {self.name!r} ({where}) has no rows with a source.")
-        facts = {"dataset": self.name, "source": self.source, **found.facts, "rows": len(items)}
-        facts["task_description"] = self.task_description
+        facts = self._facts(found, items)
         facts["skipped_rows"] = [index for index, item in enumerate(read) if item is None]
-        facts["content"] = Panel(items=items).digest
         return Panel(items=items, task=self.task, provenance=facts)
 
     def _item(self, index: int, row: Row, where: str) -> Item | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +18,9 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel
 from judgelab.dataset import LimitedDataset
+from judgelab.dataset.files import Records, Row, read_records, refuse
 
 CATEGORIES = tuple(sorted(GOOD_FAITH | PROBLEMATIC | {"Other"}))
-SHOWN = 20
 PEOPLE = "people"  # who gave scores that come without names
 
 FAULTS = {
@@ -114,20 +113,17 @@ class Jsonl(LimitedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         file = Path(self.path).expanduser()
-        if not file.is_file():
-            raise DataError(f"There is no file {self.path!r}: check dataset.path.")
-        raw = file.read_bytes()
+        records = read_records(self.path)
         ignored = set[str]()
-        listed = listing(raw, None if self.strict else ignored)
+        listed = listing(records, None if self.strict else ignored)
         names, misnamed = self._names(listed)
-        _refuse(self.path, [*listed.faults, *misnamed])
-        found = listed.records[:limit]
-        if not found:
-            raise DataError(f"{self.path!r} has no rows.")
+        refuse(repr(self.path), [*listed.faults, *misnamed])
+        items = listed.records[:limit]
         facts: dict[str, object] = {"dataset": file.stem, "source": "path", "file": self.path}
-        facts |= {"rows": len(found), "sha256": hashlib.sha256(raw).hexdigest()}
-        facts |= {"ignored_keys": sorted(ignored), "task_description": self.task_description}
-        return self._of_records(found, names, facts)
+        sha = hashlib.sha256(file.read_bytes()).hexdigest()
+        facts |= {"rows": len(items), "sha256": sha, "ignored_keys": sorted(ignored)}
+        facts["task_description"] = self.task_description
+        return self._of_records(items, names, facts)
 
     def _names(self, listed: Listing) -> tuple[list[str], list[str]]:
         """The agents in order, and faults: those that are named but cannot be."""
@@ -219,22 +215,15 @@ class Listing:
                 seen.setdefault(name, line)
 
 
-def listing(raw: bytes, ignored: set[str] | None) -> Listing:
-    """What the bytes of a file hold.
+def listing(records: Records, ignored: set[str] | None) -> Listing:
+    """What the rows of a file hold.
 
-    UTF-8 with or without a byte order mark, any line ends; blank lines are passed over.
     Unknown keys are faults, unless a set is given to collect them.
     """
-    found = Listing()
+    found = Listing(faults=list(records.faults))
     first: dict[str, int] = {}
-    for line, text in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if not text.strip():
-            continue
-        try:
-            row = _parsed(text)
-        except DataError as cause:
-            found.faults.append(f"line {line}: {cause}")
-            continue
+    for line, given in records.rows:
+        row = _without_nulls(given)
         found.note(line, row)
         id_ = row.get("id")
         faults = list(_unknown_keys(row, ignored))
@@ -248,20 +237,10 @@ def listing(raw: bytes, ignored: set[str] | None) -> Listing:
             faults += [_fault(error) for error in cause.errors()]
         except DataError as cause:
             faults.append(str(cause))
-        found.faults += [f"line {line}: {fault}" for fault in faults]
+        found.faults += [f"{records.noun} {line}: {fault}" for fault in faults]
         if not faults:
             found.records.append(record)
     return found
-
-
-def _refuse(path: str, faults: Sequence[str]) -> None:
-    """Raise if there is any fault: how many, and the first ``SHOWN`` of them."""
-    if not faults:
-        return
-    noun = "problem" if len(faults) == 1 else "problems"
-    head = f"{path!r} has {len(faults)} {noun}; correct them; nothing was loaded"
-    more = f" (the first {SHOWN} of them):" if len(faults) > SHOWN else ":"
-    raise DataError("\n".join([head + more, *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
 def refuse_categories(agents: Mapping[str, str | None] | None) -> None:
@@ -280,20 +259,9 @@ def near(name: str, known: Iterable[str]) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
-    """The object of a line without its nulls; an id that is a number is text."""
-    try:
-        row = json.loads(text.decode("utf-8"), object_pairs_hook=no_repeats)
-    except UnicodeDecodeError as cause:
-        raise DataError(f"not valid UTF-8 (byte {cause.start + 1} of the line)") from cause
-    except json.JSONDecodeError as cause:
-        raise DataError(f"not valid JSON ({cause.msg}, character {cause.pos + 1})") from cause
-    except RecursionError as cause:
-        raise DataError("not usable JSON (nested too deeply)") from cause
-    except ValueError as cause:  # Python refuses whole numbers of thousands of digits
-        raise DataError("not usable JSON (a number with too many digits)") from cause
-    if not isinstance(row, dict):
-        raise DataError("not a JSON object")
+def _without_nulls(given: Row) -> dict[str, Any]:
+    """A row without its nulls; an id that is a number is text."""
+    row = dict(given)
     if type(row.get("id")) is int:
         row["id"] = str(row["id"])
     for key in OBJECTS:
@@ -330,20 +298,6 @@ def _float(value: int | float) -> float:
         return float(value)
     except OverflowError:  # a whole number of hundreds of digits
         return math.inf
-
-
-def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of a JSON text.
-
-    Raises:
-        DataError: a key occurs twice.
-    """
-    row = dict(pairs)
-    if len(row) < len(pairs):  # JSON would keep the last of them and drop the others silently
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the key {repeated!r} occurs twice in one object")
-    return row
 
 
 def _unknown_keys(row: Mapping[str, Any], ignored: set[str] | None) -> Iterator[str]:

@@ -14,8 +14,8 @@ from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Mask, Units
 from judgelab.core.panel import Agent, Item, Panel, rng_for
-from judgelab.dataset.provenance import HUB, SAMPLES, SourcedDataset, check_keys, fetch
-from judgelab.dataset.rows import read_rows
+from judgelab.dataset.files import read_rows
+from judgelab.dataset.provenance import SAMPLES, SourcedDataset, fetch
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,10 +56,6 @@ class LLMBar(SourcedDataset):
     labels: Count | None = None
     seed: Natural = 0
     hub: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_keys(self.hub, HUB, "dataset.hub")
 
     def _panel(self, limit: int | None) -> Panel:
         import pandas as pd
@@ -121,7 +117,6 @@ class LLMBar(SourcedDataset):
             [OUTPUTS[1]] * len(names),
             stratum=items["set"].tolist(),
             words=items[["words_1", "words_2"]].to_numpy(float),
-            chance=np.full(len(names), shown.mean()),
         )
         judges = tuple(_facts(by) for by in whole)
         reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, ClassVar
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean, require
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import samples
 from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
@@ -45,18 +45,23 @@ class SourcedDataset(LimitedDataset):
         source: ``sample`` (written for this project), ``hub`` (Hugging Face; not of every
             dataset) or ``path``.
         path: of the user's copy, with ``source=path``.
+        hub: where it lies on the Hub: ``id``, ``config`` (or null), ``revision`` (commit, branch
+            or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
+            layout of that config and split). Parquet files only; no code is ever run.
     """
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub", "path")
 
     source: str = "sample"
     path: str | None = None
+    hub: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.source not in self.SOURCES:
             known = ", ".join(self.SOURCES)
             raise ConfigError(f"dataset.source={self.source!r} must be one of {known}.")
+        check_keys(self.hub or {}, HUB, "dataset.hub")
         if (self.source == "path") != bool(self.path):
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
 
@@ -75,7 +80,9 @@ def sample_file(name: str) -> tuple[Path, str]:
     return file, f"judgelab/dataset/samples/{file.name}"
 
 
-def find_rows(name: str, source: str, path: str | None, hub: Mapping[str, Any]) -> Provenance:
+def find_rows(
+    name: str, source: str, path: str | None, hub: Mapping[str, Any] | None
+) -> Provenance:
     """The files of a dataset, downloaded where they have to be."""
     if source == "sample":
         file, told = sample_file(name)
@@ -86,12 +93,12 @@ def find_rows(name: str, source: str, path: str | None, hub: Mapping[str, Any]) 
     return Provenance((file,), {"file": str(path)}, str(file))
 
 
-def fetch(hub: Mapping[str, Any]) -> Provenance:
+def fetch(hub: Mapping[str, Any] | None) -> Provenance:
     """Download the files of ``hub`` (id, config, revision, split, data_files), or find them cached.
 
     The files, not the rows, are cached: ``huggingface_hub`` keys them by commit, so that a later
-    run without a network reads the same revision, which the row cache of ``datasets`` does not
-    promise; and only the split that was asked for is downloaded. No code of a repository is run.
+    run without a network reads the same revision; and only the split that was asked for is
+    downloaded. No code of a repository is run.
 
     Raises:
         ConfigError: id, revision or split is not set, or a pattern is not for parquet files.
@@ -99,10 +106,10 @@ def fetch(hub: Mapping[str, Any]) -> Provenance:
             not exist there.
         MissingExtraError: the package ``huggingface_hub`` is absent.
     """
+    hub = hub or {}
     for key in ("id", "revision", "split"):
         if not hub.get(key):
             raise ConfigError(f"dataset.source=hub needs dataset.hub.{key}, which is not set.")
-    require("datasets", extra="hub")
     patterns = split_patterns(hub)
     try:
         folder, obstacle = hub_folder(

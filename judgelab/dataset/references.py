@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
+from judgelab.dataset.files import Row, read_rows
 from judgelab.dataset.hub import PublicTexts
+from judgelab.dataset.nested import text_at
 from judgelab.dataset.provenance import Provenance, check_keys, find_rows
-from judgelab.dataset.rows import Row, read_rows, text_at
 
 FIELDS = ("source", "references", "right", "id", "document")
 REST = "less than a passage, at the end of a document"
@@ -108,13 +109,9 @@ class References(PublicTexts):
                 f"({dict(left_out)}): loosen dataset.select."
             )
         items = items[:limit]
-        facts = {"dataset": self.name, "source": self.source, **found.facts, "rows": len(items)}
+        facts = self._facts(found, items)
         facts |= {"rows_read": len(rows), "rows_left_out": dict(left_out)}
-        facts |= {
-            "selection": self._selection.model_dump(),
-            "task_description": self.task_description,
-        }
-        facts["content"] = Panel(items=tuple(items)).digest
+        facts["selection"] = self._selection.model_dump()
         return Panel(items=tuple(items), task=self.task, provenance=facts)
 
     def _selected(self, rows: Sequence[Row], found: Provenance) -> tuple[list[Item], Counter[str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,39 +14,39 @@ import numpy as np
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import Kind
-from judgelab.core.panel import Panel
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Panel
 from judgelab.dataset import LimitedDataset
-from judgelab.dataset.cells import CellTable, cell_table, frame_table, number, refuse
+from judgelab.dataset.categories import RATERS, Categories
+from judgelab.dataset.files import Records, cell_text, number, of_frame, read_records, refuse
 from judgelab.dataset.jsonl import PEOPLE, near, refuse_categories
-from judgelab.dataset.judged_panel import judged_panel
-from judgelab.dataset.judgment_rows import Heard, JudgmentRow, Meaning
-from judgelab.dataset.preferences import Preferences
-from judgelab.dataset.score_table import MISSING
+from judgelab.dataset.judged import JudgedRow, JudgedRows
+from judgelab.dataset.meaning import Meaning, Preferences, figures_of, kind_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLUMNS: Mapping[str, Sequence[str]] = {
-    "id": ("item", "item_id"),
+    "id": ("item", "item_id", "case_id", "example_id", "sample_id"),
     "source": (),
     "reference": (),
-    "agent": ("system",),
+    "synopsis": (),
+    "agent": ("system", "model"),
     "other": ("other_agent", "other_system"),
+    "category": (),
     "text": ("response", "output"),
     "other_text": ("other_response", "other_output"),
     "rater": ("annotator",),
-    "human": ("label", "human_score"),
+    "human": ("label", "human_score", "human_label", "human_verdict", "gold", "ground_truth"),
     "preference": (),
     "judge": (),
     "order": (),
-    "verdict": (),
+    "verdict": ("judge_label", "judge_verdict"),
     "score": (),
     "reason": (),
     "words": (),
     "other_words": (),
     "stratum": (),
     "cluster": (),
-    "chance": (),
     "turn": (),
 }
 """What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
@@ -64,19 +66,21 @@ class LabelledTable(LimitedDataset):
     one that it was asked for and did not give.
 
     Args:
-        path: .csv, .tsv, .jsonl or .parquet.
+        path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet.
         columns: column, as judgelab calls it -> the table's name for it; null: the same name;
             false: it is not read.
         raters: columns, each with the labels of one person; or name -> column.
         judges: columns, each with the verdicts of one judge; or name -> column, or name -> two
             columns, the second of verdicts where ``other`` was shown first.
         kind: preference | grade | category; null: as columns and cells say.
-        categories: names, in order; null: those that people gave.
+        categories: names, in order; null: those that people and judges gave.
+        labels: name of a category -> its spellings, where people and judges use other words.
+        positive: the category that matters; null: of two the yes (1, true, pass, good, ...).
         preferences: first, second, tie -> what cells say; null: as they are usually written.
         numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
             ``shown``, the text that was shown first.
         agents: name -> category (Faithful, Style, Strategic, Low Effort, Other) of those that have
-            one, for effect sizes and AUC; null: of none.
+            one, for effect sizes and AUC; null: as the column ``category`` says.
         task: summarization, translation, or a word of your own.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
@@ -91,7 +95,9 @@ class LabelledTable(LimitedDataset):
     raters: Any = None
     judges: Any = None
     kind: str | None = None
-    categories: Sequence[str] | None = None
+    categories: Sequence[Any] | None = None
+    labels: Mapping[Any, Any] | None = None
+    positive: Any = None
     preferences: Mapping[str, object] | None = None
     numbering: str = "stored"
     agents: Mapping[str, str | None] | None = None
@@ -109,6 +115,11 @@ class LabelledTable(LimitedDataset):
                 hint = did_you_mean(str(value), known)
                 raise ConfigError(f"dataset.{setting}={value!r} is not known.{hint}")
         refuse_categories(self.agents)
+        if self.kind not in (None, "category") and (self.categories or self.labels):
+            raise ConfigError(
+                f"dataset.kind={self.kind} has no categories: leave it out, or dataset.categories "
+                "and dataset.labels."
+            )
         for name in self.columns or ():
             if name not in COLUMNS:
                 hint = did_you_mean(str(name), COLUMNS)
@@ -118,61 +129,96 @@ class LabelledTable(LimitedDataset):
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
         file = Path(self.path).expanduser()
-        found = cell_table(self.path)
+        records = read_records(self.path)
         sha = hashlib.sha256(file.read_bytes()).hexdigest()
         facts = {"dataset": file.stem, "source": "path", "file": self.path, "sha256": sha}
-        return self._of_cells(found, repr(self.path), facts, limit)
+        return self.panel(records, repr(self.path), facts, limit)
 
     def of(self, frame: DataFrame) -> Panel:
         """The panel of a table in memory; path is not read."""
         facts = {"dataset": "table", "source": "memory"}
-        return self._of_cells(frame_table(frame), "The table", facts, self.limit)
+        return self.panel(of_frame(frame), "The table", facts, self.limit)
 
-    def _of_cells(
-        self, cells: CellTable, where: str, facts: Mapping[str, object], limit: int | None
+    def panel(
+        self, records: Records, where: str, facts: Mapping[str, object], limit: int | None
     ) -> Panel:
-        if not cells.rows:
-            refuse(where, cells.faults)
-        columns = self._mapped(cells.columns, where)
+        """The panel of rows that somebody else has read.
+
+        Args:
+            where: the table, for messages.
+            facts: for the provenance.
+
+        Raises:
+            ConfigError, DataError: as of the class.
+        """
+        if not records.rows:
+            refuse(where, records.faults)
         wide = {
-            "raters": _wide(self.raters, "raters", cells.columns, 1),
-            "judges": _wide(self.judges, "judges", cells.columns, 2),
+            "raters": _wide(self.raters, "raters", records.columns, 1),
+            "judges": _wide(self.judges, "judges", records.columns, 2),
         }
-        rows = [_row(line, row, columns, **wide) for line, row in cells.rows]
-        meaning = self._meaning(rows, columns, cells.comma)
-        used = {*columns.values()} | {
-            c for names in wide.values() for v in names.values() for c in v
-        }
-        odd = [fault for column, fault in cells.odd if column in used]
-        heard = Heard(meaning, cells.noun, "agent" not in columns)
+        own = {c for names in wide.values() for its in names.values() for c in its}
+        columns = self._mapped(records.columns, own, where)
+        if "category" not in (self.columns or {}) and not _good_faith(records, columns):
+            columns.pop("category", None)  # of texts or topics, and not of agents
+        used = {*columns.values()} | own
+        cells, odd = _cells(records, [name for name in records.columns if name in used])
+        rows = [_row(line, row, columns, **wide) for line, row in cells]
+        self._refuse_misread(rows, columns, where)
+        meaning = self._meaning(rows, where, records.comma)
+        judged = JudgedRows(meaning, records.noun, "agent" not in columns)
         for row in rows:
-            heard.hear(row)
-        refuse(where, [*cells.faults, *(odd or heard.faults)])
-        _refuse_silent(where, wide["judges"], heard)
+            judged.add(row)
+        refuse(where, [*records.faults, *(odd or judged.faults)])
+        _refuse_silent(where, wide["judges"], judged)
         facts = dict(facts) | {
             "kind": meaning.kind,
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
-            "columns": columns,
-            "columns_not_read": [name for name in cells.columns if name not in used],
+            "columns": columns | {k: False for k, v in (self.columns or {}).items() if v is False},
+            "columns_not_read": [name for name in records.columns if name not in used],
             "task_description": self.task_description,
         }
-        panel = judged_panel(heard, where, facts, limit, self.task)
-        return self._categorised(
-            panel, {key[1] for key in heard.units} | {k[2] for k in heard.units}
-        )
+        return self._categorised(judged.panel(where, facts, limit, self.task), judged)
 
-    def _categorised(self, panel: Panel, names: Collection[str]) -> Panel:
+    def _refuse_misread(
+        self, rows: Sequence[JudgedRow], columns: Mapping[str, str], where: str
+    ) -> None:
+        """Refuse figures as names of systems, and verdicts as names of judges."""
+        other = columns.get("other")
+        if other and other not in (self.columns or {}).values():
+            names, others = (
+                [number(cell) for row in rows if (cell := row.get(column))]
+                for column in ("agent", "other")
+            )
+            if others and np.isnan(names).any() and not np.isnan(others).any():
+                raise DataError(
+                    f"{where} has a column {other!r} of numbers, which names no other system of a "
+                    f"pair: write dataset.columns.other=false, or ={other} if these are names."
+                )
+        if not columns.keys() & {"verdict", "score"} and any(row.get("judge") for row in rows):
+            raise DataError(
+                f"{where} has a column {columns['judge']!r} and none of verdicts: write "
+                f"dataset.judges=[{columns['judge']}] if it holds one judge's verdicts, or, if it "
+                "names judges, what they said with dataset.columns.verdict=COLUMN."
+            )
+
+    def _categorised(self, panel: Panel, judged: JudgedRows) -> Panel:
         """Its agents with the categories that they were given."""
-        given = {str(name): category for name, category in (self.agents or {}).items()}
-        for name in given:
+        names = {name for key in judged.units for name in key[1:]}
+        for name in map(str, self.agents or {}):
             if name not in names:
                 hint = near(name, names)
                 raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        agents = (replace(one, category=given.get(one.name)) for one in panel.agents)
+        given = {str(name): category for name, category in (self.agents or {}).items()}
+        agents = (replace(one, category=given.get(one.name, one.category)) for one in panel.agents)
         return replace(panel, agents=tuple(agents))
 
-    def _mapped(self, present: Sequence[str], where: str) -> dict[str, str]:
-        """Column, as judgelab calls it -> the table's name."""
+    def _mapped(self, present: Sequence[str], own: set[str], where: str) -> dict[str, str]:
+        """Column, as judgelab calls it -> the table's name; own are those of one person or judge.
+
+        Raises:
+            DataError: a column is missing, or its name is written wrongly.
+        """
         given = {k: v for k, v in (self.columns or {}).items() if v is not None}
         for name, column in given.items():
             if column is not False and column not in present:
@@ -180,11 +226,14 @@ class LabelledTable(LimitedDataset):
                 raise DataError(f"{where} has no column {column!r} (dataset.columns.{name}).{hint}")
         low = {name.strip().lower(): name for name in reversed(present)}
         found = {name: str(column) for name, column in given.items() if column}
-        taken = set(found.values())
+        taken = own | set(found.values())
         for name, others in COLUMNS.items():
             free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
             if name not in given and (its := next(free, None)):
                 found[name] = its
+        none = {name for name, column in given.items() if column is False}
+        there, read = found.keys() | given.keys(), own | set(found.values())
+        _refuse_misspelled(where, present, there, none, read)
         if "id" not in found:
             raise DataError(
                 f"{where} has no column 'id', which says what an item is: add it, or name it with "
@@ -197,28 +246,57 @@ class LabelledTable(LimitedDataset):
             )
         return found
 
-    def _meaning(
-        self, rows: Sequence[JudgmentRow], columns: Mapping[str, str], comma: bool
-    ) -> Meaning:
-        """How cells are read, from settings, columns and cells."""
-        labels = [cell for row in rows for _, cell in row.labels]
-        verdicts = [said[2] for row in rows for said in row.said]
-        kind = self.kind or _kind(rows, labels, verdicts, comma)
-        heard: dict[str, list[str]] = {}
-        levels: Sequence[str] = ()
-        if kind == "preference":
-            for row in rows:
-                if row.get("other"):
-                    names = row.get("agent"), row.get("other")
-                    said = [("people", cell) for _, cell in row.labels]
-                    said += [(judge, cell) for judge, _, cell, _ in row.said]
-                    for who, cell in said:
-                        if cell.strip() not in names:
-                            heard.setdefault(who, []).append(cell)
+    def _meaning(self, rows: Sequence[JudgedRow], where: str, comma: bool) -> Meaning:
+        """How cells are read, from settings and cells."""
+        cells: dict[str, Counter[str]] = {RATERS: Counter()}
+        of_pairs: dict[str, list[str]] = {}
+        pairs = False
+        for row in rows:
+            two = row.get("other")
+            pairs = pairs or bool(two)
+            names = row.get("agent"), two
+            said = [(RATERS, cell) for _, cell in row.labels]
+            said += [(judge, cell) for judge, _, cell, _ in row.said if judge]
+            for who, cell in said:
+                if two and cell.strip() not in names:
+                    of_pairs.setdefault(who or PEOPLE, []).append(cell)
+                elif cell.strip() and not two:
+                    cells.setdefault(who, Counter())[cell] += 1
+        kind: Any = self.kind or ("preference" if pairs else None)
+        if self.categories or self.labels:
+            kind = "category"
+        kind = kind or kind_of(cells, self.positive is not None, comma)
+        read = Preferences.of(of_pairs if kind == "preference" else {}, self.preferences, comma)
+        classes, figures = Categories(), dict[str, float]()
         if kind == "category":
-            levels = self.categories or _levels(labels) or _levels(verdicts)
-        read = Preferences.of(heard, self.preferences, comma)
-        return Meaning(kind, read, tuple(map(str, levels)), self.numbering == "shown", comma)  # type: ignore[arg-type]
+            named = self.categories or None, self.labels, self.positive
+            classes = Categories.of(where, cells, *named, comma=comma)
+        else:
+            figures = figures_of(cells, self.positive, comma)
+        return Meaning(kind, read, classes, cells, figures, self.numbering == "shown", comma)
+
+
+def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
+    """Whether a column ``category`` says who wrote in good faith; ``Other`` may be a topic."""
+    column = columns.get("category", "")
+    said = (cell_text(row.get(column)) or "" for _, row in records.rows)
+    return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in said)
+
+
+def _cells(
+    records: Records, columns: Sequence[str]
+) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
+    """The rows with every cell as text, and what cannot be text."""
+    rows, odd = [], []
+    for line, row in records.rows:
+        cells = {name: cell_text(row.get(name)) for name in columns}
+        for name, cell in cells.items():
+            if cell is None:
+                half = isinstance(row[name], str)
+                why = "holds half a character" if half else "is no text and no number"
+                odd.append(f"{records.noun} {line}: the cell {name!r} {why}")
+        rows.append((line, {name: cell or "" for name, cell in cells.items()}))
+    return rows, odd
 
 
 def _row(
@@ -227,7 +305,7 @@ def _row(
     columns: Mapping[str, str],
     raters: Mapping[str, Sequence[str]],
     judges: Mapping[str, Sequence[str]],
-) -> JudgmentRow:
+) -> JudgedRow:
     """What a row says, its systems named."""
     own = {name: cells[column] for name, column in columns.items()}
     pairs = bool(columns.keys() & {"other", "other_text", "preference"})
@@ -235,7 +313,7 @@ def _row(
         own["agent"] = PAIR[0] if pairs else TEXT
         if pairs and "other" not in columns:
             own["other"] = PAIR[1]
-    row = JudgmentRow(line, own)
+    row = JudgedRow(line, own)
     two = bool(row.get("other"))
     label = "preference" if two and "preference" in columns else "human"
     labels = [(rater, cells[column]) for rater, (column,) in raters.items()]
@@ -253,7 +331,7 @@ def _row(
     if row.get("judge") or verdict.strip():
         judge = row.get("judge") or ("" if "judge" in columns else "judge")
         said.append((judge, row.get("order"), verdict, row.get("reason")))
-    return JudgmentRow(line, own, labels, said)
+    return JudgedRow(line, own, labels, said)
 
 
 def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[str, list[str]]:
@@ -277,9 +355,9 @@ def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[s
     return found
 
 
-def _refuse_silent(where: str, judges: Mapping[str, Sequence[str]], heard: Heard) -> None:
+def _refuse_silent(where: str, judges: Mapping[str, Sequence[str]], judged: JudgedRows) -> None:
     """Refuse a judge whose columns are empty: who names it means to hear of it."""
-    said = {judge for judge, *_ in heard.verdicts}
+    said = {judge for judge, *_ in judged.verdicts}
     for name, columns in judges.items():
         if name not in said:
             raise DataError(
@@ -289,29 +367,31 @@ def _refuse_silent(where: str, judges: Mapping[str, Sequence[str]], heard: Heard
             )
 
 
-def _kind(
-    rows: Sequence[JudgmentRow], labels: Iterable[str], verdicts: Iterable[str], comma: bool
-) -> str:
-    """Preferences where there are pairs; grades where what was said are mostly numbers."""
-    if any(row.get("other") for row in rows):
-        return "preference"
-    for cells in (labels, verdicts):
-        said = [cell for cell in cells if cell.strip().lower() not in MISSING]
-        if said:
-            figures = sum(number(cell, comma) == number(cell, comma) for cell in said)
-            return "grade" if 2 * figures >= len(said) else "category"
-    return "grade"
+def _refuse_misspelled(
+    where: str, present: Sequence[str], there: Set[str], none: Set[str], read: Set[str]
+) -> None:
+    """Refuse a column whose name is that of a missing one with letters swapped or left out.
+
+    Args:
+        there, none: what has a column, and what the user says has none.
+        read: columns that have a meaning.
+    """
+    spellings = [(name, one) for name, others in COLUMNS.items() for one in (name, *others)]
+    for column in present:
+        low = column.strip().lower()
+        if column in read or len(low) < 4 or low in {one for _, one in spellings}:
+            continue
+        near = [(name, one) for name, one in spellings if _alike(low, one)]
+        missing = [each for each in near if each[0] not in there]
+        if missing and none.isdisjoint(name for name, _ in near):
+            name, one = missing[0]
+            raise DataError(
+                f"{where} has no column {one!r}; there is {column!r}: rename it, or set "
+                f"dataset.columns.{name}={column} (false: it is none)."
+            )
 
 
-def _levels(cells: Iterable[str]) -> list[str]:
-    """Each category once, as it is written first; numbers by size, words by letters."""
-    found: dict[str, str] = {}
-    for cell in cells:
-        if cell.strip() and cell.strip().lower() != "nan":
-            found.setdefault(cell.strip().casefold(), cell.strip())
-
-    def size(name: str) -> tuple[float, str]:
-        value = number(name)
-        return (value if value == value else np.inf), name.casefold()
-
-    return sorted(found.values(), key=size)
+def _alike(low: str, one: str) -> bool:
+    """Whether a name is another one with letters swapped or left out."""
+    letters = set(low) <= set(one) and low[0] == one[0] and low not in one and one not in low
+    return letters and SequenceMatcher(None, low, one).ratio() >= 0.8

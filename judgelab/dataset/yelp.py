@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Panel, rng_for
+from judgelab.core.panel import Item, Panel, rng_for
+from judgelab.dataset.files import Row, each_row
 from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
-from judgelab.dataset.provenance import HUB, SourcedDataset, check_keys, fetch, sample_file
-from judgelab.dataset.rows import Row, each_row
+from judgelab.dataset.provenance import Provenance, SourcedDataset, fetch, sample_file
 
 PREFIXES = ("", "yelp_academic_dataset_")
 KIND = "Restaurants"
+KEPT = ("business_id", "name", "city", "categories")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +50,9 @@ class Yelp(SourcedDataset):
     characters: int = 1000
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
-    hub: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_keys(self.hub, HUB, "dataset.hub")
         counts = (self.restaurants, self.reviews, self.minimum, self.characters)
         if min(counts) < 1 or self.reviews > self.minimum:
             raise ConfigError(
@@ -69,33 +68,53 @@ class Yelp(SourcedDataset):
             items = read_items(file)
         else:
             facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
-            items = self._drawn(self._reviews(facts))
+            items = self._drawn(*self._data(facts))
         return peer_panel(items, self.references, "review", facts).head(limit)
 
-    def _reviews(self, facts: dict[str, object]) -> Reviews:
-        """Where the reviews are, which goes into ``facts``."""
+    def _data(
+        self, facts: dict[str, object]
+    ) -> tuple[str, Iterable[Row], Callable[[], Iterable[Row]]]:
+        """Where the data are (for messages), rows with restaurants, and with reviews.
+
+        Reviews are too many to be held, so they are read through twice.
+        """
         if self.source == "hub":
             found = fetch(self.hub)
             facts |= found.facts
-            return Joined(found.files, found.where)
+            return found.where, _joined(found), lambda: _joined(found)
         facts["file"] = self.path
         folder = Path(str(self.path)).expanduser()
-        return Separate(_file(folder, "business"), _file(folder, "review"), repr(str(folder)))
+        business, review = _file(folder, "business"), _file(folder, "review")
+        needed = ("business_id", "review_id", "text")
+        restaurants = _lines(business, ("business_id",))
+        return repr(str(folder)), restaurants, lambda: _lines(review, needed, self.characters)
 
-    def _drawn(self, data: Reviews) -> list[PeerItem]:
-        businesses = data.restaurants()
-        long = ((n, r, t) for n, r, t in data.reviews(self.characters) if n in businesses)
-        count = Counter(name for name, _, _ in long)
-        fit = sorted(name for name, found in count.items() if found >= self.minimum)
+    def _drawn(
+        self, where: str, rows: Iterable[Row], reviews: Callable[[], Iterable[Row]]
+    ) -> list[PeerItem]:
+        businesses = {
+            str(row["business_id"]): {key: row.get(key) for key in KEPT}
+            for row in rows
+            if KIND in _categories(row)
+        }
+
+        def long() -> Iterator[tuple[str, str, str]]:
+            for row in reviews():
+                name, text = str(row["business_id"]), str(row["text"])
+                if name in businesses and len(text) >= self.characters:
+                    yield name, str(row["review_id"]), text
+
+        count = Counter(name for name, _, _ in long())
+        fit = sorted(name for name, n in count.items() if n >= self.minimum)
         if len(fit) < self.restaurants:
             raise DataError(
-                f"{data.where} has {len(fit)} restaurants with {self.minimum} reviews of "
+                f"{where} has {len(fit)} restaurants with {self.minimum} reviews of "
                 f"{self.characters} characters: set dataset.restaurants to no more than that."
             )
         order = rng_for(self.seed, "yelp", "restaurants").permutation(len(fit))
         drawn = [fit[k] for k in order[: self.restaurants]]
         texts: dict[str, dict[str, str]] = {name: {} for name in drawn}
-        for name, review, text in data.reviews(self.characters):
+        for name, review, text in long():
             if name in texts:
                 texts[name][review] = text
         return [self._item(businesses[name], texts[name]) for name in drawn]
@@ -106,78 +125,16 @@ class Yelp(SourcedDataset):
         names = sorted(texts)
         meta = {key: str(business[key]) for key in ("name", "city") if business.get(key)}
         chosen = tuple(texts[names[k]] for k in order)
-        return PeerItem(name, "", ", ".join(_categories(business)), chosen, meta=meta)
+        return Item(name, "", synopsis=", ".join(_categories(business)), meta=meta), chosen
 
 
-class Reviews(Protocol):
-    """Restaurants and their reviews; too many to be held, so they are read through twice."""
-
-    @property
-    def where(self) -> str:
-        """For messages."""
-        ...
-
-    def restaurants(self) -> dict[str, Row]:
-        """Id -> what is known of it."""
-        ...
-
-    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
-        """(business, review, text) of every review of so many characters."""
-        ...
-
-
-@dataclass(frozen=True)
-class Separate:
-    """Yelp's own two files."""
-
-    business: Path
-    review: Path
-    where: str
-
-    def restaurants(self) -> dict[str, Row]:
-        """See Reviews."""
-        rows = _lines(self.business, ("business_id",))
-        return {str(row["business_id"]): row for row in rows if KIND in _categories(row)}
-
-    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
-        """See Reviews."""
-        rows = _lines(self.review, ("business_id", "review_id", "text"), shortest)
-        return _long(rows, shortest)
-
-
-@dataclass(frozen=True)
-class Joined:
+def _joined(found: Provenance) -> Iterator[Row]:
     """Rows in which a review carries its business."""
-
-    files: Sequence[Path]
-    where: str
-
-    def restaurants(self) -> dict[str, Row]:
-        """See Reviews."""
-        kept = ("business_id", "name", "city", "categories")
-        return {
-            str(row["business_id"]): {key: row.get(key) for key in kept}
-            for row in self._rows()
-            if KIND in _categories(row)
-        }
-
-    def reviews(self, shortest: int) -> Iterator[tuple[str, str, str]]:
-        """See Reviews."""
-        return _long(self._rows(), shortest)
-
-    def _rows(self) -> Iterator[Row]:
-        for row in each_row(self.files):
-            for key in ("business_id", "review_id", "text", "categories"):
-                if key not in row:
-                    raise DataError(f"{self.where}: there is no column {key!r}.")
-            yield row
-
-
-def _long(rows: Iterable[Row], shortest: int) -> Iterator[tuple[str, str, str]]:
-    for row in rows:
-        text = str(row["text"])
-        if len(text) >= shortest:
-            yield str(row["business_id"]), str(row["review_id"]), text
+    for row in each_row(found.files):
+        for key in ("business_id", "review_id", "text", "categories"):
+            if key not in row:
+                raise DataError(f"{found.where}: there is no column {key!r}.")
+        yield row
 
 
 def _categories(business: Row) -> list[str]:

@@ -23,7 +23,6 @@ from judgelab.engine.references import (
     with_references,
     without_reference_texts,
 )
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.scale.local import Spread, alone
 from judgelab.store.run_dir import RunDir
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def _untold(stage: str, calls: int) -> None:
+def _untold(stage: str, items: int) -> None:
     """No progress is shown."""
 
 
@@ -51,7 +50,7 @@ class Context:
     Attributes:
         writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
             for; None where the evaluation LM does that too.
-        tell: called when a stage begins, with the number of its calls (0: not known).
+        tell: called when a stage begins, with the number of its items (0: not known).
         draw: called with a point of a curve while it grows: the name of its table, and a row.
         spread: lets workers answer what a stage would ask the evaluation LM, before it asks.
         spread_writing: the same for ``writer_lm``.
@@ -134,32 +133,34 @@ class Context:
         if _without_texts(data) and not any(item.scores for item in data.items):
             raise DataError(
                 "No response has a text: give texts in a column 'text' "
-                "(dataset.columns.text=COLUMN), or ask study=audit about verdicts that are there "
-                "already."
+                "(dataset.columns.text=COLUMN); verdicts that are there already can be audited "
+                "(docs/start/own_judges.md)."
             )
 
-    def measure(self, panel: Panel) -> xr.Dataset:
-        """The mechanism's measurements on a panel: asked of the LM, or read where recorded.
+    def measure(self, panel: Panel, whole: Panel | None = None) -> xr.Dataset:
+        """The mechanism's measurements on a panel: asked of the LM, or read from the data.
+
+        Args:
+            whole: the panel that the items are some of; None: they are all.
 
         Raises:
             DataError: no response has a text, and the data hold no scores of them.
             ConfigError: the mechanism is for another task.
         """
-        if self.mechanism.measurement != "text":
-            found = self.evaluation_lm.recorded(self.mechanism.measurement, panel)
-            if found is not None:
-                return found
         if _without_texts(panel):
             self._refuse_data_without_texts()
         self.mechanism.fits(panel)
-        if self.tell is not _untold and self.mechanism.measurement != "text":
-            counted = Counted(self.evaluation_lm)
-            self.mechanism.measure(panel, counted, seed=self.seed)
-            attack = panel.provenance.get("attack")
-            self.tell(f"{self.mechanism.name}{f', {attack}' if attack else ''}", counted.total)
+
+        def part(lm: EvaluationLM) -> xr.Dataset:
+            of = panel if whole is None else whole
+            return self.mechanism.measure_part(panel, of, lm, seed=self.seed)
+
         if self.mechanism.measurement != "text":
-            self.spread(lambda lm: self.mechanism.measure(panel, lm, seed=self.seed))
-        return self.mechanism.measure(panel, self.evaluation_lm, seed=self.seed)
+            attack = panel.provenance.get("attack")
+            stage = f"{self.mechanism.name}{f', {attack}' if attack else ''}"
+            self.tell(stage, len(panel.items))
+            self.spread(part)
+        return part(self.evaluation_lm)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The mechanism's scores, with what they are estimates by."""

@@ -12,18 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.counted import Counted, StageTally
+from judgelab.calls.limits import Limits
+from judgelab.calls.prices import Price
+from judgelab.calls.remote import Remote
 from judgelab.config import Frame
-from judgelab.core.capability import Capability
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.prices import Price
-from judgelab.endpoint.remote import Remote
 from judgelab.engine.parts import Parts
-from judgelab.evaluation_lm.dry_run_lm import Counted, StageTally
 from judgelab.report import console
 from judgelab.report.tables import columns
-from judgelab.store.cache import CallCache
 from judgelab.store.run_dir import RunDir
 
 TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
@@ -35,9 +34,6 @@ def dry_run(parts: Parts, settings: Frame) -> None:
 
     An LM that runs here is tried on a few calls, for the time; nothing is kept.
     """
-    if Capability.RECORDED in parts.evaluation_lm.capabilities:
-        console.page(["Recorded scores and verdicts are read: nothing would be asked or spent."])
-        return
     file = Path(settings.paths.cache)
     roles: dict[str, Counted] = {}
 
@@ -46,7 +42,7 @@ def dry_run(parts: Parts, settings: Frame) -> None:
         roles[role] = Counted(lm, cache)
         return roles[role]
 
-    def begin(stage: str, calls: int) -> None:
+    def begin(stage: str, items: int) -> None:
         for one in roles.values():
             one.begin(stage)
 
@@ -136,7 +132,7 @@ def _tried(counted: Counted, to_ask: int) -> tuple[Throughput, list[str]]:
         found = pace(counted)
     except JudgelabError as cause:
         return Throughput(), [f"Minutes are unknown, as a trial failed: {cause}"]
-    if found != Throughput() or not to_ask or counted.lm.replayed or isinstance(counted.lm, Remote):
+    if found != Throughput() or not to_ask or isinstance(counted.lm, Remote):
         return found, []
     return found, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 

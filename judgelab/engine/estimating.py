@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from judgelab.core.capability import Capability
-from judgelab.core.estimator import RECORDED, Estimator
+from judgelab.core.estimator import Estimator
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.scores import Scores
 from judgelab.mechanism.protocol import Definition, Mechanism
@@ -31,13 +31,12 @@ def estimator_of(
     prompt = str(attrs.get("prompt", ""))
     reads = preprocessor if mechanism.reads == "preprocessed" and preprocessor != "identity" else ""
     asked = way != "none"
-    recorded = shown.template == RECORDED
-    reply = str(attrs.get("reply", RECORDED if recorded else "generated"))
+    reply = str(attrs.get("reply", "generated"))
     return Estimator(
         mechanism=mechanism.name,
         model=shown.model if asked else "none",
         lm=lm.identity if asked else "",
-        template=(shown.template if way == "logprob" or recorded else "chat") if asked else "",
+        template=(shown.template if way == "logprob" else "chat") if asked else "",
         end_token=shown.end_token if way == "logprob" else "",
         instructions=_place(way, shown.template, shown.system) if prompt and asked else "none",
         reply=reply if way == "chat" else "",

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import Result, Table
+from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.invocation import Invocation
 from judgelab.engine.sweep_name import SweepName
+from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
 from judgelab.report.sweep_answer import answer, best_first
-from judgelab.report.sweep_tables import study_tables, table
+from judgelab.report.sweep_tables import table
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.headline import bars, in_words, with_people
+from judgelab.tracker.headline import bars, in_words
 from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully
 
 if TYPE_CHECKING:
@@ -23,11 +24,17 @@ SHOWN = ("study", "mechanism", "dataset", "attack", "evaluation_lm")
 """Axes by which runs are grouped and found."""
 
 
-def tracked(run_dir: RunDir, config: Mapping[str, Any], call: Invocation) -> TrackedRun:
-    """A run; a job of a multirun is called by what it alone has, and any other by its folder."""
-    shown = {axis: call.option(axis, config) for axis in SHOWN}
-    if shown["study"] == "audit":  # of several judges, each with its mechanism and LM
-        shown = {axis: shown[axis] for axis in ("study", "dataset")}
+def tracked(
+    run_dir: RunDir, config: Mapping[str, Any], call: Invocation, named_by: Sequence[str]
+) -> TrackedRun:
+    """A run; a job of a multirun is called by what it alone has, and any other by its folder.
+
+    Args:
+        run_dir, config, call: of the run.
+        named_by: of its study; where the mechanism is none of them, the study chooses its judges.
+    """
+    axes = SHOWN if "mechanism" in named_by else ("study", *named_by)
+    shown = {axis: call.option(axis, config) for axis in axes}
     if call.sweep is None:
         return TrackedRun(run_dir.path, config, None, run_dir.path.name, shown)
     sweep = SweepName.read(call.sweep)
@@ -73,7 +80,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
     compared = table(ranked)
     compared.insert(1, "name", said)
     compared["tracker"] = [_place(job) for job in ranked]
-    sections = [_table(one.name, one.rows) for one in study_tables(found)]
+    sections = comparisons(ranked)
     words = [job.status.partition(":")[0] for job in found]
     return TrackedSweep(
         folder=folder,
@@ -81,10 +88,10 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         axes={key: list(dict.fromkeys(setting(job, key) for job in found)) for key in keys},
         tables=[
             _table("comparison", compared),
-            *sections,
+            *(_table(one.name, one.rows) for one in sections if one.tables),
             Table("all_bars", "Figures with intervals", _drawn(ranked, said)),
         ],
-        summary=in_words(answer(found))
+        summary=in_words(answer(found, sections))
         | {"jobs": len(found)}
         | {word: words.count(word) for word in sorted({*words})},
         runs=[job.run for job in found if job.run is not None and job.partial is None],
@@ -97,9 +104,8 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
     for job, name in zip(found, said, strict=True):
         if job.result is not None:
             own = {axis: setting(job, axis) for axis in SHOWN}
-            tables = {one["name"]: one["rows"] for one in job.result["tables"]}
-            summary = with_people(job.summary, tables.get("correlations", ()))
-            rows += bars(summary, str(job.result["primary"]), name, own)
+            by = [Headline(**one) for one in job.result.get("headlines", ())]
+            rows += bars(job.summary, str(job.result["primary"]), by, name, own)
     return rows
 
 

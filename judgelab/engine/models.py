@@ -10,22 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judgelab.calls.answered import change, warning
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.ledger import Ledger, SharedLedger, budget_file
+from judgelab.calls.log import CallLog
+from judgelab.calls.meter import Meter, together
+from judgelab.calls.remote import Remote
 from judgelab.config import Frame
-from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.outcomes import CallOutcomes
 from judgelab.core.result import Result, Value
-from judgelab.endpoint.answered import change, warning
-from judgelab.endpoint.ledger import Ledger, SharedLedger
-from judgelab.endpoint.meter import Meter, together
-from judgelab.endpoint.remote import Remote
-from judgelab.engine.sweep_budget import budget_file
 from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale, Spread, alone
 from judgelab.scale.parent import nobody, watch
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
-from judgelab.store.noted_lm import NotedLM
 
 FIRST = "evaluation_lm"
 
@@ -85,20 +82,18 @@ class Models:
         if self._watch is not None:
             self._watch.busy = self._under_way
         self.progress = Progress(self._spending)
-        self.outcomes = CallOutcomes()
+        self.log = CallLog()
 
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
-        cached = None if lm.replayed else self._cached(role, lm)
-        arrays = Capability.RECORDED in lm.capabilities  # no calls, but what they made
-        asked = cached or (lm if arrays else NotedLM(lm, self.outcomes, role))
-        self._in_use[role] = ModelInUse(asked, cached, meter)
+        cached = self._cached(role, lm)
+        self._in_use[role] = ModelInUse(cached, cached, meter)
         return self._in_use[role].asked
 
     def _cached(self, role: str, lm: EvaluationLM) -> Cached:
         cache = CallCache(Path(self._settings.paths.cache))
-        return Cached(lm, cache, self.progress, self.outcomes, role)
+        return Cached(lm, cache, self.progress, self.log, role)
 
     def spread(self, scale: Scale, role: str, node: Mapping[str, Any]) -> Spread:
         """How workers answer for the LM of a role; recorded answers need none."""
@@ -118,11 +113,11 @@ class Models:
 
     def ask_again(self) -> None:
         """Forget what came of settled calls without a result, so that they are asked once more."""
-        keys = [key for key, what in self.outcomes.by_key.items() if what.settled]
+        keys = [key for key, what in self.log.by_key.items() if what.settled]
         for one in self._in_use.values():
             if one.cached is not None:
                 one.cached.ask_again(keys)
-        self.outcomes.forget()
+        self.log.forget()
 
     def accounts(self) -> dict[str, Any]:
         """The evaluation LM's account, and the others' under their roles."""

@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from judgelab.calls.caller import stamp
+from judgelab.calls.log import CallLog
 from judgelab.core.errors import JudgelabError, PartialRunError
-from judgelab.core.outcomes import CallOutcomes
-from judgelab.endpoint.breaker import stamp
 from judgelab.engine.unscored import grouped
 from judgelab.store.run_dir import RunDir
 
@@ -50,26 +50,26 @@ class Partial:
         return result | {"notes": notes, "partial": mark}
 
 
-def partial(outcomes: CallOutcomes, until: float | None) -> Partial | None:
+def partial(log: CallLog, until: float | None) -> Partial | None:
     """What is open of a run; None where every call is settled.
 
     Raises:
         JudgelabError: no call was answered, so there is nothing to show.
     """
-    failed = [w for w in outcomes.unscored if not w.settled or w.reason.startswith(FAILED)]
-    counts = dict(Counter(_kind(what.reason) for what in failed).most_common())
+    failed = [w for w in log.unscored if not w.settled or str(w.reason).startswith(FAILED)]
+    counts = dict(Counter(_kind(str(what.reason)) for what in failed).most_common())
     wait = stamp(until) if until else None
-    if failed and len(failed) == outcomes.calls:
+    if failed and len(failed) == log.calls:
         again = f" not before {wait}" if wait else ""
         settled = all(what.settled for what in failed)
         mend = " with retry=unscored, once the cause is mended" if settled else again
         raise JudgelabError(
             f"None of {len(failed):,} calls was answered ({_said(counts)}): ask again{mend}."
         )
-    still = Counter(_kind(what.reason) for what in outcomes.unsettled)
+    still = Counter(_kind(str(what.reason)) for what in log.unsettled)
     if not still:
         return None
-    return Partial(still.total(), outcomes.calls, dict(still.most_common()), wait)
+    return Partial(still.total(), log.calls, dict(still.most_common()), wait)
 
 
 def nothing_yet(found: Partial, cause: Exception) -> PartialRunError:

@@ -88,14 +88,13 @@ DERIVED: tuple[tuple[str, type], ...] = (
 def _match(parts: Parts) -> None:
     """Refuse LMs that cannot do what the other parts need."""
     lm, mechanism = parts.evaluation_lm, parts.mechanism
-    if Capability.RECORDED not in lm.capabilities:
-        for key, (by, judge) in parts.study.asks(mechanism, lm).items():
-            if not is_lm(judge):
-                raise ConfigError(
-                    f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or "
-                    f"take the judge out with '~{key}'."
-                )
-            _check(f"mechanism={by.name}", by.requires, judge, key)
+    for key, (by, judge) in parts.study.asks(mechanism, lm).items():
+        if not is_lm(judge):
+            raise ConfigError(
+                f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or "
+                f"take the judge out with '~{key}'."
+            )
+        _check(f"mechanism={by.name}", by.requires, judge, key)
     writer = lm if parts.writer_lm is None else parts.writer_lm
     _check("agents", (parts.agents.requires,), writer, WRITER)
     for axis, step in (
@@ -119,9 +118,8 @@ def _check(
     able = [
         name for name, caps in _available().items() if any(needed <= caps for needed in options)
     ]
-    recorded = "no configured LM can; for recorded scores: dataset=released evaluation_lm=replay"
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
-    advice = f"choose {key}={'|'.join(able)}" if able else recorded
+    advice = f"choose {key}={'|'.join(able)}" if able else "no configured LM can"
     whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
     raise CapabilityError(
         f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "

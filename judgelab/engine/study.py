@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Protocol, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
@@ -12,15 +12,28 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 
+if TYPE_CHECKING:
+    from judgelab.report.comparison import Comparison
+    from judgelab.report.jobs import SweepJob
+
 
 class Study(Protocol):
     """A question about a mechanism, answered in tables and figures. Derive from it.
 
     Attributes:
         judges: LMs that the study asks beside the evaluation LM, by name; None or empty: none.
+        named_by: axes whose options a run's folder is called by, after the study.
+        drawings: name -> drawing, of the figures that its results and comparisons name.
     """
 
     judges: dict[str, EvaluationLM] | None = None
+    named_by: ClassVar[Sequence[str]] = ("mechanism", "dataset", "attack")
+    drawings: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
+        """What several of its runs say beside each other, beyond ``Result.headlines``."""
+        return ()
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """The same with each of its LMs as ``use`` returns it: cached, metered, counted.
@@ -33,8 +46,8 @@ class Study(Protocol):
         """
         if self.judges:
             raise ConfigError(
-                f"{type(self).__name__} has judges, but no with_lms: write it, as in "
-                "study=qualification, or they are asked past cache and budget."
+                f"{type(self).__name__} has judges, but no with_lms: write it, or they are asked "
+                "past cache and budget."
             )
         return self
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from judgelab.core.outcomes import About, CallOutcomes, Unscored
+from judgelab.calls.log import About, CallLog, LoggedCall
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.report import format
 from judgelab.store.run_dir import RunDir
@@ -27,7 +27,7 @@ NOTE = (
 )
 
 
-def with_reasons(result: Result, outcomes: CallOutcomes, run_dir: RunDir, mechanism: str) -> Result:
+def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
     """The result with an account of the run's calls without a result, each with its reason.
 
     Writes ``records/unscored.parquet`` where there are any. The summary gets ``lm_calls``
@@ -37,24 +37,24 @@ def with_reasons(result: Result, outcomes: CallOutcomes, run_dir: RunDir, mechan
         mechanism: what log-probabilities are asked for.
     """
     (run_dir.path / RECORD).unlink(missing_ok=True)  # of an earlier execution
-    if not outcomes.calls:
+    if not log.calls:
         return result
-    agents = _agents(outcomes.abouts)
-    rows = [_row(key, what, agents, mechanism) for key, what in outcomes.by_key.items()]
+    agents = _agents(log.abouts)
+    rows = [_row(key, what, agents, mechanism) for key, what in log.by_key.items()]
     rows.sort(key=lambda row: [str(value or "") for value in row.values()])
-    lost, share = len(rows), len(rows) / outcomes.calls
+    lost, share = len(rows), len(rows) / log.calls
     counts: dict[str, Value] = {
-        "lm_calls": outcomes.calls,
+        "lm_calls": log.calls,
         "unscored_calls": lost,
         "unscored_share": share,
     }
     if not rows:
         return replace(result, summary={**result.summary, **counts})
     _write(run_dir, rows)
-    table = Table("unscored", "Why calls have no result", _reasons(rows, outcomes.calls), NOTE)
-    uneven, notes, tables = _uneven(outcomes), [*result.notes], [*result.tables, table]
+    table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
+    uneven, notes, tables = _uneven(log), [*result.notes], [*result.tables, table]
     if share > LOUD:
-        counts["unscored_warning"] = warning(rows, outcomes.calls)
+        counts["unscored_warning"] = warning(rows, log.calls)
         notes = [str(counts["unscored_warning"]), *uneven, *notes]
         tables = [table, *result.tables]
     else:
@@ -93,13 +93,13 @@ def _agents(abouts: Iterable[About]) -> frozenset[str]:
     return frozenset(about[2] for about in abouts if len(about) > 2)
 
 
-def _row(key: bytes, what: Unscored, agents: frozenset[str], mechanism: str) -> dict[str, Value]:
+def _row(key: bytes, what: LoggedCall, agents: frozenset[str], mechanism: str) -> dict[str, Value]:
     """A call as a row of the record; a log-probability that nobody named is about nothing known."""
     about = what.about if len(what.about) > 1 else ()
     step, item, agent, *rest = (*about, *("",) * (3 - len(about)))
     peer = rest.pop(0) if rest and rest[0] in agents else ""
     return {
-        "judge": what.judge,
+        "judge": what.role,
         "mechanism": (step or mechanism) if about or what.verb == "logprob" else "",
         "item": item or None,
         "agent": agent or None,
@@ -154,11 +154,11 @@ def _example(row: Row) -> str:
     return f"{about}: “{format.shorten(format.text(row['reply']), LONGEST)}”"
 
 
-def _uneven(outcomes: CallOutcomes) -> list[str]:
+def _uneven(log: CallLog) -> list[str]:
     """A sentence where calls about some agents are lost more often than about others."""
-    agents = _agents(outcomes.abouts)
-    asked = _by_agent(outcomes.abouts, agents)
-    lost = _by_agent((what.about for what in outcomes.unscored), agents)
+    agents = _agents(log.abouts)
+    asked = _by_agent(log.abouts, agents)
+    lost = _by_agent((what.about for what in log.unscored), agents)
     shares = {agent: lost[agent] / n for agent, n in asked.items()}
     if len(shares) < 2:
         return []

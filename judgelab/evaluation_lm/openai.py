@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from judgelab.calls.caller import Caller
+from judgelab.calls.chat import TokenLimit, chat_call, reply_of
+from judgelab.calls.limits import Limits
+from judgelab.calls.logprobs import Mode
+from judgelab.calls.meter import Meter
+from judgelab.calls.pace import Pace, SharedState, rate_file
+from judgelab.calls.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
+from judgelab.calls.remote import CallPool, Remote
+from judgelab.calls.sending import ASKED, keep_body
 from judgelab.core.capability import Capability
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, LogProb, Pairs, Reply
-from judgelab.endpoint.attempts import Caller
-from judgelab.endpoint.body import ASKED, keep_body
-from judgelab.endpoint.chat import TokenLimit, chat_call, reply_of
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.logprobs import Mode
-from judgelab.endpoint.meter import Meter
-from judgelab.endpoint.pace import Pace
-from judgelab.endpoint.pace_state import SharedState, rate_file
-from judgelab.endpoint.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
-from judgelab.endpoint.remote import CallPool, Remote
 from judgelab.scoring.chat import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
 SEVERAL = 3  # replies without what was asked for, after which it is no accident
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
+LONGEST = 200  # characters of a model's name, which stands on the page and in the console
 
 
 @dataclass(eq=False)
@@ -74,6 +74,11 @@ class OpenAI(FramedLM, Remote):
     tokenizer: str | None = None
 
     def __post_init__(self) -> None:
+        if len(self.model) > LONGEST:
+            raise ConfigError(
+                f"evaluation_lm.model has {len(self.model):,} characters, and a name of at most "
+                f"{LONGEST} is sent: give the name that the server knows."
+            )
         env = self.api_key_env
         if env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", env):
             raise ConfigError(
@@ -223,11 +228,11 @@ class OpenAI(FramedLM, Remote):
 
     def _open(self) -> tuple[Caller, CallPool]:
         if self._opened is None:
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+            openai: Any = require("openai", extra="api")
 
             key = self._key()
-            client = AsyncOpenAI(
-                http_client=DefaultAsyncHttpxClient(
+            client = openai.AsyncOpenAI(
+                http_client=openai.DefaultAsyncHttpxClient(
                     follow_redirects=False, event_hooks={"response": [keep_body]}
                 ),
                 default_headers={"Accept-Encoding": ASKED},

@@ -58,16 +58,13 @@ class Transformers(FramedLM):
         dtype, quantization, device_map: see ``load.Form``; ``auto`` is fp32 on a CPU, otherwise
             the model's own; None is a GPU if there is one.
         template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
-        chat: the old name of ``template``: true is chat; false is none, and contradicts
-            ``template=chat``; None says nothing.
         backend, token_budget, tolerance: of log-probabilities, see ``Engine``.
         max_tokens: length of a reply where the request sets none.
         threads: of torch; None leaves them as they are.
         hint: how to get the model if its folder is absent.
 
     Raises:
-        ConfigError: an unknown backend, dtype or quantization, a date of another form, or
-            ``template`` and ``chat`` that contradict each other.
+        ConfigError: an unknown backend, dtype or quantization, or a date of another form.
     """
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
@@ -81,7 +78,6 @@ class Transformers(FramedLM):
         quantization: str = "none",
         device_map: str | None = None,
         template: Template = "none",
-        chat: bool | None = None,
         system: str | None = None,
         template_date: str = "2024-07-26",
         end_token: bool | None = None,
@@ -97,12 +93,6 @@ class Transformers(FramedLM):
         _one_of("backend", backend, BACKENDS)
         self.model, self.revision, self.adapter = model, revision, adapter
         self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        if chat is False and template == "chat":
-            raise ConfigError(
-                "evaluation_lm.template=chat and evaluation_lm.chat=false contradict each other "
-                "(chat is the old name of template): set evaluation_lm.template alone."
-            )
-        template = "chat" if chat else template
         self.framing = Framing.of(template, system, template_date, end_token)
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint

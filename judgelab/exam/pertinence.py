@@ -18,16 +18,16 @@ from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import PROBLEMATIC, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.core.step import written
-from judgelab.exam.matching import couples, length
 from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
     NotHeldError,
-    PairJudge,
+    PairwiseMechanism,
     pair_panel,
     shown,
 )
+from judgelab.exam.superficial import couples, length
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")
@@ -54,7 +54,7 @@ class Pertinence(Exam):
     the longer decides what such a judge gets).
 
     Args:
-        judge: how the judge is asked.
+        mechanism: how judges are asked.
         question: Q' by ``retrieval`` in the dataset (a rule; no LM is asked), or by an ``lm``.
         answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
             source), the ``writer`` (an LM, which may be stronger), or the judge ``self``.
@@ -76,7 +76,7 @@ class Pertinence(Exam):
             an LM is named that would write nothing.
     """
 
-    judge: PairJudge
+    mechanism: PairwiseMechanism
     rewrite: Prompt
     respond: Prompt
     question: Literal["retrieval", "lm"] = "retrieval"
@@ -93,9 +93,9 @@ class Pertinence(Exam):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        """What the judge is asked by, and chat where it answers questions itself."""
+        """What judges are asked by, and chat where it answers questions itself."""
         own = frozenset({Capability.CHAT} if self.answer == "self" else ())
-        return self.judge.requires[0] | own
+        return self.mechanism.requires[0] | own
 
     def __post_init__(self) -> None:
         if (self.question, self.answer) == ("lm", "panel"):
@@ -127,9 +127,9 @@ class Pertinence(Exam):
             answerer=None if self.answerer is None else use("answerer", self.answerer),
         )
 
-    def judged_by(self, judge: PairJudge) -> Pertinence:
+    def asked_by(self, mechanism: PairwiseMechanism) -> Pertinence:
         """See Exam."""
-        return replace(self, judge=judge)
+        return replace(self, mechanism=mechanism)
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """Find or write Q', and IA unless the judges write it; then say which answers meet.
@@ -153,7 +153,7 @@ class Pertinence(Exam):
             IRRELEVANT: _named(names, second) if self.answer == "panel" else self.answer,
             "items": f"{len({one.row for one in met})} of {len(panel.items)}",
             "matched by length": how,
-            "prompt": self.judge.prompt.identity,
+            "prompt": self.mechanism.prompt.identity,
         }
         facts |= {key: lm.identity for key, lm in helpers.items()}
         made = pair_panel(
@@ -236,7 +236,7 @@ class Pertinence(Exam):
             panel = replace(panel, texts=tuple((row[0], written[q]) for row, q in texts))
             paper = own = replace(paper, panels=(panel,), questions=())
         panel = paper.panels[0]
-        verdict = self.judge.measure(panel, judge, seed=seed)["verdict"].values
+        verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
         put = shown(panel)[:, (0, 1), (1, 0)]
         return Answers(paper.by_item(won), asked=paper.asked(put), paper=own)

@@ -87,7 +87,7 @@ class Answers:
     paper: ExamPaper | None = None
 
 
-class PairJudge(Protocol):
+class PairwiseMechanism(Protocol):
     """How a judge is asked which of two answers is better: mechanism=pairwise, or one like it.
 
     ``requires`` holds one set of capabilities, no alternatives.
@@ -148,7 +148,7 @@ class Exam(Protocol):
         return self
 
     @abstractmethod
-    def judged_by(self, judge: PairJudge) -> Self:
+    def asked_by(self, mechanism: PairwiseMechanism) -> Self:
         """The exam as something takes it that compares answers and asks no LM."""
         ...
 

@@ -16,15 +16,15 @@ from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import read_choice
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.choice import read_choice
 from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
     Floats,
     NotHeldError,
-    PairJudge,
+    PairwiseMechanism,
     pair_panel,
     shown,
 )
@@ -49,7 +49,7 @@ class SelfConfidence(Exam):
     allowed labels where it replies by labels), or the level that it names when asked in words.
 
     Args:
-        judge: how the judge is asked by probability.
+        mechanism: how judges are asked by probability.
         words: prompt for confidence in words; fields task, source, one, two and levels.
         by: ``probability`` of tokens, from which a judge that shows none is left out; ``words``;
             ``auto`` by probability where a judge shows them on the first item, else in words (the
@@ -64,7 +64,7 @@ class SelfConfidence(Exam):
         ConfigError: fewer than two levels, or a set that is no two agents.
     """
 
-    judge: PairJudge
+    mechanism: PairwiseMechanism
     words: Prompt
     by: By | Mapping[str, By] = "auto"
     levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
@@ -76,7 +76,7 @@ class SelfConfidence(Exam):
     def requires(self) -> frozenset[Capability]:
         """Chat, or what the judge is asked by."""
         chat = frozenset({Capability.CHAT})
-        return chat if self.by == "words" else self.judge.requires[0]
+        return chat if self.by == "words" else self.mechanism.requires[0]
 
     @property
     def named_judges(self) -> tuple[str, ...]:
@@ -87,9 +87,9 @@ class SelfConfidence(Exam):
         """The exam with this judge's way."""
         return self if isinstance(self.by, str) else replace(self, by=self.by.get(judge, "auto"))
 
-    def judged_by(self, judge: PairJudge) -> SelfConfidence:
+    def asked_by(self, mechanism: PairwiseMechanism) -> SelfConfidence:
         """See Exam."""
-        return replace(self, judge=judge, by="probability")
+        return replace(self, mechanism=mechanism, by="probability")
 
     def __post_init__(self) -> None:
         if len(set(self.levels)) < 2:
@@ -132,7 +132,7 @@ class SelfConfidence(Exam):
         first = int(shown(panel).any(axis=(1, 2)).argmax())
         one = slice(first, first + 1)
         try:
-            said = self.judge.ask(
+            said = self.mechanism.ask(
                 replace(panel, items=panel.items[one], texts=panel.texts[one]),
                 judge,
                 top_logprobs=5,
@@ -142,7 +142,7 @@ class SelfConfidence(Exam):
         return not _silent(said.replies.values())
 
     def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers:
-        asked = [self.judge.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
+        asked = [self.mechanism.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
         if _silent([reply for said in asked for reply in said.replies.values()]):
             nothing = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
             return replace(self._answers(paper, nothing, way="probability"), absence=SILENT)
@@ -165,7 +165,9 @@ class SelfConfidence(Exam):
         requests = {}
         for cell, key, fields in pair_questions(panel, "self_confidence"):
             messages = self.words.messages(**fields, levels=levels)
-            requests[cell] = ChatRequest(messages, self.judge.temperature, self.max_tokens, key=key)
+            requests[cell] = ChatRequest(
+                messages, self.mechanism.temperature, self.max_tokens, key=key
+            )
         ranks = {level.lower(): place for place, level in enumerate(self.levels, start=1)}
 
         def rank(_: Cell, reply: Reply) -> float:

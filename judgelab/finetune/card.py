@@ -81,7 +81,12 @@ def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOL
     Args:
         texts: overrides that make texts as in training: ``same_step``, ``same_writer``.
     """
-    usual = {"dtype": "auto", "quantization": "none", "chat": False, "template_date": "2024-07-26"}
+    usual = {
+        "dtype": "auto",
+        "quantization": "none",
+        "template": "none",
+        "template_date": "2024-07-26",
+    }
     given = dict(texts) | {
         f"evaluation_lm.{key}": value
         for key, value in settings.scoring.items()

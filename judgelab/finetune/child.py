@@ -18,72 +18,53 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from judgelab.core.errors import ConfigError, JudgelabError
 
 if TYPE_CHECKING:
-    from judgelab.finetune.job import Job, Training, TrainingProgress
+    from judgelab.finetune.job import Job, Send, Training
     from judgelab.finetune.settings import Settings
     from judgelab.scoring.source import ModelSource
 
 
-class Events:
-    """A ``TrainingProgress`` that the parent reads; see ``judgelab.finetune.fit``."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def send(self, **event: Any) -> None:
-        """One event."""
-        print(json.dumps(event), file=self._stream, flush=True)
-
-    def begin(self, step: int, steps: int) -> None:
-        """Training begins."""
-        self.send(kind="begin", step=step, steps=steps)
-
-    def at(self, step: int, loss: float) -> None:
-        """So many steps are done."""
-        self.send(kind="at", step=step, loss=loss)
-
-    def point(self, row: Mapping[str, float]) -> None:
-        """A point of the curve."""
-        self.send(kind="point", row=dict(row))
-
-
 def main() -> int:
     """Train what stdin asks for; returns the exit code."""
-    events = Events(_own_stdout())
+    send = partial(_send, _own_stdout())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     try:
         if sys.argv[1] == "unsloth":
             _import_unsloth()
         job: Job = pickle.load(sys.stdin.buffer)
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
-        events.send(kind="done", training=asdict(carry_out(job, events)))
+        send(kind="done", training=asdict(carry_out(job, send)))
     except JudgelabError as cause:
-        events.send(kind="refused", error=type(cause).__name__, message=str(cause))
+        send(kind="refused", error=type(cause).__name__, message=str(cause))
         return 1
     except Exception as cause:
         message = f"{type(cause).__name__}: {cause}"
-        events.send(kind="failed", message=message, traceback=traceback.format_exc())
+        send(kind="failed", message=message, traceback=traceback.format_exc())
         return 1
     return 0
 
 
-def carry_out(job: Job, progress: TrainingProgress) -> Training:
+def carry_out(job: Job, send: Send) -> Training:
     """Train from the last whole checkpoint, if any, and leave the adapter."""
     from judgelab.finetune.base import load
 
     loaded = load(job.settings, job.base.folder, job.backend)
     from judgelab.finetune.train import train  # after the base: unsloth comes before transformers
 
-    found = train(loaded, job, progress)
+    training = train(loaded, job, send)
     _save(loaded.model, job.settings, job.base, job.adapter)
-    return found
+    return training
+
+
+def _send(stream: TextIO, **event: Any) -> None:
+    print(json.dumps(event), file=stream, flush=True)
 
 
 def _save(model: Any, settings: Settings, base: ModelSource, folder: Path) -> None:

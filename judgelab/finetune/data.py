@@ -55,11 +55,6 @@ class Sequences:
     cut: int
     left_out: int
 
-    @property
-    def tokens(self) -> int:
-        """Tokens of all rows."""
-        return sum(len(row.input_ids) for row in self.rows)
-
 
 @dataclass(frozen=True)
 class Split:

@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import Any
 
 from judgelab.core import errors
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.core.resources import PACKAGE
 from judgelab.finetune.data import Sequence as Example
-from judgelab.finetune.job import Job, Row, Training, TrainingProgress
+from judgelab.finetune.job import Job, Row, Training
 from judgelab.finetune.settings import Settings
 from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
@@ -32,7 +32,39 @@ from judgelab.store.run_dir import RunDir
 ADAPTER = "adapter"
 RECORD = "training.json"
 SECONDS = 0.5  # between checks of a silent child
-EVERY = 60.0  # seconds between plain lines of progress; a short training stays silent
+
+
+class TrainingWatch:
+    """How far a training is: on the run's progress line, and as a curve that grows.
+
+    Args:
+        tell: shows a stage of the run.
+        draw: shows the points of the curve while the training lasts.
+    """
+
+    def __init__(
+        self, tell: Callable[[str, int], None], draw: Callable[[Row], None] | None = None
+    ) -> None:
+        self._tell, self._draw = tell, draw
+        self._first, self._steps, self._began = 0, 0, time.monotonic()
+
+    def begin(self, step: int, steps: int) -> None:
+        """Training begins at ``step`` of ``steps``."""
+        self._first, self._steps, self._began = step, steps, time.monotonic()
+
+    def at(self, step: int, loss: float) -> None:
+        """So many steps are done; ``loss`` in nats per token."""
+        line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
+        done = step - self._first
+        if done > 0:
+            left = (time.monotonic() - self._began) / done * (self._steps - step)
+            line += f", {left / 60:.0f} min left"
+        self._tell(line, 0)
+
+    def point(self, row: Row) -> None:
+        """A point of the curve: step, epoch, and what is known there."""
+        if self._draw is not None:
+            self._draw(row)
 
 
 def fit(
@@ -43,7 +75,7 @@ def fit(
     held_out: Sequence[Example],
     run_dir: RunDir,
     key: str,
-    watch: TrainingProgress,
+    watch: TrainingWatch,
 ) -> Training:
     """Train in a child process, and leave ``adapter/`` and training.json in the run directory.
 
@@ -58,10 +90,10 @@ def fit(
     adapter = run_dir.path / ADAPTER
     release()  # the model that scored before: the child needs the memory
     job = Job(settings, base, backend, rows, held_out, checkpoints, adapter)
-    found = train_apart(job, watch)
-    run_dir.write_json(RECORD, {"key": key, "training": asdict(found)})
+    training = train_apart(job, watch)
+    run_dir.write_json(RECORD, {"key": key, "training": asdict(training)})
     shutil.rmtree(run_dir.path / "checkpoints")
-    return found
+    return training
 
 
 def discard(run_dir: RunDir) -> None:
@@ -85,7 +117,7 @@ def _done(run_dir: RunDir, key: str) -> Training | None:
     return Training.read(record["training"]) if record.get("key") == key else None
 
 
-def train_apart(job: Job, progress: TrainingProgress) -> Training:
+def train_apart(job: Job, watch: TrainingWatch) -> Training:
     """Carry out a job in a child process, which ends with this one however this one ends.
 
     Raises:
@@ -93,14 +125,14 @@ def train_apart(job: Job, progress: TrainingProgress) -> Training:
         RuntimeError: it failed otherwise; a note holds its traceback.
     """
     command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
-    done, code = carried(command, job, _environment(job), progress)
+    done, code = carry(command, job, _environment(job), watch)
     if done is None:
         raise _ended(code)
     return Training.read(done)
 
 
-def carried(
-    command: Sequence[str], job: object, environment: Mapping[str, str], progress: TrainingProgress
+def carry(
+    command: Sequence[str], job: object, environment: Mapping[str, str], watch: TrainingWatch
 ) -> tuple[dict[str, Any] | None, int]:
     """The training that a child process reported, None where it reported none, and its exit code.
 
@@ -118,7 +150,7 @@ def carried(
                 child.stdin.flush()
             except BrokenPipeError:
                 pass  # it ended before it was asked; its last event says why
-            done = _follow(child, progress)
+            done = _follow(child, watch)
             with suppress(BrokenPipeError):
                 child.stdin.close()
             code = child.wait()
@@ -128,14 +160,14 @@ def carried(
     return done, code
 
 
-def _follow(child: subprocess.Popen[bytes], progress: TrainingProgress) -> dict[str, Any] | None:
+def _follow(child: subprocess.Popen[bytes], watch: TrainingWatch) -> dict[str, Any] | None:
     """Pass events on until the child has ended; the training, if one was reported."""
     done: dict[str, Any] | None = None
     for line in _lines(child):
         event = json.loads(line)
         kind = event.pop("kind")
         if kind in ("begin", "at", "point"):
-            getattr(progress, kind)(**event)
+            getattr(watch, kind)(**event)
         elif kind == "done":
             done = event["training"]
         else:
@@ -185,52 +217,3 @@ def _environment(job: Job) -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
     generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
     return {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
-
-
-class TrainingWatch:
-    """How far a training is: on the run's live line, or a plain line now and then on stderr.
-
-    Args:
-        tell: shows a stage on the run's live line; does nothing elsewhere.
-        stream: where plain lines go if it is no terminal.
-        draw: shows the points of the curve while the training lasts.
-    """
-
-    def __init__(
-        self,
-        tell: Callable[[str, int], None],
-        stream: TextIO | None = None,
-        draw: Callable[[Row], None] | None = None,
-    ) -> None:
-        self._tell, self._stream, self._draw = tell, stream or sys.stderr, draw
-        self._first = self._steps = 0
-        self._began = self._said = time.monotonic()
-
-    def begin(self, step: int, steps: int) -> None:
-        """Training begins at ``step`` of ``steps``."""
-        self._first, self._steps = step, steps
-        self._began = self._said = time.monotonic()
-
-    def at(self, step: int, loss: float) -> None:
-        """So many steps are done; ``loss`` in nats per token."""
-        now = time.monotonic()
-        line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
-        done = step - self._first
-        if done > 0:
-            left = (now - self._began) / done * (self._steps - step)
-            line += f", {_span(left)} left"
-        self._tell(line, 0)
-        if not self._stream.isatty() and now - self._said >= EVERY:
-            self._said = now
-            print(line, file=self._stream, flush=True)
-
-    def point(self, row: Row) -> None:
-        """A point of the curve."""
-        if self._draw is not None:
-            self._draw(row)
-
-
-def _span(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

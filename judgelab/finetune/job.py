@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from judgelab.finetune.data import Sequence as Example
 from judgelab.finetune.settings import Settings
@@ -15,6 +15,10 @@ COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
 """Of the curve, in order."""
 
 Row = Mapping[str, float]
+
+Send = Callable[..., None]
+"""Sends an event to the process that follows the training: its ``kind`` and values by name. The
+kinds of a training are the methods of ``fit.TrainingWatch``."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +67,6 @@ class Training:
     def read(cls, stored: Mapping[str, Any]) -> Training:
         """The same from JSON, which does not keep the order of columns."""
         return cls(**{**stored, "curve": tuple(_in_order(row) for row in stored["curve"])})
-
-
-class TrainingProgress(Protocol):
-    """Follows a training."""
-
-    def begin(self, step: int, steps: int) -> None:
-        """Training begins at ``step`` of ``steps``."""
-        ...
-
-    def at(self, step: int, loss: float) -> None:
-        """So many steps are done; ``loss`` in nats per token."""
-        ...
-
-    def point(self, row: Row) -> None:
-        """A point of the curve: step, epoch, and what is known there."""
-        ...
 
 
 def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:

@@ -131,9 +131,10 @@ class Settings:
         """What ``evaluation_lm=transformers`` must be given to score the way it was trained."""
         keys = (
             *("model", "revision", "hint", "dtype", "quantization", "device_map", "threads"),
-            *("chat", "system", "template_date", "end_token"),
+            *("system", "template_date", "end_token"),
         )
-        return {key: getattr(self, key) for key in keys}
+        template = "chat" if self.chat else "none"
+        return {key: getattr(self, key) for key in keys} | {"template": template}
 
     @property
     def plain(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example
-from judgelab.finetune.job import Job, Training, TrainingProgress, curve
+from judgelab.finetune.job import Job, Send, Training, curve
 from judgelab.finetune.settings import WHERE, Settings
 
 COMPLETE = "COMPLETE"
@@ -31,7 +31,7 @@ KEPT = 2  # checkpoints: while one is written, the one before it stays
 Tensors = dict[str, torch.Tensor]
 
 
-def train(base: Base, job: Job, watch: TrainingProgress) -> Training:
+def train(base: Base, job: Job, send: Send) -> Training:
     """Train the LoRA weights of ``base``, from the job's last whole checkpoint if any."""
     settings, folder = job.settings, job.checkpoints
     checkpoint = last_whole(folder)
@@ -44,7 +44,7 @@ def train(base: Base, job: Job, watch: TrainingProgress) -> Training:
         train_dataset=list(job.rows),
         eval_dataset=followed or None,
         data_collator=_collate,
-        callbacks=[_Callback(watch, folder, spent)],
+        callbacks=[_Callback(send, folder, spent)],
     )
     trainer.remove_callback(transformers.trainer_callback.PrinterCallback)  # stdout is not its
     started = time.monotonic()
@@ -71,13 +71,13 @@ def _peak(base: Base) -> float | None:
 
 def last_whole(folder: Path) -> Path | None:
     """The newest checkpoint that was written to its end; later, broken ones are removed."""
-    found = sorted(
+    whole = sorted(
         (path for path in folder.glob("checkpoint-*") if path.name[11:].isdigit()),
         key=lambda path: int(path.name[11:]),
     )
-    while found and not (found[-1] / COMPLETE).is_file():
-        shutil.rmtree(found.pop())
-    return found[-1] if found else None
+    while whole and not (whole[-1] / COMPLETE).is_file():
+        shutil.rmtree(whole.pop())
+    return whole[-1] if whole else None
 
 
 def _arguments(
@@ -147,24 +147,25 @@ class _Trainer(transformers.Trainer):
                 total += float(model(**batch).loss) * predicted
                 count += predicted
         model.train()
-        found = {"eval_loss": total / count}
-        self.log(found)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
-        return found
+        metrics = {"eval_loss": total / count}
+        self.log(metrics)
+        handler = self.callback_handler
+        self.control = handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
 
 
 class _Callback(transformers.TrainerCallback):
     """Tells how far it is, marks whole checkpoints, and stops when the loss is not a number."""
 
-    def __init__(self, watch: TrainingProgress, folder: Path, spent: float) -> None:
-        self._watch, self._folder, self._spent = watch, folder, spent
+    def __init__(self, send: Send, folder: Path, spent: float) -> None:
+        self._send, self._folder, self._spent = send, folder, spent
         self._started = time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._started = time.monotonic()
-        self._watch.begin(state.global_step, state.max_steps)
+        self._send(kind="begin", step=state.global_step, steps=state.max_steps)
         for row in curve(state.log_history):  # of the executions before this one
-            self._watch.point(row)
+            self._send(kind="point", row=row)
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         logs: Mapping[str, float] = kwargs["logs"]
@@ -176,10 +177,10 @@ class _Callback(transformers.TrainerCallback):
                 f"The loss is not a number after {state.global_step} steps: lower "
                 f"{WHERE}.learning_rate={args.learning_rate}."
             )
-        self._watch.at(state.global_step, loss)
+        self._send(kind="at", step=state.global_step, loss=loss)
         place = {"step": state.global_step, "epoch": state.epoch or 0.0}
         for row in curve([{**place, **logs}]):
-            self._watch.point(row)
+            self._send(kind="point", row=row)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         seconds = self._spent + time.monotonic() - self._started

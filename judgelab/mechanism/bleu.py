@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal
 
+from judgelab.core.errors import require
 from judgelab.core.sentences import sentences
 from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
@@ -41,17 +42,13 @@ class Bleu(ReferenceMechanism):
         """Sentence BLEU / 100, or NLTK's in [0, 1]."""
         if self.by == "nltk":
             return _nltk()
-        from sacrebleu.metrics.bleu import BLEU
-
-        metric = BLEU(effective_order=True)
+        metric = require("sacrebleu.metrics.bleu", extra="metrics").BLEU(effective_order=True)
         return lambda text, reference: float(metric.sentence_score(text, [reference]).score) / 100
 
 
 def _nltk() -> Compare:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-    from nltk.translate.bleu_score import sentence_bleu
-
-    tokenizer = NLTKWordTokenizer()
+    bleu = require("nltk.translate.bleu_score", extra="metrics")
+    tokenizer = require("nltk.tokenize.destructive", extra="metrics").NLTKWordTokenizer()
 
     @cache
     def words(text: str) -> list[str]:
@@ -60,6 +57,6 @@ def _nltk() -> Compare:
     def compare(text: str, reference: str) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of orders without a common run, which count as 1e-308
-            return float(sentence_bleu([words(reference)], words(text)))
+            return float(bleu.sentence_bleu([words(reference)], words(text)))
 
     return compare

@@ -14,22 +14,6 @@ if TYPE_CHECKING:
 MISSING = "missing_calls"
 """Of a dataset: [item, agent] calls without a result in which the agent's text took part."""
 
-DONE = "done"
-"""Of recorded data: [item] share of the cells whose calls all came back, below 1 where failed ones
-are stored as 0 among real zeros."""
-
-HIDDEN = "hidden_calls"
-"""Of recorded data: [item] how many failed calls hide among its zeros."""
-
-
-def of_completed(data: xr.Dataset, name: str) -> xr.DataArray:
-    """Recorded cells as if the failed calls among their zeros had been left out.
-
-    Which cells failed is not known, but of each item how many. Where failing does not depend on the
-    result, a recorded cell is on average ``done`` times a completed one, so it is divided by that.
-    """
-    return data[name] / data[DONE] if DONE in data else data[name]
-
 
 def with_calls(
     data: xr.Dataset,

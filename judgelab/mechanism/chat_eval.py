@@ -12,9 +12,9 @@ import xarray as xr
 from judgelab.core.closed_questions import CHOICES, Cell, pair_questions
 from judgelab.core.exchange import Why, no_label
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import read_choice
+from judgelab.core.reply.choice import read_choice
+from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores
-from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import Definition, Subject

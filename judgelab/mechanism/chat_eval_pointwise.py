@@ -13,8 +13,8 @@ from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Why, no_grade
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import read_number
-from judgelab.core.stated_grade import stated_grade
+from judgelab.core.reply.choice import read_number
+from judgelab.core.reply.grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.texts import TextMechanism

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
+from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import measured
-from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.mi import pointwise_mi

@@ -18,8 +18,8 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Exchange, Why
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import Reading
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.choice import Reading
 from judgelab.core.scores import measured
 from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.protocol import Mechanism, Reads

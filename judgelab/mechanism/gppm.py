@@ -19,25 +19,24 @@ class Gppm(LogprobMechanism):
 
     u_i = mean_j log P(y_j | y_i) / |y_j|, nats per token. The pair score is the symmetrised
     per-token log P. The release divides by the token counts of another item (the first that a
-    worker handled); ``definition=released`` takes that figure where it was recorded.
+    worker handled); ``definition=released`` is refused, as that figure is in
+    the authors' recorded data alone.
     """
 
     name: ClassVar[str] = "gppm"
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Correct per-token mean, or the recorded released figure.
+        """The per-token mean.
 
         Raises:
-            DataError: ``definition=released`` on measurements that do not hold that figure.
+            DataError: ``definition=released``, which depends on the order of the authors' workers.
         """
+        if definition == "released":
+            raise DataError(
+                "study.definition=released: GPPM's released normalisation depends on the order in "
+                "which the authors' workers ran, so it exists only in their recorded data "
+                "(experiments/peer_prediction): use study.definition=corrected."
+            )
         per_token = measured["conditional"] / measured["tokens"].where(measured["tokens"] > 0)
         pair = symmetric(per_token)
-        if definition != "released":
-            return Scores(agent=mean_over(transposed(per_token), "peer"), pair=pair)
-        if "gppm_released" not in measured:
-            raise DataError(
-                "study.definition=released: GPPM's released normalisation depends on the order "
-                "in which the authors' workers ran, so it exists only in the authors' recorded "
-                "data: use evaluation_lm=replay, or study.definition=corrected."
-            )
-        return Scores(agent=measured["gppm_released"], pair=pair)
+        return Scores(agent=mean_over(transposed(per_token), "peer"), pair=pair)

@@ -17,6 +17,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
+from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import (
     Scores,
     mean_over,
@@ -25,8 +26,7 @@ from judgelab.core.scores import (
     weaker_of_two,
     without_noise,
 )
-from judgelab.core.stated_label import stated_label
-from judgelab.mechanism.calls import DONE, of_completed, with_calls
+from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
 from judgelab.mechanism.protocol import Definition, Subject
 
@@ -119,16 +119,14 @@ class Judge(PairMechanism, TwoPromptMechanism):
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""
-        first = of_completed(measured, "verdict")
+        first = measured["verdict"]
         if definition == "corrected":
             agent = quality = win_rates(first).agent
         else:
             agent = mean_over(first, "peer")
             quality = _against_reference(first) if definition == "released" else agent
         agent, quality = without_noise(agent), without_noise(quality)
-        done = measured[DONE].values if DONE in measured else None
-        bias = position(measured["verdict"].values, done)
-        return Scores(agent=agent, pair=weaker_of_two(quality), diagnostics=bias)
+        return Scores(agent=agent, pair=weaker_of_two(quality), diagnostics=position(first.values))
 
 
 def win_rates(first: xr.DataArray) -> Scores:
@@ -148,29 +146,25 @@ def win_rates(first: xr.DataArray) -> Scores:
     return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))
 
 
-def position(
-    verdict: NDArray[np.float64], done: NDArray[np.float64] | None = None
-) -> dict[str, float]:
+def position(verdict: NDArray[np.float64]) -> dict[str, float]:
     """Position bias of verdicts [item, agent, peer].
 
     Args:
         verdict: 1 where the row's text, shown first, won.
-        done: [item] share of completed calls, where failed ones are stored as 0 (``of_completed``).
 
     Returns:
         ``first_preferred``: P(the text shown first wins), .5 without bias (ties count 1/2);
         ``ties``: share of ties; ``orders_agree``: share of pairs with the same verdict in both
-        orders, on items without failed calls. NaN where nothing was scored.
+        orders. NaN where nothing was scored.
     """
-    share = np.ones((len(verdict), 1, 1)) if done is None else done[:, None, None]
     known = ~np.isnan(verdict)
     other = 1 - np.swapaxes(verdict, 1, 2)
-    both = known & ~np.isnan(other) & (share == 1)
+    both = known & ~np.isnan(other)
     if not known.any():
         return {"first_preferred": np.nan, "ties": np.nan, "orders_agree": np.nan}
     return {
-        "first_preferred": float((verdict / share)[known].mean()),
-        "ties": float(((verdict == 0.5) / share)[known].mean()),
+        "first_preferred": float(verdict[known].mean()),
+        "ties": float((verdict == 0.5)[known].mean()),
         "orders_agree": float((verdict == other)[both].mean()) if both.any() else np.nan,
     }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.lm import Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.stated_grade import stated_grade
+from judgelab.core.reply.grade import stated_grade
 from judgelab.mechanism.closed import TwoPromptMechanism, whole_grades
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.pointwise import GradeMechanism

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.calls.log import About
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.outcomes import About
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
 from judgelab.mechanism.calls import with_calls

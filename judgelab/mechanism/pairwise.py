@@ -13,10 +13,10 @@ from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions
 from judgelab.core.exchange import Exchange
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.parse_reply import Reading, read_choice
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.choice import Reading, read_choice
+from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores
-from judgelab.core.stated_label import stated_label
 from judgelab.mechanism.judge import PairMechanism, win_rates
 from judgelab.mechanism.protocol import Definition, Reads
 

@@ -15,9 +15,9 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.parse_reply import Reading, read_number
+from judgelab.core.reply.choice import Reading, read_number
+from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import measured
-from judgelab.core.stated_grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
 from judgelab.mechanism.protocol import Reads

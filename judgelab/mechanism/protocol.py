@@ -90,6 +90,14 @@ class Mechanism(Protocol):
         """Ask the LM everything that is needed, once; NaN where an answer is missing."""
         ...
 
+    def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """``measure`` some items of a panel, as those of the whole are measured.
+
+        Whoever reads off a panel what there is to be measured reads it off ``whole``, so that all
+        parts have the same variables. By default nothing is read off.
+        """
+        return self.measure(part, lm, seed=seed)
+
     @abstractmethod
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Pure arithmetic on measurements."""

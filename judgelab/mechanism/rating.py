@@ -15,10 +15,10 @@ from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.parse_reply import expected_grade
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.choice import expected_grade
+from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import Scores, mean_over, measured, weaker_of_two
-from judgelab.core.stated_grade import stated_grade
 from judgelab.core.step import present
 from judgelab.mechanism.closed import (
     Closed,

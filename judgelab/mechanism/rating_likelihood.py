@@ -14,8 +14,8 @@ from judgelab.core.criteria import Criteria, Metric
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
-from judgelab.core.parse_reply import mean_grade
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.choice import mean_grade
 from judgelab.core.sentences import sentences
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB, Reads

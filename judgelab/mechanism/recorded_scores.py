@@ -18,7 +18,7 @@ from judgelab.mechanism.texts import TextMechanism
 
 @dataclass(frozen=True)
 class RecordedScores(TextMechanism):
-    """A metric of the dataset (dataset=score_table, rose, summeval); nothing is asked.
+    """A metric of the dataset (dataset=table, rose, summeval_ratings, frank); nothing is asked.
 
     Args:
         metric: its name; None where the data have just one.
@@ -36,17 +36,25 @@ class RecordedScores(TextMechanism):
             ConfigError: the data have no such metric, or none, or several and none is chosen; or
                 the texts were attacked, which recorded scores know nothing of.
         """
-        if panel.provenance.get("attack") not in (None, "none"):
+        return self.measure_part(panel, panel, lm, seed=seed)
+
+    def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """The same, of the metric that the whole panel has.
+
+        Raises:
+            ConfigError: as of ``measure``.
+        """
+        if part.provenance.get("attack") not in (None, "none"):
             raise ConfigError(
                 "Recorded scores are of the texts as they came: use attack=none, or a mechanism "
                 "that reads texts."
             )
-        name = self._chosen(panel)
+        name = self._chosen(whole)
         values = [
-            [item.scores.get(name, {}).get(agent.name, np.nan) for agent in panel.agents]
-            for item in panel.items
+            [item.scores.get(name, {}).get(agent.name, np.nan) for agent in part.agents]
+            for item in part.items
         ]
-        data = measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
+        data = measured(part, value=(("item", "agent"), np.array(values, dtype=np.float64)))
         return data.assign_attrs(metric=name)
 
     def _chosen(self, panel: Panel) -> str:
@@ -54,7 +62,7 @@ class RecordedScores(TextMechanism):
         if not known:
             raise ConfigError(
                 "The data hold no recorded scores: choose a mechanism that measures, or data that "
-                "come with scores (dataset=score_table)."
+                "come with scores (dataset=table dataset.judges=[COLUMN])."
             )
         if self.metric is not None:
             if self.metric not in known:

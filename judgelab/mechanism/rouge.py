@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from judgelab.core.errors import require
 from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
@@ -49,11 +50,11 @@ class Rouge(ReferenceMechanism):
 
 def _words(stemmer: bool) -> Callable[[str], list[str]]:
     """rouge-score's tokens; a text is split once and a word stemmed once, however many pairs."""
-    from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped, unused-ignore]
-    from rouge_score import tokenize
+    porter: Any = require("nltk.stem.porter", extra="metrics")
+    tokenize: Any = require("rouge_score.tokenize", extra="metrics")
 
     class Stemmer:
-        stem = staticmethod(cache(PorterStemmer().stem))
+        stem = staticmethod(cache(porter.PorterStemmer().stem))
 
     return cache(lambda text: tokenize.tokenize(text, Stemmer if stemmer else None))
 

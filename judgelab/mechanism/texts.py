@@ -55,27 +55,35 @@ class ReferenceMechanism(Mechanism):
         Raises:
             ConfigError: there are no references, and ``peers`` does not take others for them.
         """
+        return self.measure_part(panel, panel, lm, seed=seed)
+
+    def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """The same; whether ``value`` or ``directed`` is a matter of the whole panel's items.
+
+        Raises:
+            ConfigError: as of ``measure``.
+        """
         compare = self.comparison()
-        if any(item.reference is not None for item in panel.items):
+        if any(item.reference is not None for item in whole.items):
 
             def one(text: str, item: Item, agent: Agent) -> float:
                 return np.nan if item.reference is None else compare(text, item.reference)
 
-            return measure_texts(panel, one)
-        if not self.peers and not any(agent.reference for agent in panel.agents):
+            return measure_texts(part, one)
+        if not self.peers and not any(agent.reference for agent in part.agents):
             raise ConfigError(
                 f"mechanism={self.name} holds texts against references, and neither an item nor an "
                 f"agent is one: {GIVE_REFERENCES}, or say that texts are to be held against the "
                 "other agents' (mechanism.peers=true)."
             )
-        judged = judged_pairs(panel)
-        directed = np.full((len(panel.items), *judged.shape), np.nan)
-        for k, row in enumerate(panel.texts):
+        judged = judged_pairs(part)
+        directed = np.full((len(part.items), *judged.shape), np.nan)
+        for k, row in enumerate(part.texts):
             for i, j in np.argwhere(judged):
                 x, y = row[i], row[j]
                 if x is not None and y is not None:
                     directed[k, i, j] = compare(x, y)
-        return measured(panel, directed=(("item", "agent", "peer"), directed))
+        return measured(part, directed=(("item", "agent", "peer"), directed))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The value itself, or its mean over peers."""

@@ -16,7 +16,6 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import Scores, both_directions, mean_over, symmetric, without_noise
-from judgelab.mechanism.calls import of_completed
 from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
 from judgelab.mechanism.logprob import delimiter_for, measure_logprob
@@ -105,27 +104,26 @@ class TvdMi(TwoPromptMechanism):
         data["fold"] = ("item", fold)
         data["partner"] = (("item", "draw"), np.array(ids)[partner])
         data.attrs["critic"] = "chat" if chat else "likelihood"
+        data.attrs["drawn"] = (
+            f"for each item {self.negatives} other, whose texts its own are held against, by the "
+            "seed and the items' ids"
+        )
         return data
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """P - Q per ordered pair, symmetrised; recorded data holds that difference only.
+        """P - Q per ordered pair, symmetrised.
 
         An agent's score has a mean of its own for P and Q in either direction, so that a call
         without a grade costs itself alone; a pair's score takes all its four grades.
         """
-        if "p_minus_q" in measured:
-            difference = of_completed(measured, "p_minus_q")
-            agent = both_directions(difference)
-            diagnostics: dict[str, float] = {}
-        else:
-            p, q = self.tests(measured)
-            other = mean_over(q, "draw")
-            difference = p - other
-            agent = both_directions(p) - both_directions(other)
-            diagnostics = {
-                "accepted_same_source": float(mean_over(p, "peer").mean()),
-                "accepted_independent": float(mean_over(other, "peer").mean()),
-            }
+        p, q = self.tests(measured)
+        other = mean_over(q, "draw")
+        difference = p - other
+        agent = both_directions(p) - both_directions(other)
+        diagnostics = {
+            "accepted_same_source": float(mean_over(p, "peer").mean()),
+            "accepted_independent": float(mean_over(other, "peer").mean()),
+        }
         agent, pair = without_noise(agent), without_noise(symmetric(difference))
         return Scores(agent=agent, pair=pair, diagnostics=diagnostics)
 

@@ -48,7 +48,8 @@ class Judgments(AskingStep):
         subject: how every line begins.
 
     Raises:
-        ConfigError: a blank subject.
+        ConfigError: a blank subject; or, asked by the prompt that is here, texts that are no
+            peer reviews.
     """
 
     subject: str = "The reviewer"
@@ -60,6 +61,8 @@ class Judgments(AskingStep):
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text, by one batch."""
+        if self.prompt.shipped:
+            check_reviews(panel, self.name)
         texts = present(panel)
         requests = {
             cell: self.request_on(panel, cell, text=text, subject=self.subject)
@@ -75,6 +78,20 @@ class Judgments(AskingStep):
         made = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests, read)
         facts = self.facts(made.values()) | self.writer("lm", lm)
         return with_texts(panel, made, **facts, preprocessor_lines_dropped=sum(dropped.values()))
+
+
+def check_reviews(panel: Panel, name: str) -> None:
+    """Refuse texts that are no peer reviews: their lines would say what nobody judged.
+
+    Raises:
+        ConfigError: the panel's task is another one.
+    """
+    if panel.task != "peer_review":
+        raise ConfigError(
+            f"preprocessor={name} rewrites peer reviews, and the task of the dataset is "
+            f"{panel.task!r}: use preprocessor=identity, or, where the texts are reviews, say so "
+            "(dataset.task=peer_review)."
+        )
 
 
 def check_subject(subject: str) -> None:

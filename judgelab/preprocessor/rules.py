@@ -16,7 +16,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.resources import words
 from judgelab.core.sentences import HEADERS, heading, label, sections
 from judgelab.core.step import Cell, PanelStep, Written, present, with_texts
-from judgelab.preprocessor.judgments import BLANK, check_subject
+from judgelab.preprocessor.judgments import BLANK, check_reviews, check_subject
 
 
 def _cue(phrases: str) -> re.Pattern[str]:
@@ -78,7 +78,7 @@ class RuleJudgments(PanelStep):
         subject: how every line begins.
 
     Raises:
-        ConfigError: a blank subject.
+        ConfigError: a blank subject, or texts that are no peer reviews.
     """
 
     subject: str = "The reviewer"
@@ -90,6 +90,7 @@ class RuleJudgments(PanelStep):
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text."""
+        check_reviews(panel, self.name)
         dropped: Counter[str] = Counter()
         made, shares = {}, dict[Cell, float]()
         for cell, text in present(panel).items():
@@ -148,7 +149,7 @@ def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
         least, most = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
         said += f"; by agent from {medians[least]:.0%} ({least}) to {medians[most]:.0%} ({most})"
     if np.median(values) < 0.5:
-        said += ". Most of these texts are no reviews: use preprocessor=identity"
+        said += ". Most of these texts judge little: preprocessor=identity leaves them as they are"
     return said
 
 

@@ -1,4 +1,4 @@
-"""Runs side by side, as a sweep ends."""
+"""Finished runs and sweeps, read from their folders, and runs side by side."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgelab.core.errors import DataError
 from judgelab.python.found import Named, RunResult
 from judgelab.report import cell, figures
+from judgelab.report.comparison import Comparison, comparisons, drawings_of
 from judgelab.report.figures.style import Drawn
-from judgelab.report.jobs import SweepJob, warnings
+from judgelab.report.jobs import SweepJob, jobs, warnings
 from judgelab.report.side_by_side import beside
-from judgelab.report.sweep_tables import points, study_tables, table
+from judgelab.report.sweep_tables import table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,17 +40,21 @@ class RunComparison:
     @cached_property
     def tables(self) -> Mapping[str, DataFrame]:
         """``runs``, which is the summary, and those of studies that compare more closely."""
-        held = {"runs": self.summary} | {one.name: one.rows for one in study_tables(self.jobs)}
+        more = {one.name: one.rows for one in self._more if one.tables}
+        held = {"runs": self.summary} | more
         return Named(list(held), held.__getitem__, "table")
 
     @cached_property
     def figures(self) -> Mapping[str, Drawn]:
         """Name -> figure of the comparison's page; ``.figure`` is matplotlib's."""
-        made = points(self.jobs)
-        drawn = {"points": made} | dict(self.tables)
-        names = ["effect_sizes_by_mechanism", "auc_under_attack"] if len(made) else []
-        names += [one.figure for one in study_tables(self.jobs) if one.figure is not None]
-        return Named(names, lambda name: figures.draw(name, drawn), "figure")
+        tables = {one.name: one.rows for one in self._more}
+        names = [name for one in self._more for name in one.figures]
+        drawings = drawings_of(job.run for job in self.jobs)
+        return Named(names, lambda name: figures.draw(name, tables, drawings), "figure")
+
+    @cached_property
+    def _more(self) -> Sequence[Comparison]:
+        return comparisons(self.jobs)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -73,7 +79,7 @@ def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison
     """
     if isinstance(runs, str | os.PathLike):
         raise DataError("Give several runs, in a list; judgelab.load(path) reads one, or a sweep.")
-    read = [one if _read(one) else RunResult.read(one) for one in runs]  # type: ignore[arg-type]
+    read = [RunResult.read(one) if isinstance(one, str | os.PathLike) else one for one in runs]
     if not read:
         raise DataError("There is no run to compare: give results of judgelab.run, or folders.")
     odd = [one for one in read if not isinstance(one, RunResult)]
@@ -81,8 +87,16 @@ def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison
         raise DataError(
             f"{type(odd[0]).__name__} is no run: give results of judgelab.run, or folders of runs."
         )
-    return RunComparison(beside([one.path for one in read]))  # type: ignore[union-attr]
+    return RunComparison(beside([one.path for one in read]))
 
 
-def _read(one: object) -> bool:
-    return not isinstance(one, str | os.PathLike)
+def load(path: str | os.PathLike[str]) -> RunResult | RunComparison:
+    """What a finished run found, or the comparison of a sweep, by its folder.
+
+    Raises:
+        DataError: it is neither, or the run has not finished.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{type(path).__name__} is no path: give the folder of a run or a sweep.")
+    folder = Path(path).expanduser()
+    return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.result import PARTS
 from judgelab.report import cell, figures
+from judgelab.report.comparison import drawings_of
 from judgelab.report.figures.style import Drawn
 from judgelab.report.page import heading
 from judgelab.report.tables import frame as as_frame
@@ -95,15 +96,17 @@ class RunResult:
     @cached_property
     def verdict(self) -> str:
         """The answer in plain sentences; where the study gives none, its primary figure."""
-        said = [" ".join(filter(None, pair)) for pair in _answer(self.content)]
+        answer = self.content.get("answer", [])
+        said = [f"{head}: {line}" if head else line for head, line in answer]
+        said = [title, *said] if (title := self.content.get("title")) else said
         return "\n".join(said) or cell.primary(self.content)
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Of an audit: judge -> trust, trust after correction, do not trust, cannot say yet."""
-        if "verdicts" not in self.tables:
+        """Of an audit: judge -> use, not known yet or do not use."""
+        if "verdict" not in self.tables.get("judges", {}):
             return {}
-        table = self.tables["verdicts"]
+        table = self.tables["judges"]
         return dict(zip(table["judge"], table["verdict"], strict=True))
 
     @property
@@ -134,7 +137,8 @@ class RunResult:
         """Name -> figure of the page, as a notebook shows it; ``.figure`` is matplotlib's."""
         sections = self.content.get("sections", [])
         names = [*self.content["figures"], *(name for one in sections for name in one["figures"])]
-        return Named(names, lambda name: figures.draw(name, dict(self.tables)), "figure")
+        drawings = drawings_of([self.path])
+        return Named(names, lambda name: figures.draw(name, dict(self.tables), drawings), "figure")
 
     @cached_property
     def records(self) -> Mapping[str, DataFrame]:
@@ -186,10 +190,6 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
             made[column] = made[column].astype("Int64")
     order = ["value", "low", "high", "p", *COUNTS, "threshold"]
     return made[[one for one in order if one != "threshold" or made[one].notna().any()]]
-
-
-def _answer(content: Mapping[str, Any]) -> list[Sequence[str]]:
-    return [(f"{head}:" if head else "", said) for head, said in content.get("answer", [])]
 
 
 def _parts(flat: Mapping[str, Any]) -> set[str]:

@@ -1,7 +1,9 @@
-"""A run from Python: the words of a command line, or keywords, and data that are in memory."""
+"""A run or an audit from Python: words of a command line or keywords, and data in memory."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import re
 import shlex
@@ -21,10 +23,11 @@ from judgelab.config.composing import composed_call, with_settings
 from judgelab.config.launch import SHORT, sentence
 from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
+from judgelab.dataset.files import cell_text
 from judgelab.engine.invocation import Invocation
 from judgelab.engine.run import carry_out
-from judgelab.python.data import path_of
 from judgelab.python.found import RunResult
+from judgelab.store.private import private_folder
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,6 +97,31 @@ def run(
     return None if run_dir is None else RunResult.read(run_dir.path)
 
 
+def audit(
+    data: DataFrame | str | os.PathLike[str], judges: Judges | None = None, **settings: Any
+) -> RunResult | None:
+    """May these judges decide on single texts, and are their averages right? As ``study=audit``.
+
+    ``result.verdicts`` says it of each judge, ``result.verdict`` in sentences.
+
+    Args:
+        data: a long table (docs/datasets.md: dataset=table), or a path to one; of other datasets
+            the path, with ``dataset="jsonl"`` or so.
+        judges: who is asked: a list of entries as in judges.yaml, its path, or name -> entry; None:
+            those that the data hold verdicts of. Names in a list are columns of the table, each
+            with one judge's verdicts.
+        settings: see ``run``: of the study (``rules={"minimum": 0.7}``), the
+            dataset (``columns=...``) and the run (``seed=1``, ``budget={"max_cost": 5}``).
+
+    Returns:
+        What was found; None with ``dry_run=True``, which prints calls and costs.
+
+    Raises:
+        JudgelabError: as on the command line, one sentence.
+    """
+    return run(data=data, judges=judges, study="audit", **settings)
+
+
 def _composed(
     words: Sequence[str], data: Any, judges: Judges | None, settings: Mapping[str, Any]
 ) -> tuple[DictConfig, Invocation, list[str]]:
@@ -110,8 +138,6 @@ def _composed(
     with _spoken(said):
         cfg, hydra = composed_call(said)
         more = [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
-        if data is not None:
-            more += _data(data, cfg, [*said, *more])
         if judges is not None:
             _takes_judges(cfg)
         if isinstance(judges, str | os.PathLike):
@@ -120,6 +146,9 @@ def _composed(
             cfg, hydra = composed_call([*said, *more])
         elif more:
             cfg, hydra = _set(cfg, hydra, said, more)
+        if data is not None:  # last: a setting says where a frame is kept
+            own = list(_data(data, cfg, [*said, *more]))
+            cfg, hydra = _set(cfg, hydra, [*said, *more], own)
         if hydra.mode == RunMode.MULTIRUN:
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
@@ -202,9 +231,48 @@ def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
         raise ConfigError("This dataset reads no data of yours: leave dataset out, or data.")
     if any(word.startswith("dataset.path=") for word in words):
         raise ConfigError("data and dataset.path are given: leave one of them out.")
-    yield f"dataset.path={written(path_of(data, Path(base.paths.root)))}"
+    yield f"dataset.path={written(_path_of(data, Path(base.paths.root)))}"
     if "source" in list(base.dataset):
         yield "dataset.source=path"
+
+
+def _path_of(data: Any, root: Path) -> str:
+    """The path of the data; a frame is written below the root, under a name of its content.
+
+    Raises:
+        DataError: it is neither, or holds what no table can.
+    """
+    if isinstance(data, str | os.PathLike):
+        return os.fspath(data)
+    if not callable(getattr(data, "to_parquet", None)):
+        raise DataError(f"data must be a pandas DataFrame or a path, not {type(data).__name__}.")
+    named = [name for name in data.index.names if name is not None]
+    if named and not set(named) & set(data.columns):
+        data = data.reset_index()
+    data = data.copy(deep=False)
+    for k, kind in enumerate(data.dtypes):
+        if kind.kind == "O":
+            data.isetitem(k, data.iloc[:, k].map(_one_type))
+    held = io.BytesIO()
+    try:
+        data.to_parquet(held, index=False)
+    except Exception as cause:  # pyarrow's own errors
+        first = str(cause).partition("\n")[0]
+        raise DataError(f"The frame cannot be written as a table: {first}.") from cause
+    digest = hashlib.sha256(held.getvalue()).hexdigest()
+    file = root / "data" / digest[:12] / "table.parquet"  # a dataset is called as its file is
+    if not file.exists():
+        private_folder(file.parent)
+        part = file.with_suffix(f".{os.getpid()}.{id(held)}.part")
+        part.write_bytes(held.getvalue())
+        part.replace(file)
+    return str(file)
+
+
+def _one_type(value: Any) -> Any:
+    """A cell of a column of many types as text, so that the column has one type."""
+    plain = not isinstance(value, str) and not hasattr(value, "__len__")
+    return (cell_text(value) or None) if plain else value
 
 
 def _entries(judges: Any) -> Any:

@@ -40,10 +40,15 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     alarming, notes = alarms(result), [*result["notes"], *([] if answer else estimators)]
     first = [one for one in notes if not answer or any(said in one for said in alarming)]
     parts: list[RenderableType] = [line(format.text(note)) for note in first]
+    if result.get("title"):
+        parts += ["", line(format.text(result["title"]), HEADING)]
     for heading, said in answer:
         parts += ["", line(format.text(heading), HEADING), line(format.text(said))]
     left, elsewhere = SCREEN, []
-    for table in result["tables"]:
+    for place, table in enumerate(result["tables"]):
+        if place and result.get("title"):  # the answer is said: one table is enough
+            elsewhere.append(format.words(table["name"]))
+            continue
         rows, dropped = cut(table["rows"])
         needed = len(rows) + 3 + bool(dropped)
         if not rows or needed > left:
@@ -83,8 +88,7 @@ def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[Re
     brief = [one for one in shown if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE]
     cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in brief)
     short = [replace(column, cells=each) for column, each in zip(brief, cells, strict=True)]
-    fitting = [k for k in range(1, len(short) + 1) if _room(short[:k]) <= width()]
-    kept = short[: max(fitting, default=1)]
+    kept = fitting(short)
     parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]
     if len(kept) < len(shown):
         names = {one.key for one in kept}
@@ -97,12 +101,18 @@ def _section(table: Mapping[str, Any], rows: list[Row], dropped: int) -> list[Re
     return parts
 
 
+def fitting(shown: Sequence[Column]) -> Sequence[Column]:
+    """The first of these columns that the width takes; one at least."""
+    counts = [k for k in range(1, len(shown) + 1) if _room(shown[:k]) <= width()]
+    return shown[: max(counts, default=1)]
+
+
 def _room(shown: Sequence[Column], gap: int = 2) -> int:
     """Characters that these columns need at least: numbers whole, words broken between words."""
 
     def widest(column: Column) -> int:
-        said = [*column.cells, column.heading]
-        return max(map(len, said if column.numeric else " ".join(said).split()), default=0)
+        said = "\n".join([*column.cells, column.heading])
+        return max(map(len, said.split("\n") if column.numeric else said.split()), default=0)
 
     return sum(map(widest, shown)) + gap * (len(shown) - 1)
 

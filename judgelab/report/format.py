@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import cache
+
+from judgelab.core import resources
 
 NOTHING = "–"
-_CAPITALS = {"auc": "AUC", "mi": "MI", "tvd": "TVD", "lm": "LM", "gppm": "GPPM", "id": "ID"}
 
 
 def number(value: object) -> str:
@@ -54,29 +57,19 @@ def p_value(value: object) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-PHRASES = {
-    "human_within": "agreement with people",
-    "human_within_gain": "agreement beyond length",
-    "length_human_within": "agreement of length alone",
-    "length_auc": "AUC of length alone",
-    "auc_gain": "AUC beyond length",
-    "u_overseer": "information in all pairs",
-    "compression_response": "compression of responses",
-    "compression_reference": "compression of references",
-    "p_holm": "p (Holm)",
-    "p_same": "how often the same judges",
-    "p_best": "how often first",
-    "anew_low": "low, judges chosen again",
-    "anew_high": "high, judges chosen again",
-}
-"""Keys that their own words do not explain."""
+@cache
+def _names() -> Mapping[str, Mapping[str, str]]:
+    """Keys that their own words do not explain, and abbreviations."""
+    found: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
+    return found
 
 
 def words(name: str) -> str:
     """A key as a reader would say it: ``clean/pair_auc`` is "clean pair AUC"."""
-    name = "/".join(PHRASES.get(part, part) for part in name.split("/"))
+    phrases, capitals = _names()["phrases"], _names()["capitals"]
+    name = "/".join(phrases.get(part, part) for part in name.split("/"))
     parts = name.replace("/", " ").replace("_", " ").split()
-    return " ".join(_CAPITALS.get(part.lower(), part) for part in parts)
+    return " ".join(capitals.get(part.lower(), part) for part in parts)
 
 
 def text(value: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from judgelab.core.errors import DataError
 from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.core.resources import PROGRAM
+from judgelab.core.result import Headline
 from judgelab.store.run_dir import RunDir
 
 LOST = "its process ended before it left a result: repeat the sweep, finished jobs are kept."
@@ -86,6 +87,12 @@ def axes(found: Sequence[SweepJob]) -> list[str]:
     keys = dict.fromkeys(key for job in found for key in job.settings)
     varying = [key for key in keys if len({job.settings.get(key) for job in found}) > 1]
     return varying or ["mechanism", "dataset", "attack"]
+
+
+def headlines(found: Sequence[SweepJob]) -> list[Headline]:
+    """What the runs are compared by, the most important first; each key once."""
+    said = [one for job in found for one in (job.result or {}).get("headlines", ())]
+    return list({one["key"]: Headline(**one) for one in reversed(said)}.values())[::-1]
 
 
 def estimators(found: Sequence[SweepJob]) -> list[Estimator | None]:

@@ -9,11 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.csv_cells import quoted
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.result import estimated, read_estimate
+from judgelab.core.terminal import quoted
 from judgelab.report import figures, format
+from judgelab.report.comparison import drawings_of
 from judgelab.report.console import alarms
 from judgelab.report.jobs import command_line
 from judgelab.report.tables import Column, columns, frame
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MOST = 8  # cards
 LONG = 12  # rows of a table that is shown whole where there are sections
 FIRST = 5  # rows of each group of a longer one; the others are folded
-UNLISTED = ("tracker", "overrides", "choices")  # of the manifest: too late, or in the command
+UNLISTED = ("tracker", "overrides", "choices", "named_by")  # of the manifest: in the command
 IN_PYTHON = (
     "from omegaconf import OmegaConf; from judgelab.engine.run import execute; "
     'execute(OmegaConf.load("RUN_DIR/config.yaml"))'
@@ -56,23 +57,32 @@ def write(run_dir: RunDir) -> Path:
     study = format.words(str(summary.get("study", "study")))
     sections = result.get("sections", [])
     names = [*result["figures"], *(name for one in sections for name in one["figures"])]
-    drawn = {one["name"]: one for one in figures.write(run_dir, names, tables)}
+    own = drawings_of([run_dir.path]) if names else {}
+    drawn = {one["name"]: one for one in figures.write(run_dir, names, tables, own)}
     said, judge = heading(result), str(summary.get("mechanism") or "score")
     held = items_page.write(run_dir, said, judge, render)
     shown = {table["name"]: _shown(table, held) for table in result["tables"]}
-    own = {name for one in sections for name in one["tables"]}
+    if chart := result.get("chart"):
+        run_dir.write_text(f"figures/{study.replace(' ', '_')}.svg", chart["svg"])
+    placed = {name for one in sections for name in one["tables"]}
     text = render(
         "asked.html" if sections else "run.html",
         heading=said,
         items=bool(held),
-        facts=[f"judgelab {manifest.get('judgelab')}", f"{study} study", manifest.get("started")],
+        facts=[
+            f"{study} of {summary.get('dataset')}" if result.get("title") else f"{study} study",
+            f"judgelab {manifest.get('judgelab')}",
+            manifest.get("started"),
+        ],
         warning=warned,
         notes=[*notes, *lines(result), *_slower(manifest)],
         cards=cards(result),
+        conditions=result.get("cards", []),
+        chart=_chart(result),
         unscored=list(unscored(result)),
         answer=result.get("answer", []),
         figures=[drawn[name] for name in result["figures"]],
-        tables=[table for name, table in shown.items() if name not in own],
+        tables=[table for name, table in shown.items() if name not in placed],
         sections=[_section(one, shown, drawn) for one in sections],
         command=command(manifest),
         config=config,
@@ -101,6 +111,13 @@ def _volatile(override: str) -> bool:
 
 
 def heading(result: Mapping[str, Any]) -> str:
+    """The answer in one sentence, where the study gives one; else what the run is about."""
+    if result.get("title"):
+        return str(result["title"])
+    return about(result)
+
+
+def about(result: Mapping[str, Any]) -> str:
     """``tvd_mi on xsum, attacked by case_flip``, as far as the summary says so."""
     summary = result["summary"]
     said = str(summary.get("mechanism") or summary.get("study") or "judgelab run")
@@ -112,9 +129,6 @@ def heading(result: Mapping[str, Any]) -> str:
     return said
 
 
-PEOPLE = "clean/human_within"
-
-
 def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
     """Statistic -> its summary entries (clean, attacked, change), the primary's first.
 
@@ -124,8 +138,9 @@ def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
     keys = estimated(summary)
     if primary in summary and primary not in keys:
         keys.append(primary)
-    if summary.get(primary) is None and PEOPLE in keys:
-        primary = PEOPLE
+    people = [one["key"] for one in result.get("headlines", ()) if one.get("people")]
+    if summary.get(primary) is None:
+        primary = next((key for key in people if key in keys), primary)
     first, _, best = primary.rpartition("/")
     keys.sort(key=lambda key: (not key.startswith(f"{first}/"), key.startswith("change/"), key))
     groups: dict[str, list[str]] = {}
@@ -136,11 +151,15 @@ def headline(result: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One card for each statistic that has an interval: its value on every panel."""
+    units = _units(result)
     return [
         {
             "name": format.words(statistic),
             "primary": result["primary"] in keys,
-            "entries": [_entry(key, read_estimate(result["summary"], key)) for key in keys],
+            "entries": [
+                _entry(key, read_estimate(result["summary"], key), units.get(key, "items"))
+                for key in keys
+            ],
         }
         for statistic, keys in headline(result).items()
     ]
@@ -160,10 +179,11 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
             panel = key.rpartition("/")[0]
             yield f"{format.number(value)} texts of the {panel} panel have no score."
     groups: dict[str, list[str]] = {}
+    units = _units(result)
     for key in (key for keys in headline(result).values() for key in keys):
         found = read_estimate(summary, key)
         if found["unscored"]:
-            counts, unit = format.number(found["unscored"]), _unit(key)
+            counts, unit = format.number(found["unscored"]), units.get(key, "items")
             if unit == "items":
                 counts += f" of {format.number(found['unscored'] + (found['n'] or 0))}"
             counts += f" {unit}"
@@ -174,15 +194,9 @@ def unscored(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counts} are unscored and left out of {' · '.join(names)}."
 
 
-UNSCORED = {"items": "unscored", "texts": "texts unscored", "pairs": "pairs unscored"}
-
-
-def _unit(key: str) -> str:
-    """What an estimate's count of unscored things is of; its n counts items in any case."""
-    panel, _, statistic = key.rpartition("/")
-    if statistic in ("human_spearman", "human_pearson"):  # over all texts together
-        return "texts"
-    return "pairs" if panel in ("text", "token") else "items"
+def _units(result: Mapping[str, Any]) -> dict[str, str]:
+    """Key -> what its count of unscored things is of, where not of items, as n is in any case."""
+    return {one["key"]: one.get("unit", "items") for one in result.get("headlines", ())}
 
 
 def _config(run_dir: RunDir) -> str:
@@ -195,13 +209,14 @@ def _config(run_dir: RunDir) -> str:
         ) from cause
 
 
-def _entry(key: str, found: Mapping[str, Any]) -> dict[str, str]:
+def _entry(key: str, found: Mapping[str, Any], unit: str) -> dict[str, str]:
     """The number; panel and interval; n, unscored and p in words."""
     shown = format.estimate(found["value"], found["low"], found["high"])
     number, _, interval = shown.partition(" ")
     facts = [f"n = {format.number(found['n'])}"] if found["n"] is not None else []
     if found["unscored"]:
-        facts.append(f"{format.number(found['unscored'])} {UNSCORED[_unit(key)]}")
+        counted = "" if unit == "items" else f"{unit} "
+        facts.append(f"{format.number(found['unscored'])} {counted}unscored")
     if found["p"] is not None:
         p = format.p_value(found["p"])
         facts.append(f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}")
@@ -249,6 +264,14 @@ def _legend(table: Mapping[str, Any]) -> str:
         if "_" in key:
             said = re.sub(rf"\b{re.escape(key)}\b", format.words(key), said)
     return said
+
+
+def _chart(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The study's own drawing: its SVG was made by us from escaped texts."""
+    from markupsafe import Markup
+
+    drawn = result.get("chart")
+    return {**drawn, "svg": Markup(drawn["svg"])} if drawn else None
 
 
 def _section(

@@ -39,22 +39,27 @@ class Progress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._next = time.monotonic() + first
-        self._name, self._total, self._began = "", 0, time.monotonic()
-        self._done = self._hits = self._batched = 0
+        self._name, self._items, self._began = "", 0, time.monotonic()
+        self._total = self._done = self._hits = self._batched = self._batches = 0
         self._told = -TOLD
 
-    def stage(self, name: str, calls: int) -> None:
-        """A new stage begins; ``calls`` is how many there will be, 0 where that is not known."""
-        self._name, self._total, self._began = name, calls, time.monotonic()
-        self._done = self._hits = self._batched = 0
+    def stage(self, name: str, items: int) -> None:
+        """A new stage begins, of so many items; 0 where that is not known."""
+        self._name, self._items, self._began = name, items, time.monotonic()
+        self._total = self._done = self._hits = self._batched = self._batches = 0
         if self._live:
             self._show()
+        elif not items and time.monotonic() >= self._next:  # its own words: no calls to count
+            self._next = time.monotonic() + self._every
+            say(harmless(name), self._stream)
 
-    def asked(self, calls: int, hits: int) -> None:
-        """A batch began; its hits are done."""
-        self._batched += calls
-        self._hits += hits
-        self._total = max(self._total, self._batched)
+    def asked(self, calls: int, hits: int, *, one_item: bool = False) -> None:
+        """A batch began; its hits are done. Of one item of several, the others are taken to be as
+        large as those so far."""
+        self._batched, self._hits = self._batched + calls, self._hits + hits
+        self._batches += one_item
+        others = max(self._items - self._batches, 0) if one_item else 0
+        self._total = self._batched + round(others * self._batched / max(self._batches, 1))
         self.answered(hits)
 
     def answered(self, calls: int) -> None:

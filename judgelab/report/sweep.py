@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import JudgelabError, PartialRunError
 from judgelab.report import console, figures, format
+from judgelab.report.comparison import comparisons, drawings_of
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.page import render, write_csv
 from judgelab.report.sweep_answer import answer, best_first
-from judgelab.report.sweep_tables import LEGEND, points, shown, study_tables, table
+from judgelab.report.sweep_tables import LEGEND, shown, table
+from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def conclude(folder: Path) -> int:
 def write(folder: Path) -> Path:
     """Write comparison.csv, comparison.json, figures and report.html; returns the latter.
 
-    Beside them, where jobs are of such studies, metrics_by_attacks.csv and judges.csv.
+    Beside them the tables that studies add.
 
     Args:
         folder: hydra.sweep.dir; holds a folder with job.json for every job.
@@ -44,13 +46,13 @@ def write(folder: Path) -> Path:
         JudgelabError: there are no jobs, or a result cannot be read.
     """
     found, into = best_first(jobs(folder)), RunDir(folder)
-    sections = study_tables(found)
+    sections = comparisons(found)
     into.write_json("comparison.json", [_entry(job) for job in jobs(folder)])
     write_csv(into, "comparison.csv", table(found))
-    for section in sections:
+    for section in (one for one in sections if one.tables):
         write_csv(into, f"{section.name}.csv", section.rows)
-    drawn = {"points": points(found)} | {section.name: section.rows for section in sections}
-    names = ["effect_sizes_by_mechanism", "auc_under_attack"] if len(drawn["points"]) else []
+    tables = {section.name: section.rows for section in sections}
+    names = [name for section in sections for name in section.figures]
     failed = {place: job for place, job in enumerate(found) if job.error is not None}
     runs = [job.run for job in found if job.run is not None]
     text = render(
@@ -58,14 +60,14 @@ def write(folder: Path) -> Path:
         heading=f"{len(found)} runs: {' × '.join(axes(found))}",
         facts=[_counts(found), _fixed(found)],
         warnings=[*(f"Job {j.number}: {j.partial}" for j in found if j.partial), *warnings(found)],
-        answer=answer(found),
+        answer=answer(found, sections),
         notes=list(dict.fromkeys(note for job in found for note in job.notes)),
         columns=shown(found, _two_lines),
         spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},
         legend=LEGEND,
         repeats=[job.command for job in found if job.overrides and job.status != "done"],
         sections=sections,
-        figures=figures.write(into, [*names, *(s.figure for s in sections if s.figure)], drawn),
+        figures=figures.write(into, names, tables, drawings_of(job.run for job in found)),
         runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
     )
     return into.write_text("report.html", text)
@@ -74,19 +76,21 @@ def write(folder: Path) -> Path:
 def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     """Notes, the one table, what failed with the command that repeats it, and the files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
-    opening = answer(found)
+    sections = comparisons(found)
+    opening = answer(found, sections)
     for heading, sentences in opening:
         parts += [console.line(heading, console.HEADING), console.line(sentences), ""]
     common = [console.line(note) for note in _common_notes(found)]
     parts += [] if opening else common
     title = f"Comparison of {len(found)} run{'' if len(found) == 1 else 's'}"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
-    for section in study_tables(found):
-        title, wide = next(iter(section.tables.items()))
-        grid = console.grid(wide)
-        fits = console.fits(grid, console.width())
-        grid = grid if fits else console.grid(section.narrow)
-        parts += ["", console.line(title, console.HEADING), grid]
+    for section in (one for one in sections if one.tables):
+        title, columns = next(iter(section.tables.items()))
+        kept = console.fitting(columns)
+        few = [replace(one, cells=one.cells[: console.SCREEN]) for one in kept]
+        parts += ["", console.line(title, console.HEADING), console.grid(few)]
+        if few != list(columns):
+            parts.append(console.line(f"more in {section.name}.csv and the report", "dim"))
     for error in dict.fromkeys(job.error for job in found if job.error is not None):
         failed = [job for job in found if job.error == error]
         numbers = ", ".join(str(job.number) for job in failed)
@@ -135,9 +139,13 @@ def _two_lines(value: object, low: object, high: object) -> str:
 
 
 def _fixed(found: Sequence[SweepJob]) -> str:
-    """What all jobs were given alike."""
-    keys = found[0].settings
-    return " ".join(f"{key}={value}" for key, value in keys.items() if key not in axes(found))
+    """What all jobs were given alike, but for what changes no number."""
+    said = (
+        f"{key}={value}"
+        for key, value in found[0].settings.items()
+        if key not in axes(found) and key.partition(".")[0] not in VOLATILE
+    )
+    return " ".join(said)
 
 
 def _entry(job: SweepJob) -> dict[str, Any]:

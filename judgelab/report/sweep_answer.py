@@ -3,111 +3,105 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from judgelab.core.result import read_estimate
+from judgelab.core.errors import some
+from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format
-from judgelab.report.jobs import SweepJob, axes, option
+from judgelab.report.comparison import Comparison
+from judgelab.report.jobs import SweepJob, axes, headlines, option
 
-NAMES = {
-    "clean/human_within": "Agreement with people",
-    "clean/auc": "AUC, good against bad responses",
-    "clean/pair_auc": "AUC of pairs",
-    "clean/effect_size": "Effect size",
-    "pool/accuracy": "Decides as people do",
-    "discernment/average_ew": "Discernment",
-    "best_discernment": "Discernment of the best judge",
-    "clean/human_spearman": "Rank correlation with people's scores",
-    "ranking/agreement": "Orders systems as people do",
-    "text/spearman": "Rank correlation of both orders of two texts",
-    "after/loss": "Held-out loss",
-}
-"""Keys by which rows are sorted, the first that every finished job has, and what each is."""
-LOWER = ("after/loss",)
-GUESSED = (
-    "clean/human_within",
-    "clean/auc",
-    "clean/pair_auc",
-    "pool/accuracy",
-    "ranking/agreement",
-)
-CHANCE = dict.fromkeys(GUESSED, 0.5) | {"clean/human_spearman": 0.0}
-"""What guessing reaches."""
-GAINS = {"clean/human_within": "clean/human_within_gain", "clean/auc": "clean/auc_gain"}
-"""Figure -> its gain over what length alone tells."""
-HONEST = ("falls", "does not rise")
-"""Verdicts on a metric that does what an honest one does under an attack."""
 MOST = 4  # names in a sentence
 MANY = 7  # others from which on the first may be so by chance
+Said = tuple[str, str]  # heading, sentences
 
 
 def best_first(found: Sequence[SweepJob]) -> list[SweepJob]:
     """Jobs by ``sorted_by``, failed ones last; in the order given where no figure is comparable."""
-    key = sorted_by(found)
-    if key is None:
+    by = sorted_by(found)
+    if by is None:
         return list(found)
-    sign = 1 if key in LOWER else -1  # stable: attacks of one stay together
+    sign = 1 if by.lower else -1  # stable: attacks of one stay together
 
     def place(job: SweepJob) -> float:
-        value = read_estimate(job.summary, key)["value"] if job.result is not None else None
+        value = _figure(job, by)["value"] if job.result is not None else None
         return math.inf if value is None else sign * float(value)
 
     return sorted(found, key=place)
 
 
-def sorted_by(found: Sequence[SweepJob]) -> str | None:
-    """The figure that all finished jobs have, agreement with people before any other."""
+def sorted_by(found: Sequence[SweepJob]) -> Headline | None:
+    """The first headline that all finished jobs have."""
     done = [job for job in found if job.result is not None]
-    keys = (key for key in NAMES if all(_known(job, key) for job in done))
-    return next(keys, None) if done else None
+    for one in headlines(done):
+        values = [_figure(job, one)["value"] for job in done]
+        if all(isinstance(value, int | float) for value in values):
+            return one
+    return None
 
 
-def answer(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
-    """(heading, sentences): who is first and who is not shown to be behind, and under attack."""
+def answer(found: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
+    """(heading, sentences): who is first and who is not shown to be behind; what studies add.
+
+    Args:
+        found: the jobs.
+        sections: what their studies add to the comparison.
+    """
     done = [job for job in best_first(found) if job.result is not None]
-    judged = [*_verdicts(done), *_first_candidates(done)]
-    return judged or [*_compared(done, found), *_under_attack(done, found)]
+    own = [said for one in sections for said in one.answer]
+    return [*(_titles(done, found) or _compared(done, found)), *own]
 
 
-def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
+def _titles(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]:
+    """The answer of each run, where its study gives one in a sentence."""
+    titles = [str((job.result or {}).get("title", "")) for job in done]
+    if not all(titles):
+        return []
+    named = [" · ".join(option(job, key) for key in axes(found)) or "Run" for job in done]
+    made = list(zip(named, titles, strict=True))[:MOST]
+    more = len(titles) - MOST
+    return [*made, ("And more", f"{counted(more)} more in the table.")] if more > 0 else made
+
+
+def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]:
     """Within each dataset: how easy the texts are is no merit of what scores them."""
-    key = sorted_by(found)
-    if key is None:
-        return
+    by = sorted_by(found)
+    if by is None:
+        return []
     apart = "dataset" in axes(found)
     data = list(dict.fromkeys(option(job, "dataset") if apart else "" for job in done))
     made = [
         (f"On {one}" if apart else "Compared", said)
         for one in data
-        if (said := _first(done, found, key, one))
+        if (said := _first(done, found, by, one))
     ]
-    yield from made[:MOST]
-    if apart and len(data) > 1 and not made:
-        best, worst = done[0], done[-1]
-        yield (
-            "Compared",
-            f"{NAMES[key]}: most on {option(best, 'dataset')} with {_shown(best, key)}, least on "
-            f"{option(worst, 'dataset')} with {_shown(worst, key)}. The data differ, too.",
-        )
+    if made or not apart or len(data) < 2:
+        return made[:MOST]
+    best, worst = done[0], done[-1]
+    said = (
+        f"{by.name}: most on {option(best, 'dataset')} with {_shown(best, by)}, least on "
+        f"{option(worst, 'dataset')} with {_shown(worst, by)}. The data differ, too."
+    )
+    return [("Compared", said)]
 
 
-def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], key: str, dataset: str) -> str:
+def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], by: Headline, dataset: str) -> str:
     """Who is first on a dataset ("": on the only one); "" where there is nobody beside."""
     own = [job for job in done if not dataset or option(job, "dataset") == dataset]
-    groups = {_name(job, found): job for job in reversed(own)}  # each once, its first job
-    named = [(name, groups[name]) for name in dict.fromkeys(_name(job, found) for job in own)]
+    groups = {name_of(job, found): job for job in reversed(own)}  # each once, its first job
+    named = [(name, groups[name]) for name in dict.fromkeys(name_of(job, found) for job in own)]
     if len(named) < 2:
         return ""
     (first, best), *others = named
-    parts = [f"{NAMES[key]}: {first} is first with {_shown(best, key)}."]
-    if read_estimate(best.summary, key)["low"] is None:
+    parts = [f"{by.name}: {first} is first with {_shown(best, by)}."]
+    low = _figure(best, by)["low"]
+    if low is None:
         parts.append("Without an interval nothing says how sure that is.")
     else:
-        close = [name for name, job in others if not _behind(job, best, key)]
+        close = [name for name, job in others if not _behind(job, best, by)]
         parts.append(
-            f"Not shown to be behind: {_some(close)} (their intervals reach it)."
+            f"Not shown to be behind: {some(close, MOST)} (their intervals reach it)."
             if close
             else "All others are behind by more than the intervals."
         )
@@ -115,92 +109,31 @@ def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], key: str, datase
             parts.append(
                 f"The best of {len(named)} looks better than it is: try it on other items."
             )
-    low = read_estimate(best.summary, key)["low"]
-    if key in CHANCE and not _number(low) > CHANCE[key]:
+    if by.chance is not None and not _number(low) > by.chance:
         parts.append("Not even that is shown to be better than guessing.")
-    parts += _beyond_length(named, GAINS.get(key, ""))
-    return " ".join(parts)
+    return " ".join([*parts, *_beyond_length(named, by.gain)])
 
 
-def _behind(job: SweepJob, best: SweepJob, key: str) -> bool:
+def _behind(job: SweepJob, best: SweepJob, by: Headline) -> bool:
     """Whether the interval lies wholly on the worse side of the best one's."""
-    one, other = (read_estimate(each.summary, key) for each in (job, best))
-    if key in LOWER:
+    one, other = _figure(job, by), _figure(best, by)
+    if by.lower:
         return _number(one["low"]) > _number(other["high"])
     return _number(one["high"]) < _number(other["low"])
-
-
-def _verdicts(done: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
-    """Audits: which verdicts; metrics under attacks: how many do what an honest one does."""
-    audits = [job for job in done if job.summary.get("study") == "audit"]
-    if audits and len(audits) == len(done):
-        said = Counter(str(job.summary["verdict"]) for job in audits)
-        yield "Verdicts", "; ".join(f"{one}: {_runs(n)}" for one, n in said.most_common()) + "."
-    tried = [job for job in done if job.summary.get("expects")]
-    if tried:
-        honest = [job for job in tried if job.summary["verdict"] in HONEST]
-        undecided = sum(job.summary["verdict"] == "undecided" for job in tried)
-        open_ = (
-            f" {_runs(undecided).capitalize()} undecided: more items decide." if undecided else ""
-        )
-        yield (
-            "Under attack",
-            f"In {len(honest)} of {_runs(len(tried))} the metric does what an honest one does: it "
-            f"punishes what is worse and does not rise with what is not better.{open_}",
-        )
-
-
-def _first_candidates(done: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
-    """Leaderboards: who leads how many of them; their scores have units of their own."""
-    boards = [
-        table["rows"][0]["candidate"]
-        for job in done
-        for table in (job.result or {}).get("tables", ())
-        if table["name"] == "leaderboard" and table["rows"]
-    ]
-    if len(boards) > 1:
-        said = (f"{name} leads {n} of {len(boards)}" for name, n in Counter(boards).most_common())
-        yield (
-            "Leaders",
-            f"{', '.join(said)} leaderboards. Whether a lead is sure, each says itself.",
-        )
-
-
-def _runs(n: int) -> str:
-    return f"{n} run" if n == 1 else f"{n} runs"
 
 
 def _beyond_length(named: Sequence[tuple[str, SweepJob]], key: str) -> Iterator[str]:
     gains = {name: read_estimate(job.summary, key) for name, job in named}
     gains = {name: one for name, one in gains.items() if one["low"] is not None}
-    if gains:
-        more = [name for name, one in gains.items() if _number(one["low"]) > 0]
-        yield (
-            f"{_some(more)} surely {'tells' if len(more) == 1 else 'tell'} more than length alone."
-            if more
-            else ("None surely tells more than length alone.")
-        )
+    more = [name for name, one in gains.items() if _number(one["low"]) > 0]
+    if more:
+        verb = "tells" if len(more) == 1 else "tell"
+        yield f"{some(more, MOST)} surely {verb} more than length alone."
+    elif gains:
+        yield "None surely tells more than length alone."
 
 
-def _under_attack(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> Iterator[tuple[str, str]]:
-    falls = {
-        f"{_name(job, found, ('attack',))} under {job.summary['attack']}": one
-        for job in done
-        if (one := read_estimate(job.summary, "change/auc"))["high"] is not None
-    }
-    if not falls:
-        return
-    sure = {name: one for name, one in falls.items() if _number(one["high"]) < 0}
-    if not sure:
-        yield "Under attack", "No surely lower AUC in any run."
-        return
-    worst = min(sure, key=lambda name: _number(sure[name]["value"]))
-    ends = format.estimate(*(sure[worst][part] for part in ("value", "low", "high")))
-    counted = f"{len(sure)} of {len(falls)} runs have a surely lower AUC"
-    yield "Under attack", f"{counted}; most of all {worst}, by {ends}."
-
-
-def _name(
+def name_of(
     job: SweepJob, found: Sequence[SweepJob], without: Sequence[str] = ("attack", "dataset")
 ) -> str:
     """What tells it from other jobs, but for its attack and data."""
@@ -208,19 +141,19 @@ def _name(
     return " · ".join(option(job, key) for key in keys) or str(job.summary.get("mechanism", ""))
 
 
-def _known(job: SweepJob, key: str) -> bool:
-    return read_estimate(job.summary, key)["value"] is not None
+def counted(n: int) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{n} run" if n == 1 else f"{n} runs"
+
+
+def _figure(job: SweepJob, by: Headline) -> Mapping[str, Any]:
+    return read_estimate(job.summary, by.key)
 
 
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _shown(job: SweepJob, key: str) -> str:
-    found = read_estimate(job.summary, key)
-    return format.estimate(found["value"], found["low"], found["high"])
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MOST
-    return ", ".join(names[:MOST]) + (f" and {more} more" if more > 0 else "")
+def _shown(job: SweepJob, by: Headline) -> str:
+    one = _figure(job, by)
+    return format.estimate(one["value"], one["low"], one["high"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from judgelab.calls.cached import Cached
 from judgelab.core.lm import EvaluationLM
-from judgelab.store.cached_lm import Cached
 
 Ask = Callable[[EvaluationLM], object]
 """A step of a run that asks an LM. Given the same answers, it asks the same questions again."""

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from judgelab.core.bounds import NotNegative
+from judgelab.calls.cached import Cached
+from judgelab.config.targets import trusted
+from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.scale.sharded import THREADS, Answered, Model, Shard, Sharded, answer
+from judgelab.core.lm import LogProbTable
+from judgelab.scale.local import Ask, Spread
+from judgelab.scale.shards import Answered, Model, PairShard, Shard, answer, missing
+from judgelab.store.fingerprint import code_digest
 
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""The environment by which numerical libraries learn how many threads they may start."""
 RESTARTS = 2  # of a worker that died; its shard is then answered again
 
 
@@ -18,13 +27,19 @@ class RayWorker:
     """An actor: it lives as long as the run, and so does the LM in it."""
 
     def answer(self, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:
-        """See judgelab.scale.sharded."""
+        """See judgelab.scale.shards."""
         return index, answer(model, shard)
 
 
 @dataclass(eq=False)
-class Ray(Sharded):
+class Ray:
     """Workers are Ray actors, placed where their share of CPUs and GPUs is.
+
+    A step of a run is first put to a stand-in that notes its questions. Workers answer them, an
+    item's batch at a time, and each batch is kept the moment it arrives: kill -9 of this process
+    loses the batches under way. Then the step runs as it always does and finds all it asks for.
+    So no mechanism knows of workers, and results have the bytes of one process. Where questions
+    depend on answers (notes first, then texts), that goes round once a stage.
 
     judgelab has to be installed on every machine, with the same code and the same model files
     (both are checked). Only questions and answers travel; the cache stays with this process.
@@ -37,6 +52,8 @@ class Ray(Sharded):
     """
 
     address: str | None = None
+    workers: Count | None = None
+    threads: Count = 1
     cpus: NotNegative = 1.0
     gpus: NotNegative = 0.0
 
@@ -48,8 +65,35 @@ class Ray(Sharded):
         self._ray: Any = None
         self._ours, self._actors = False, list[Any]()
 
+    def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
+        """Spread an LM of this machine, or one that every machine of the cluster can load."""
+        if lm.lm.streaming is not None:
+            raise ConfigError(
+                "scale: an endpoint answers many calls at once already, and its limits and budget "
+                "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."
+            )
+        own = {**node, "workers": 1} if "workers" in node else dict(node)
+
+        def spread(ask: Ask) -> None:
+            model: Model | None = None
+            while shards := missing(ask, lm):
+                model = model or Model(
+                    json.dumps(own), lm.identity, code_digest(), str(Path.cwd()), trusted()
+                )
+                for index, answered in self.answer(model, shards):
+                    shard, answers = shards[index], answered.answers
+                    if isinstance(shard, PairShard):
+                        assert isinstance(answers, LogProbTable)
+                        lm.accept_logprobs(shard.contexts, shard.targets, shard.pairs, answers)
+                    else:
+                        assert isinstance(answers, list)
+                        lm.accept_chats(shard.requests, answers)
+                    lm.note_worker(answered.worker, answered.facts)
+
+        return spread
+
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
-        """See Sharded."""
+        """(index of the shard, its answers) in the order of arrival."""
         ray = self._connect()
         pool = ray.util.ActorPool(self._workers())
         jobs = [(index, shard) for index, shard in enumerate(shards)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgelab.core.errors import ConfigError, require
+from judgelab.core.errors import ConfigError, require, some
 from judgelab.scoring.source import resolve_quantization, stored_quantization
 
 QUANTIZATIONS = ("none", "nf4", "int8")
@@ -123,15 +123,9 @@ def _loaded(auto: str, folder: Path, form: Form, what: str, settings: Mapping[st
         fault = "lacks" if missing else "has in another shape"
         raise ConfigError(
             f"{folder} does not hold the weights that its config.json describes: it {fault} "
-            f"{_some(missing or misshapen)}. Download or save the model again."
+            f"{some(sorted(missing or misshapen), 3)}. Download or save the model again."
         )
     return model
-
-
-def _some(names: Sequence[str]) -> str:
-    """A few of the names, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(sorted(names)[:3])}{more}"
 
 
 def _config(folder: Path) -> Any:
@@ -193,8 +187,8 @@ def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
         fault = "lacks" if found.missing_keys else "has what the model does not know:"
         raise ConfigError(
             f"the adapter {adapter} is not one of this model: it {fault} "
-            f"{_some(found.missing_keys or found.unexpected_keys)}. Give the model that it was "
-            "trained on, or an adapter of this one."
+            f"{some(sorted(found.missing_keys or found.unexpected_keys), 3)}. Give the model that "
+            "it was trained on, or an adapter of this one."
         )
     # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()

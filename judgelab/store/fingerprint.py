@@ -26,11 +26,13 @@ SEEN_ONLY = (
     "tracker",
 )  # folders of code that show numbers but cannot change one
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
+PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
+RUNS = ("run", "train_run")
 FILE_KEYS = frozenset(
     {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
-    | {"perturbations", "weights", "run", "prices"}
+    | {"perturbations", "weights", "run", "train_run", "prices"}
 )
 
 
@@ -41,14 +43,22 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     and times); so do the code, the packages that score, and every class that the user brings along.
     """
     kept = {k: v for k, v in config.items() if k not in VOLATILE}
+    named = {**kept, "budget": {"prices": (config.get("budget") or {}).get("prices")}}
     parts = {
         "config": _without(kept, NEUTRAL),
-        "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(kept)))},
+        "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(named)))},
         "own": {name: _digest(source) for name, source in _own_sources(kept)},
         "code": code_digest(),
-        "packages": {name: metadata.version(name) for name in SCORING},
+        "packages": {name: _version(name) for name in SCORING},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:  # an extra: what needs it does not run
+        return None
 
 
 def code_digest() -> str:
@@ -65,6 +75,7 @@ def code_digest() -> str:
     }
     for name in ("prompt", "taxonomy", *DATA):
         files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}
+    files |= {f"conf/{name}": conf() / name for name in PRICES if (conf() / name).is_file()}
     for name, path in sorted(files.items()):
         sha.update(name.encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:12]
@@ -88,7 +99,7 @@ def _files(node: Any) -> Iterator[str]:
 def _counts(key: str, value: str) -> bool:
     """Whether there is something to look at; a folder without DONE is no run and refused later."""
     path = Path(value).expanduser()
-    return path.exists() and (key != "run" or RunDir(path).done)
+    return path.exists() and (key not in RUNS or RunDir(path).done)
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import yaml
 from pydantic import Field
 
 from judgelab.config import WRITER
-from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Headline, Result, Table, Value
 from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
@@ -26,29 +24,29 @@ from judgelab.finetune.base import check, source
 from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
 from judgelab.finetune.data import Split, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, TrainingWatch, discard, fit, release
+from judgelab.finetune.job import Row, Training
 from judgelab.finetune.measure import Measured, measure, nothing
 from judgelab.finetune.settings import Settings
+from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawn, Tables
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.source import ModelSource
 from judgelab.scoring.trained_on import TRAINED_ON, training_on
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
-from judgelab.study.common.plain import counted
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
+from judgelab.study.common.templates import paragraphs, sentences
 
 Estimates = Mapping[tuple[str, str], Estimate]
 """Of a statistic before and after, and of its change."""
 
+TEMPLATE = "finetune.md.j2"
 MEANING = {
     "loss": "Held-out loss, nats per token of the reviews",
     "gem": "PMI of held-out pairs, nats",
     "gem_s": "PMI of held-out pairs given the synopsis, nats",
 }
-
-NOTHING_HELD_OUT = (
-    "no paper was held out (study.held_out=0), so nothing is known about papers that are new to it."
-)
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,34 @@ class Trained:
     base: ModelSource
     papers: Split
     rows: data.Sequences
-    held_rows: data.Sequences
-    steps: int
-    tokens: int
-    curve: tuple[Mapping[str, float], ...]
+    training: Training
     backend: str
+
+
+LOSSES = (
+    ("training_loss", "training", style.HUES[5], ""),
+    ("held_out_loss", "held-out papers", style.INK, "o"),
+)
+
+
+def losses(tables: Tables) -> Drawn:
+    """Training and held-out loss against the step."""
+    frame = tables["loss_curve"]
+    figure, side = style.single(3.2)
+    for column, label, colour, shape in LOSSES:
+        known = frame.dropna(subset=[column]) if column in frame else frame[:0]
+        if len(known):
+            shown = {"color": colour, "marker": shape, "label": label}
+            side.plot(known["step"], known[column], ms=4, lw=1.4, **shown)
+    side.set(xlabel="Optimizer step", ylabel="Nats per token")
+    side.grid(axis="y")
+    side.legend(loc="upper right")
+    held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
+    said = (
+        "The training loss is a mean over the steps since the point before; the held-out loss is "
+        f"{held}. {int(frame['step'].max())} steps."
+    )
+    return Drawn("Loss during training", figure, said)
 
 
 @dataclass(frozen=True)
@@ -79,14 +100,13 @@ class Finetune(Study):
         skip: so many first papers of the dataset are evaluation papers and not trained on.
         held_out: share of the other papers that only measure; 0 trains on all of them, and nothing
             is said about papers that are new to the model.
-        bootstrap: without effect (intervals draw nothing); older configs give it.
     """
 
     settings: Settings
     evaluation: Any = None  # Dataset | None, which the check of config types cannot express
     skip: Annotated[int, Field(ge=0)] = 0
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    bootstrap: Count = 2000
+    drawings: ClassVar[Mapping[str, Any]] = {"loss_curve": losses}
 
     def ask(self, context: Context) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
@@ -115,10 +135,12 @@ class Finetune(Study):
         before = self._measure(papers.held_out, None)
         key = _key(self.settings, base, papers, backend)
         watch = TrainingWatch(context.tell, draw=lambda row: context.draw("loss_curve", row))
-        found = fit(self.settings, base, backend, rows.rows, held.rows, context.run_dir, key, watch)
+        training = fit(
+            *(self.settings, base, backend, rows.rows, held.rows, context.run_dir, key, watch)
+        )
         context.tell("held-out papers, after", 0)
         after = self._measure(papers.held_out, str(context.run_dir.path / ADAPTER))
-        made = Trained(base, papers, rows, held, found.steps, found.tokens, found.curve, backend)
+        made = Trained(base, papers, rows, training, backend)
         return self._report(context, made, {"before": before, "after": after})
 
     def _sequences(self, panel: Panel, encoder: Encoder) -> data.Sequences:
@@ -160,16 +182,18 @@ class Finetune(Study):
             context.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
         figures = self._figures(measured)
         facts = self._facts(context, made)
-        outcome = _outcome(made, figures)
+        words = self._words(context, made, figures)
+        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
         self._describe(context, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
         return Result(
             summary=self._summary(made, figures),
             primary="after/loss",
-            tables=[_figures_table(made, figures), _data_table(made), _curve_table(made)],
-            figures=("loss_curve",) if made.curve else (),
-            notes=tuple(self._notes(context, made)),
+            headlines=[Headline("after/loss", "Held-out loss", lower=True)],
+            tables=[_figures_table(figures, words["held"]), _curve_table(made.training.curve)],
+            figures=("loss_curve",) if made.training.curve else (),
+            notes=sentences(__package__, TEMPLATE, part="notes", **words),
             provenance={**facts, "versions": versions()},
-            answer=_answer(figures, len(made.papers.train.items)),
+            answer=paragraphs(__package__, TEMPLATE, part="answer", **words),
         )
 
     def _describe(
@@ -213,7 +237,7 @@ class Finetune(Study):
                 "left out": made.rows.left_out,
             },
             "Settings": {**self.settings.plain, "back end used": made.backend},
-            "Training": {"steps": made.steps, "tokens": made.tokens},
+            "Training": {"steps": made.training.steps, "tokens": made.training.tokens},
         }
 
     def _summary(self, made: Trained, figures: Estimates) -> dict[str, Value]:
@@ -227,45 +251,28 @@ class Finetune(Study):
             "papers": len(made.papers.train.items),
             "held_out_papers": len(made.papers.held_out.items),
             "training_texts": len(made.rows.rows),
-            "steps": made.steps,
-            "tokens": made.tokens,
+            "steps": made.training.steps,
+            "tokens": made.training.tokens,
         }
         for (state, name), estimate in figures.items():
             summary |= entries(f"{state}/{name}", estimate, *WITHOUT_P)
         return summary
 
-    def _notes(self, context: Context, made: Trained) -> Iterator[str]:
-        settings, train, held = self.settings, made.papers.train, made.papers.held_out
-        yield (
-            f"Fine-tuned {settings.model} ({made.base.name}) by {made.backend} on "
-            f"{len(train.items)} papers, {made.steps} steps; "
-            + (f"{len(held.items)} papers were held out." if held.items else NOTHING_HELD_OUT)
-        )
+    def _words(self, context: Context, made: Trained, figures: Estimates) -> dict[str, Any]:
+        """What the template is filled with."""
+        train = made.papers.train
         adapter = str(context.run_dir.path / ADAPTER)
-        yield f"Score with it: {usage(settings, as_trained(context), adapter)}"
-        lacking = sum(not item.synopsis for item in train.items)
-        for count, what in (
-            (
-                int(str(train.provenance.get("too_few_texts", 0))),
-                "papers have fewer than two texts and were left out.",
-            ),
-            (
-                lacking if "gem_s" in settings.metrics else 0,
-                f"of {len(train.items)} papers have no synopsis and trained without GEM-S prompts.",
-            ),
-            (
-                made.rows.cut,
-                f"training texts were longer than {settings.max_seq_length} tokens and lost their "
-                "end.",
-            ),
-            (
-                made.rows.left_out,
-                "training texts were left out: they imitate control tokens, or nothing of their "
-                "response fits.",
-            ),
-        ):
-            if count:
-                yield f"{count} {what}"
+        return {
+            "settings": self.settings,
+            "made": made,
+            "papers": len(train.items),
+            "held": len(made.papers.held_out.items),
+            "command": usage(self.settings, as_trained(context), adapter),
+            "too_few": int(str(train.provenance.get("too_few_texts", 0))),
+            "lacking": sum(not item.synopsis for item in train.items),
+            "figures": [(MEANING[name], state, one) for (state, name), one in figures.items()],
+            **{state: figures[state, "loss"] for state in ("before", "after", "change")},
+        }
 
 
 def as_trained(context: Context) -> dict[str, Any]:
@@ -288,73 +295,22 @@ def _key(settings: Settings, base: ModelSource, papers: Split, backend: str) -> 
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _outcome(made: Trained, figures: Estimates) -> dict[str, str]:
-    """Figures of the held-out papers for the model card."""
-    if not made.papers.held_out.items:
-        return {"none": NOTHING_HELD_OUT}
-    return {
-        f"{MEANING[name]}, {state}": f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}]"
-        for (state, name), one in figures.items()
-    }
-
-
-def _answer(figures: Estimates, papers: int) -> list[tuple[str, str]]:
-    """(heading, sentences): whether reviews of papers that it never saw became less surprising."""
-    before, after, change = (figures[(state, "loss")] for state in ("before", "after", "change"))
-    if math.isnan(change.value):
-        return [("Trained", f"On {counted(papers, 'paper')}; {NOTHING_HELD_OUT}")]
-    said = (
-        f"On {counted(change.n, 'held-out paper')} a token costs {after.value:.3f} nats after "
-        f"training on {counted(papers, 'paper')} and {before.value:.3f} before: "
-    )
-    if not math.isfinite(change.low):
-        return [("Not known whether it learned", f"{said}too few papers for an interval.")]
-    said += f"a change of {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]."
-    if change.high < 0:
-        then = "Score with the adapter, and compare: the command stands below."
-        return [("It learned to predict reviews", said), ("Next", then)]
-    if change.low > 0:
-        then = "Lower study.settings.learning_rate, or take fewer steps."
-        return [("It predicts reviews worse than before", said), ("Next", then)]
-    then = "Train on more papers, or for more steps; hold out more papers."
-    return [("Not shown to have learned", said), ("Next", then)]
-
-
-def _figures_table(made: Trained, figures: Estimates) -> Table:
+def _figures_table(figures: Estimates, held: int) -> Table:
     cells = [
         ({"panel": state, "statistic": name, "meaning": MEANING[name]}, one)
         for (state, name), one in figures.items()
     ]
     note = "Means over held-out papers, 95 % intervals over them; change is paired."
-    if not made.papers.held_out.items:
-        note = NOTHING_HELD_OUT
+    if not held:
+        note = "No paper was held out (study.held_out=0)."
     return estimate_table("held_out", "What fine-tuning changes on held-out papers", cells, note)
 
 
-def _curve_table(made: Trained) -> Table:
-    measured = any("held_out_loss" in row for row in made.curve)
+def _curve_table(curve: Sequence[Row]) -> Table:
+    measured = any("held_out_loss" in row for row in curve)
     held = "over all held-out prompts" if measured else "not followed while training"
     note = (
         "Nats per predicted token; the training loss is a mean since the row before, the held-out "
         f"loss is {held}."
     )
-    return Table("loss_curve", "Loss during training", made.curve, note)
-
-
-def _data_table(made: Trained) -> Table:
-    rows: list[dict[str, Value]] = [
-        {
-            "papers of": name,
-            "papers": len(panel.items),
-            "texts": sum(text is not None for row in panel.texts for text in row),
-            "prompts": len(rows.rows),
-            "tokens": rows.tokens,
-            "cut": rows.cut,
-            "left_out": rows.left_out,
-        }
-        for name, panel, rows in (
-            ("training", made.papers.train, made.rows),
-            ("held out", made.papers.held_out, made.held_rows),
-        )
-    ]
-    return Table("training_data", "What was learnt from", rows)
+    return Table("loss_curve", "Loss during training", curve, note)

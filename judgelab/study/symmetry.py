@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
-from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result
+from judgelab.core.result import Headline, Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
 from judgelab.stats.discrimination.symmetry import joint_symmetry
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
+from judgelab.study.common.templates import paragraphs
+
+HEADLINES = (
+    Headline("text/spearman", "Rank correlation of both orders of two texts", unit="pairs"),
+    Headline("token/spearman", "Rank correlation of both orders, per token", unit="pairs"),
+)
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,7 @@ class Symmetry(Study):
     Each unordered pair of texts of one item enters once (the paper enters it twice, and prints
     Pr[x] Pr[x | y] where Pr[x] Pr[y | x] is meant). Length alone drives the correlation of sums,
     so the same per token stands beside it.
-
-    Args:
-        bootstrap: without effect (intervals draw nothing); older configs give it.
     """
-
-    bootstrap: Count = 2000
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -48,23 +46,26 @@ class Symmetry(Study):
         panel, measured = self._measured(context)
         write_records(context, panel, measured)
         arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
-        found = joint_symmetry(*arrays)
+        correlations = joint_symmetry(*arrays)
+        text, token = (correlations[per, "spearman"] for per in ("text", "token"))
+        answer = paragraphs(__package__, "symmetry.md.j2", text=text, token=token)
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
-        for (per, method), estimate in found.items():
+        for (per, method), estimate in correlations.items():
             summary |= entries(f"{per}/{method}", estimate, *WITHOUT_P)
         table = estimate_table(
             "symmetry",
             "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
-            [({"per": per, "correlation": how}, one) for (per, how), one in found.items()],
+            [({"per": per, "correlation": how}, one) for (per, how), one in correlations.items()],
             "Each unordered pair of texts once; intervals over items; n counts items.",
             "unscored_pairs",
         )
         return Result(
             summary=summary,
             primary="text/spearman",
+            headlines=HEADLINES,
             tables=[table],
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
-            answer=_answer(found[("text", "spearman")], found[("token", "spearman")]),
+            answer=answer,
             estimators=[context.estimator(measured.attrs)],
         )
 
@@ -82,28 +83,3 @@ class Symmetry(Study):
         context.spread(lambda lm: measure_conditional(panel, lm, setting, everybody))
         context.tell(f"{gem.name}, both directions", 0)
         return panel, measure_conditional(panel, context.evaluation_lm, setting, everybody)
-
-
-def _answer(text: Estimate, token: Estimate) -> list[tuple[str, str]]:
-    """(heading, sentences): whether both orders of two texts give the same probability."""
-    if math.isnan(text.value):
-        return [("Not known", "No two pairs of texts were scored, so nothing is known.")]
-    ends = f"{text.value:.2f}"
-    if math.isfinite(text.low):
-        ends += f" [{text.low:.2f}, {text.high:.2f}]"
-    heading = (
-        "Both orders go along"
-        if text.low > 0
-        else "The orders contradict each other"
-        if text.high < 0
-        else "The orders are not shown to go along"
-    )
-    per = "" if math.isnan(token.value) else f" ({token.value:.2f} per token, without length)"
-    return [
-        (
-            heading,
-            "The LM's probability of two texts together, in one order and in the other, has a rank "
-            f"correlation of {ends}{per}; 1 would be no contradiction.",
-        ),
-        ("Next", "Compare LMs by it: GEM takes their probabilities at their word."),
-    ]

@@ -5,20 +5,25 @@ Curves arrive while the run goes on, everything else when it has finished.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.result import Result, Table, plain
-from judgelab.tracker.headline import bars, headline, in_words, with_people
+from judgelab.core.terminal import say
+from judgelab.tracker.headline import bars, headline, in_words
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 from judgelab.tracker.wandb_artifacts import (
     data_artifact,
     declare_inputs,
     report_artifact,
     run_artifact,
+    without_places,
 )
 from judgelab.tracker.wandb_open import Destination, OpenRun, credentials_mode, open_run
 
@@ -32,8 +37,8 @@ class WandbTracker:
     Args:
         project, entity: where the run goes.
         mode: auto looks for WANDB_MODE, then for a key in WANDB_API_KEY or the netrc file.
-        texts: whether the artifact holds the responses and whole replies too; off, so that no text
-            leaves unasked.
+        texts: whether the artifact holds the responses, whole replies, people's single labels and
+            the command line too; off, so that none of it leaves unasked.
         timeout: seconds to wait for the server before the run is kept offline instead.
         dashboard: save the project's workspace too, and a report of a sweep (extra ``dashboard``);
             as ``python -m judgelab.tracker.dashboard`` does at any time.
@@ -50,6 +55,9 @@ class WandbTracker:
     def destination(self) -> Destination:
         """Where runs go, with the mode that credentials allow."""
         mode = credentials_mode() if self.mode == "auto" else self.mode
+        if find_spec("wandb") is None:
+            _warn_once(mode)
+            mode = "disabled"
         return Destination(self.project, self.entity, mode, self.timeout)
 
     def follow(self, run: TrackedRun) -> WandbMirror:
@@ -80,6 +88,12 @@ class WandbTracker:
         place = opened.place
         opened.run.finish()
         return place + (_dashboard(opened, self.project, [sweep.name]) if self.dashboard else "")
+
+
+@cache
+def _warn_once(mode: str) -> None:
+    if mode != "disabled":
+        say("Nothing is tracked: wandb is not installed (pip install -e '.[wandb]').", sys.stderr)
 
 
 class WandbMirror(Mirror):
@@ -133,6 +147,7 @@ class WandbMirror(Mirror):
         """The W&B run, begun when it is first asked for."""
         if self._opened is None:
             run = self._run
+            config = run.config if self._texts else without_places(run.config)
             study = str(run.config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
             self._opened = open_run(
                 self._to,
@@ -141,7 +156,7 @@ class WandbMirror(Mirror):
                 group=run.sweep,
                 job_type=kind or study,
                 tags=[f"{axis}:{option}" for axis, option in run.axes.items()],
-                config={**run.config, "axes": dict(run.axes), "run": run.folder.name},
+                config={**config, "axes": dict(run.axes), "run": run.folder.name},
             )
         return self._opened
 
@@ -175,17 +190,16 @@ def _dashboard(opened: OpenRun, project: str, sweeps: Sequence[str]) -> str:
 
 def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:
     """Everything but curves, of one run."""
-    rows = [row for table in result.tables if table.name == "correlations" for row in table.rows]
-    summary = with_people(result.summary, rows)
-    first = headline(summary, result.primary)
-    told = {**in_words(result.answer), **summary, **first, "run": run.folder.name}
+    summary, by = result.summary, (result.primary, result.headlines)
+    first = headline(summary, *by)
+    told = {**in_words(result.answer, result.title), **summary, **first, "run": run.folder.name}
     mirror.summary.update(plain(told))
     if result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
         found = [asdict(one) for one in result.estimators]  # runs are filtered by the config
         numbered = {str(number): one for number, one in enumerate(found)}
         mirror.config.update({"estimator": found[0] if len(found) == 1 else numbered})
-    drawn = bars(summary, result.primary, run.name, run.axes)
+    drawn = bars(summary, *by, run.name, run.axes)
     _log_tables(mirror, [*result.tables, Table("bars", "Figures with intervals", drawn)])
     _log_figures(mirror, run.folder)
     data = data_artifact(result.provenance)
@@ -195,7 +209,7 @@ def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:
 
 def _log_sweep(mirror: Any, sweep: TrackedSweep, texts: bool) -> None:
     """The comparison, what it was made from and what it made."""
-    wandb = require("wandb", extra="core")
+    wandb = require("wandb", extra="wandb")
     mirror.summary.update(plain(sweep.summary))
     _log_tables(mirror, sweep.tables)
     _log_figures(mirror, sweep.folder)
@@ -212,7 +226,7 @@ def _log_sweep(mirror: Any, sweep: TrackedSweep, texts: bool) -> None:
 
 
 def _log_tables(mirror: Any, tables: Sequence[Table]) -> None:
-    wandb = require("wandb", extra="core")
+    wandb = require("wandb", extra="wandb")
     for table in tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
         rows = [[plain(row).get(column) for column in columns] for row in table.rows]
@@ -221,6 +235,6 @@ def _log_tables(mirror: Any, tables: Sequence[Table]) -> None:
 
 
 def _log_figures(mirror: Any, folder: Path) -> None:
-    wandb = require("wandb", extra="core")
+    wandb = require("wandb", extra="wandb")
     for picture in sorted((folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})

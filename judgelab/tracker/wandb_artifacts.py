@@ -15,8 +15,13 @@ from typing import Any
 from judgelab.core.errors import require
 from judgelab.core.result import Result, plain
 
-WITH_TEXTS = ("_texts.parquet", "unscored.parquet", "items.html")
-"""How files end that hold responses, sources or replies."""
+PRIVATE = (
+    *("_texts.parquet", "unscored.parquet", "items.html"),
+    *("judgments.parquet", "_labels.parquet"),
+    *("report.html", "config.yaml"),
+)
+"""How files end that hold responses, sources or replies; people's names and what each said; the
+command line and paths of this machine."""
 DATA = (
     *("dataset", "source", "id", "config", "revision", "commit", "split", "file", "content"),
     *("digest", "rows", "agents", "agents_seed"),
@@ -31,20 +36,32 @@ def run_artifact(folder: Path, result: Result, texts: bool) -> Any:
     Args:
         folder: the run directory.
         result: what was found: the first figures become metadata.
-        texts: whether responses and whole replies go along.
+        texts: whether responses, whole replies, people's single labels and the command line go
+            along.
     """
     told = {k: v for k, v in result.summary.items() if "/" not in k or k == result.primary}
     metadata = dict(list(plain(told).items())[:MOST_METADATA])
     made = _artifact(folder.name, "run", metadata)
-    left_out = () if texts else WITH_TEXTS
+    left_out = () if texts else PRIVATE
     for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
         name = file.relative_to(folder).as_posix()
         if name == "manifest.json":
+            # paths of this machine stand in the command line
             kept = json.loads(file.read_text(encoding="utf-8")) | {"tracker": None}
+            kept = kept if texts else kept | {"overrides": None}
             _write(made, name, kept)
         elif name != "DONE" and not name.endswith(left_out):
             made.add_file(str(file), name=name)
     return made
+
+
+def without_places(value: Any) -> Any:
+    """A config with the last name of each absolute path in its place."""
+    if isinstance(value, Mapping):
+        return {key: without_places(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_places(inner) for inner in value]
+    return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
 def data_facts(provenance: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -91,7 +108,7 @@ def declare_inputs(mirror: Any, inputs: Sequence[Any]) -> None:
 
 
 def _artifact(name: str, kind: str, metadata: Mapping[str, Any]) -> Any:
-    wandb = require("wandb", extra="core")
+    wandb = require("wandb", extra="wandb")
     safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[:128]
     return wandb.Artifact(name=safe, type=kind, metadata=dict(metadata))
 

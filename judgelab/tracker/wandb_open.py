@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import netrc
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from judgelab.store.private import private_folder
 FLUSH = "x_transaction_log_flush_interval"
 """Seconds between W&B's writes to disk: 1, not its 15, as a kill may come between. Older releases
 write a full buffer at a time and lack the setting."""
+WANDB_ASIDE = "WANDB_DISABLE_WEAVE"
+"""W&B's switch for what it would load beside itself."""
 LONGEST_TAG = 64
 """Characters; the server refuses longer ones."""
 
@@ -67,7 +68,7 @@ def open_run(to: Destination, root: Path, **about: Any) -> OpenRun:
         root: folder of all results; W&B adds a folder ``wandb`` of its own.
         about: name, group, job_type, tags and config, as ``wandb.init`` takes them.
     """
-    wandb, mode = require("wandb", extra="core"), to.mode
+    wandb, mode = require("wandb", extra="wandb"), to.mode
     about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about.get("tags", ())]
     try:
         return OpenRun(_begin(wandb, to, mode, root, about), mode == "online", "")
@@ -111,12 +112,8 @@ def keep_below(root: Path) -> None:
 
 @contextmanager
 def without_advertisements() -> Iterator[None]:
-    """W&B's own lines stay off the terminal: where it found a key, and that it recommends Weave.
-
-    Somebody who has imported Weave, or chosen otherwise, keeps them.
-    """
-    names = ["WANDB_SILENT", *([] if "weave" in sys.modules else ["WANDB_DISABLE_WEAVE"])]
-    added = [name for name in names if name not in os.environ]
+    """W&B's own lines stay off the terminal: where it found a key, and what it recommends."""
+    added = [name for name in ("WANDB_SILENT", WANDB_ASIDE) if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "true"))
     try:
         yield

@@ -115,7 +115,6 @@ class Place:
             *(f"evaluation_lm.limits.{name}={value}" for name, value in bounds.items()),
             "tracker=none",
             "study.bootstrap=50",
-            "study.permutations=50",
             *more,
         ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 from collections.abc import Iterator
 from functools import cache
@@ -13,10 +12,9 @@ from typing import Any, get_args
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
 from judgelab.config import AXES, build, frame, resolved
-from judgelab.config.targets import MOVED, located
+from judgelab.config.targets import located
 from judgelab.core.capability import Capability
 from judgelab.core.criteria import criteria_tasks
 from judgelab.core.errors import MissingExtraError
@@ -33,16 +31,11 @@ NEEDS = {  # what a user must give, and what else has to be chosen with it
         "agents.models.one.model=some-model",
     ],
     ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
-    ("dataset", "released"): ["dataset.path=release"],
-    ("dataset", "gem_released"): ["dataset.path=reviews.parquet"],
-    ("dataset", "score_table"): ["dataset.path=scores.csv"],
     ("dataset", "frank"): ["dataset.path=scores.parquet"],
     ("dataset", "table"): ["dataset.path=judged.csv"],
-    ("dataset", "auto_pre_released"): ["dataset.path=release"],
     ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],
     ("evaluation_lm", "vllm"): ["evaluation_lm.model=some-model"],
-    ("evaluation_lm", "replay"): ["dataset=released", "dataset.path=release"],
     ("evaluation_lm", "transformers"): ["evaluation_lm.model=a/folder"],
 }
 
@@ -150,11 +143,3 @@ def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
         assert given == plain, (
             f"{axis}={name}: {key} is {given!r} here and {default!r} in the class"
         )
-
-
-@pytest.mark.parametrize(("before", "now"), MOVED.items())
-def test_configs_of_before_still_name_their_class(before: str, now: str) -> None:
-    module, _, name = now.rpartition(".")
-    assert located(before, "axis") is getattr(importlib.import_module(module), name)
-    old = OmegaConf.create({"axis": [{"inner": {"_target_": before, "kept": 1}}]})
-    assert resolved(old) == {"axis": [{"inner": {"_target_": now, "kept": 1}}]}, "one fingerprint"

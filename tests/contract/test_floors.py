@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ FLOORS = (
     ("core",),
     ("stats",),
     ("config", "store"),
-    ("endpoint", "releases", "scale", "scoring"),
+    ("calls", "scale", "scoring"),
     AXES,
     ("engine",),
     ("study",),
@@ -123,3 +124,45 @@ def test_unit_tests_mirror_the_package() -> None:
     strangers = {d for d in folders if not (PACKAGE / d).is_dir()} - {Path(), Path("experiments")}
     assert not strangers, f"tests/unit has folders that judgelab lacks: {strangers}"
     assert not sorted(unit.glob("test_*.py")), "a unit test lies in the folder of its package"
+
+
+STUDIES = sorted(file.stem for file in (PACKAGE.parent / "conf" / "study").glob("*.yaml"))
+BELOW_STUDIES = ("engine", "report", "tracker")
+
+
+def words_of(room: str) -> Iterator[tuple[str, str]]:
+    """(file, string of its code), docstrings left out."""
+    for file in sorted((PACKAGE / room).rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        said = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.Constant) and isinstance(value, str) and id(node) not in said:
+                yield str(file.relative_to(PACKAGE)), value
+
+
+def compared_keys() -> set[str]:
+    """Summary keys by which studies compare their runs, and the statistics in them."""
+    found = set()
+    for file in (PACKAGE / "study").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Headline":
+                key = ast.literal_eval(node.args[0])
+                found |= {key, key.rpartition("/")[2]}
+    return found - {"verdict"}
+
+
+@pytest.mark.parametrize("name", BELOW_STUDIES)
+def test_no_room_below_knows_a_study_or_a_figure_by_name(name: str) -> None:
+    keys = compared_keys()
+    assert len(keys) > 10
+    named = re.compile(rf"study=({'|'.join(STUDIES)})\b")
+    assert not [
+        (file, said)
+        for file, said in words_of(name)
+        if said in {*STUDIES, *keys} or named.search(said)
+    ]

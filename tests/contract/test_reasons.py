@@ -15,15 +15,14 @@ import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.calls.log import CallLog
 from judgelab.config import build, frame, resolved
 from judgelab.core.capability import Capability
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.outcomes import CallOutcomes
 from judgelab.core.result import Result
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts
 from judgelab.engine.unscored import RECORD, grouped, with_reasons
-from judgelab.evaluation_lm.cache_replay import CacheReplay
 from judgelab.store.run_dir import RunDir
 from tests.failing_lm import FailingEndpoint, FailingLM
 
@@ -31,18 +30,20 @@ ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
 READERS = ("agents", "attack", "exam", "mechanism", "preprocessor", "study", "synopsis")
 VERBS = {Capability.CHAT: "chat", Capability.LOGPROB: "logprob"}
+REVIEWS = ("dataset.task=peer_review",)
+PREPROCESSED = ("mechanism.reads=preprocessed",)
 STUDIES = (  # those whose own way of asking or counting is not discrimination's
     ("chat", "study=validation", "mechanism=pairwise"),
     ("chat", "study=discernment", "mechanism=pointwise5", "study.by=lm"),
-    ("chat", "study=ranking_confidence", "mechanism=lm_examiner", "dataset.task=peer_review"),
-    ("logprob", "study=symmetry", "mechanism=gem"),
+    ("chat", "study=ranking_confidence", "mechanism=lm_examiner", *REVIEWS),
+    ("logprob", "study=symmetry", "mechanism=gem", *REVIEWS),
     ("logprob", "study=discernment", "mechanism=rating_likelihood"),
     ("logprob", "study=validation", "mechanism=bartscore"),
-    ("logprob", "study=leaderboard", "mechanism=gem", "study.references=[good]"),
+    ("logprob", "study=leaderboard", "mechanism=gem", *REVIEWS, "study.references=[good]"),
     ("chat", "agents=prompted", "mechanism=pointwise5"),
     ("chat", "synopsis=abstract", "synopsis.by=lm", "mechanism=pointwise5"),
     ("chat", "synopsis=assw", "synopsis.by=lm", "mechanism=pointwise5"),
-    ("chat", "preprocessor=judgments", "mechanism=pointwise5", "mechanism.reads=preprocessed"),
+    ("chat", "preprocessor=judgments", "mechanism=pointwise5", *REVIEWS, *PREPROCESSED),
     ("chat", "attack=deletion_completion", "attack.by=lm", "mechanism=pointwise5"),
 )
 JUDGES = (
@@ -59,7 +60,7 @@ class Done:
     """A study that was run."""
 
     result: Result
-    outcomes: CallOutcomes
+    outcomes: CallLog
     lms: tuple[Any, ...]
     folder: Path
 
@@ -89,7 +90,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
     (tmp_path / "panel.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     common = ["dataset=jsonl", f"dataset.path={tmp_path}/panel.jsonl", "agents=recorded"]
     common += ["dataset.task=summarization", f"paths.root={tmp_path}", "tracker=none"]
-    common += ["study.bootstrap=20", "evaluation_lm=compression"]
+    common += ["evaluation_lm=compression"]
 
     def call(lms: EvaluationLM | dict[str, FailingLM], *overrides: str) -> Done:
         judges = lms if isinstance(lms, dict) else {}
@@ -102,9 +103,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # means of nothing
             found = parts.study.run(context)
-        result = with_reasons(found, models.outcomes, folder, parts.mechanism.name)
+        result = with_reasons(found, models.log, folder, parts.mechanism.name)
         models.close()
-        return Done(result, models.outcomes, tuple(judges.values()) or (lm,), folder.path)
+        return Done(result, models.log, tuple(judges.values()) or (lm,), folder.path)
 
     with initialize_config_dir(str(CONF), version_base="1.3"):
         yield call
@@ -182,7 +183,7 @@ ASKING = _asking()
 @pytest.mark.parametrize(("kind", "mechanism"), ASKING)
 def test_every_mechanism_tells_every_call(run: Run, kind: str, mechanism: str) -> None:
     streams = ASKING.index((kind, mechanism)) % 2
-    task = ["dataset.task=peer_review"] if mechanism == "lm_examiner" else []
+    task = REVIEWS if mechanism == "lm_examiner" or mechanism.startswith("gem") else ()
     done = run((FailingLM, FailingEndpoint)[streams](kind), f"mechanism={mechanism}", *task)
     told_in_full(done)
     if "chat_eval" not in mechanism:  # silent roles put a question twice, asked and paid once
@@ -220,17 +221,6 @@ def test_a_run_from_the_cache_alone_tells_the_same(run: Run) -> None:
     assert [one for one in again.outcomes.unscored if one.settled] == kept
     assert again.result.summary["lm_calls"] == before.result.summary["lm_calls"]
     assert len(again.lms[0].asked) == len(before.outcomes.unsettled), "those alone are asked again"
-
-
-def test_recorded_calls_are_told_too(run: Run, tmp_path: Path) -> None:
-    before = run(FailingEndpoint("chat"), "mechanism=judge").outcomes
-    replayed = CacheReplay(str(tmp_path / "cache" / "calls.sqlite"), missing="unscored")
-    again = run(replayed, "mechanism=judge").outcomes
-    assert again.calls == before.calls
-    assert again.by_key == {
-        key: one if one.settled else replace(one, reason="not recorded", settled=True)
-        for key, one in before.by_key.items()
-    }
 
 
 def test_nobody_reads_replies_past_the_account() -> None:

@@ -1,49 +1,109 @@
-"""study=audit on a user's own table, with judges of known faults behind a server."""
+"""study=audit on a user's own table: refusals, spellings, judges of known faults on a server."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import judgelab
-from judgelab.core.errors import PartialRunError
+from judgelab.core.errors import DataError, JudgelabError, PartialRunError
 from tests.documented import commands as commands_of
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import ROOT, Command, environment
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
 from tests.servers.process import scripted
 
 OTHERS = ("padding", "pattern", "repetition", "authority", "instruction")
-PARTS = ["gate", "agreement", "estimate", "exchange", "biases", "manipulation"]
-WANTED = {
-    "oracle": ("trust", r"agrees enough: .*people agree with each other.*not fall for format"),
-    "noisy": ("trust after correction", "saves labels: "),
-    "lengthy": (
-        "do not trust",
-        r"no better than a control: .*of quality \(longer\)",
-    ),
-    "first": ("do not trust", "no better than a control: .*takes the text that is shown first 100"),
-    "markers": ("do not trust", "falls for manipulation: .*format makes the same text win"),
-    "garbage": ("cannot say yet", "replies without a verdict: 100 % of its replies hold no"),
+WANTED = {  # word, and what the reason says
+    "oracle": ("use", "meets every condition"),
+    "noisy": ("not known yet", "not known yet: "),
+    "lengthy": ("do not use", "no better than|less agreement than people"),
+    "first": ("do not use", "no better than|less agreement than people"),
+    "markers": ("do not use", "falls for format"),
+    "garbage": ("not known yet", ".*without a verdict"),
 }
+DOCS = (ROOT / "docs" / "start" / "own_judges.md").read_text(encoding="utf-8")
+SPELLINGS = [("pass", "fail"), (1, 0), ("true", "false"), ("yes", "no")]
 
 
-AUDIT = ROOT / "conf" / "study" / "audit.yaml"
-START = ROOT / "docs" / "start"
-DOCS = (START / "own_judges.md").read_text(encoding="utf-8")
+def gate(good: object = "pass", bad: object = "fail") -> pd.DataFrame:
+    """120 labelled and 400 unlabelled rows: people call 27 bad, of which the judge passes 13."""
+    label = [good] * 93 + [bad] * 27 + [None] * 400
+    judge = ["pass"] * 88 + ["fail"] * 5 + ["pass"] * 13 + ["fail"] * 14
+    judge += ["pass"] * 340 + ["fail"] * 60
+    table = pd.DataFrame({"id": [f"t{k}" for k in range(520)], "label": label, "gpt": judge})
+    return table.sample(frac=1, random_state=0)
 
 
-def blocks(language: str) -> list[str]:
-    """Of docs/start/own_judges.md, as a reader would copy them."""
-    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", DOCS, re.DOTALL | re.MULTILINE)
-    return [textwrap.dedent(text) for _, text in found]
+def test_a_pass_is_a_pass_however_it_is_spelled(tmp_path: Path) -> None:
+    """0/1 were grades, yes/no "100 % without a verdict", and nothing named the 13 of the 27."""
+    told = []
+    for good, bad in SPELLINGS:
+        file = tmp_path / f"{good}.csv"
+        gate(good, bad).to_csv(file, index=False)
+        found = judgelab.audit(file, ["gpt"], paths__root=str(tmp_path), sampled=True)
+        assert found is not None
+        assert found.content["title"].startswith("gpt passes 13 of the 27 texts that people failed")
+        answer = dict(found.content["answer"])
+        assert answer.pop("How cells were read")
+        told.append([found.content[key] for key in ("title", "tables", "cards", "summary")])
+        told[-1].append(answer)
+    for one in told[1:]:
+        one[3]["dataset"] = told[0][3]["dataset"]
+        assert one == told[0]
+
+
+def test_four_rows_with_two_judges_and_a_grade(judgelab: Command, tmp_path: Path) -> None:
+    """The commonest table there is was "cannot reshape array of size 0"."""
+    (tmp_path / "four.csv").write_text("id,human,a,b\n1,4,5,3\n2,2,1,2\n3,5,4,4\n4,1,2,1\n")
+    words = ("study=audit", "dataset=table", f"dataset.path={tmp_path / 'four.csv'}")
+    done = judgelab(*words, "dataset.judges=[a,b]", "tracker=none")
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    title = json.loads((run / "result.json").read_text())["title"]
+    assert done.stdout.strip().splitlines()[0] == title
+    assert "too few labelled items" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [
+        ("id,human,gpt\n1,,3\n2,,4\n", "dataset.judges=[gpt]", "label"),
+        ("id,human\n1,3\n2,4\n", "seed=1", "There is no judge to audit"),
+        ("id,human,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gtp]", "gtp.*Did you mean 'gpt'"),
+        ("id,humn,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gpt]", "humn"),
+    ],
+    ids=["no labels", "no judge", "no such judge", "mistyped"],
+)
+def test_what_is_refused_exits_with_one_sentence(
+    judgelab: Command, tmp_path: Path, text: str, more: str, said: str
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    given = ("study=audit", "dataset=table", f"dataset.path={tmp_path / 't.csv'}", "tracker=none")
+    done = judgelab(*given, more)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert re.search(said, done.stderr), done.stderr
+
+
+def test_free_text_as_a_label_is_a_sentence_at_once(tmp_path: Path) -> None:
+    """2,788 distinct labels asked for 57 GiB."""
+    words = [f"because of reason {k} it is right" for k in range(2788)]
+    table = pd.DataFrame({"id": range(2788), "label": words, "gpt": np.roll(words, 1)})
+    began = time.monotonic()
+    with pytest.raises(DataError, match="2,788|2788"):
+        judgelab.audit(table, ["gpt"], paths__root=str(tmp_path))
+    assert time.monotonic() - began < 20
 
 
 def entries(url: str) -> list[dict[str, Any]]:
@@ -58,23 +118,48 @@ def entries(url: str) -> list[dict[str, Any]]:
     return [{"name": name, "evaluation_lm.model": name, **shared} for name in JUDGES]
 
 
+def test_texts_without_what_they_are_about_are_refused_before_anything_is_paid(
+    tmp_path: Path,
+) -> None:
+    """A mistyped ``sorce``: a paid judge read empty articles."""
+    write_csv(tmp_path / "labels.csv", 8)
+    table = pd.read_csv(tmp_path / "labels.csv")
+    mistyped, without = table.rename(columns={"source": "sorce"}), table.drop(columns="source")
+    given: dict[str, Any] = {"paths__root": str(tmp_path)}
+    with scripted(tmp_path / "server") as server:
+        for rows, said in ((mistyped, "there is 'sorce'"), (without, "No item has a source")):
+            with pytest.raises(JudgelabError, match=said):
+                judgelab.audit(rows, entries(server.url)[:1], **given)
+        assert not server.seen()
+        judgelab.audit(
+            without, entries(server.url)[:1], dataset__columns={"source": False}, **given
+        )
+        assert server.seen()
+
+
 @pytest.mark.slow
 def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv")
+    given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 80}}
     with scripted(tmp_path / "server") as server:
         found = judgelab.audit(
             tmp_path / "labels.csv",
             entries(server.url),
-            parts=PARTS,
+            manipulate=True,
             paths__root=str(tmp_path),
-            questions={"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 60}},
+            **given,
         )
-    assert found is not None
-    assert set(found.verdicts) == set(WANTED)
-    for _, row in found.tables["verdicts"].iterrows():
-        verdict, why = WANTED[row["judge"]]
-        said = f"{row['because']}: {row['why']}"
-        assert (row["verdict"], bool(re.search(why, said))) == (verdict, True), said
+    assert found is not None and set(found.verdicts) == set(WANTED)
+    for row in found.tables["judges"].to_dict("records"):
+        word, why = WANTED[row["judge"]]
+        said = (row["verdict"], row["because"])
+        assert said[0] == word and re.match(why, said[1]), (row["judge"], said)
+
+
+def blocks(language: str) -> list[str]:
+    """Of docs/start/own_judges.md, as a reader would copy them."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", DOCS, re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(text) for _, text in found]
 
 
 @pytest.mark.slow
@@ -86,15 +171,13 @@ def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
         (tmp_path / "judges.yaml").write_text(judges.replace("small-model", "oracle"))
         commands = [line for block in blocks("bash") for line in block.splitlines()]
         assert len(commands) == 3
-        assert commands[0] in (ROOT / "README.md").read_text(encoding="utf-8")  # and run there
-        commands[2] += " study.parts=[gate,biases]"  # seconds instead of minutes
-        outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands[1:]]
-        assert "All together" in outputs[0]
-        assert "small, graded" in outputs[1]
+        outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands]
+        assert "judges on single pairs" in outputs[0]
+        assert "All together" in outputs[1]
+        assert "small, graded" in outputs[2]
         stops = commands_of(ROOT / "docs/howto/stopping.md")[-1]
         assert "study.stop.order=.95" in stops
-        words = shlex.split(f"{stops} study.parts=[gate,agreement]")[2:]
-        assert "could stop after every batch" in " ".join(called(tmp_path, words).split())
+        assert "Stopped early" in called(tmp_path, shlex.split(stops)[2:])
         (code,) = blocks("python")
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -106,9 +189,8 @@ def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert set(re.findall(r"'([^']+)': '", done.stdout.splitlines()[0])) == {
-        *("small", "small, graded", "rouge")
-    }
+    names = set(re.findall(r"'([^']+)': '", done.stdout.splitlines()[0]))
+    assert names == {"small", "small, graded", "rouge"}
 
 
 def called(folder: Path, words: list[str]) -> str:
@@ -126,23 +208,10 @@ def called(folder: Path, words: list[str]) -> str:
     return done.stdout
 
 
-def test_the_docs_name_every_verdict_and_part() -> None:
-    """By the page's own words."""
-    docs = (START / "verdict.md").read_text(encoding="utf-8")
-    rules = (ROOT / "judgelab" / "study" / "audit" / "verdict.py").read_text(encoding="utf-8")
-    reasons = set(re.findall(r'TrustVerdict\(\s*"[^"]+", "([^"]+)"', rules))
-    unfit = rules[rules.index("def _unfit") : rules.index("def _here")]
-    reasons |= {word for word in re.findall(r'"([a-z ]+)"', unfit) if word} | {"too few labels"}
-    assert len(reasons) > 8 and all(f"| {reason} |" in docs for reason in reasons)
-    parts = re.findall(r"^  (\w+):\n    _target_", AUDIT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(parts) > 8 and all(f"| `{part}` |" in docs for part in parts)
-
-
 @pytest.mark.slow
 def test_a_budget_stops_all_judges_and_a_larger_one_continues_them(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv", 12)
-    given: dict[str, Any] = {"parts": ["gate", "agreement", "manipulation"]}
-    given["questions"] = {"manipulation": {"probes": dict.fromkeys(OTHERS)}}
+    given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS)}, "manipulate": True}
 
     def audited(root: str, **more: Any) -> Any:
         judges = entries(server.url)[:2]
@@ -155,7 +224,7 @@ def test_a_budget_stops_all_judges_and_a_larger_one_continues_them(tmp_path: Pat
         with pytest.raises(PartialRunError, match=r"PARTIAL: \d+ of \d+ calls are open") as stopped:
             audited("stormy", budget={"max_calls": 30})
         assert stopped.value.run is not None
-        assert (stopped.value.run / "report.html").exists()
+        assert "verdicts are open" in (stopped.value.run / "report.html").read_text("utf-8")
         assert sum(server.seen().values()) == asked + 30
         again = audited("stormy")
         assert sum(server.seen().values()) == 2 * asked, "no call is paid twice"

@@ -27,17 +27,12 @@ def test_the_command_of_the_dhp_paper_runs_on_the_sample(judgelab: Command, tmp_
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
     summary = result["summary"]
     assert summary["items"] == 12
-    assert sum(key.startswith("d_ew/") for key in summary) == 12
+    assert sum(key.startswith("d_ew/") for key in summary) == 8  # entities, insertions: an LM alone
     assert summary["d_ew/typos_major"] > 2 and "reordering_minor" in summary["not_seen"]
     for name in ("average", "average_ew", "minimum", "minimum_ew"):
         low, value, high = (summary[f"discernment/{name}{p}"] for p in ("_low", "", "_high"))
         assert low <= high and value >= 0 and summary[f"discernment/{name}_threshold"] > 0
-    assert {p.name for p in (run / "figures").glob("*.svg")} == {
-        "discernment_radar.svg",
-        "discernment_bars.svg",
-        "response_styles.svg",
-    }
-    assert result["provenance"]["clean"]["perturbed"]["entities_minor"]["attack_written_by"]
+    assert {p.name for p in (run / "figures").glob("*.svg")} == {"discernment_bars.svg"}
 
 
 @pytest.mark.slow
@@ -45,7 +40,7 @@ def test_a_sweep_over_judges_ends_in_their_leaderboard(judgelab: Command, tmp_pa
     done = judgelab(
         *("-m", *COMMAND, "mechanism=rating_likelihood,length", "limit=6"),
         *("study.only=[typos_major,reordering_minor]", "study.replicates=200"),
-        *("study.bootstrap=50", "tracker=none"),
+        "tracker=none",
     )
     assert done.returncode == 0, done.stderr
     assert "Judges by discernment" in done.stdout

@@ -15,7 +15,7 @@ from tests.e2e.conftest import Command
 from tests.tiny_models import model, tokenizer
 
 WARNING = "Different estimators under one name"
-SHORT = ("limit=2", "tracker=none", "study.bootstrap=20", "study.permutations=20")
+SHORT = ("limit=2", "tracker=none", "study.bootstrap=20")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def command(folder: Path) -> list[str]:
     return [
         *(sys.executable, "run.py", "study=finetune", "tracker=wandb", "tracker.mode=offline"),
         *("dataset=jsonl", f"dataset.path={write(folder / 'reviews.jsonl', papers(6))}"),
-        *("preprocessor=identity", "study.bootstrap=50", f"paths.root={folder}"),
+        *("preprocessor=identity", f"paths.root={folder}"),
         *(f"study.settings.{key}={value}" for key, value in settings.items()),
     ]
 

@@ -61,7 +61,7 @@ def test_it_trains_in_a_child_and_the_parent_scores_unpatched(
         *("study=finetune", "tracker=none", "dataset=jsonl", "preprocessor=identity"),
         f"dataset.path={write(tmp_path / 'reviews.jsonl', papers(6))}",
         *(f"study.settings.prompt.file={tmp_path}/prompt.txt", "study.settings.threads=1"),
-        *("study.settings.max_steps=4", "study.settings.log_every=2", "study.bootstrap=50"),
+        *("study.settings.max_steps=4", "study.settings.log_every=2"),
         *("study.settings.evaluate_every=4", "study.settings.save_every=4"),
         *("study.settings.max_seq_length=256", "study.settings.learning_rate=5e-3"),
     ]
@@ -73,7 +73,7 @@ def test_it_trains_in_a_child_and_the_parent_scores_unpatched(
     assert first["process"] != os.getpid() and "unsloth" not in sys.modules
     assert loaded["load_in_4bit"] and not loaded["load_in_8bit"] and adapted["r"] == 16
     assert modeling_llama.LlamaAttention.forward is own
-    told = {"chat": True, "dtype": "float32", "device_map": "cpu", "backend": "tree"}
+    told = {"template": "chat", "dtype": "float32", "device_map": "cpu", "backend": "tree"}
     lm = Transformers(str(base), adapter=str(folder / "adapter"), **told)
     targets = ["The reviewer appreciates code.", "The reviewer questions data."]
     table = lm.logprob(["First: tests."], targets, [(0, 0), (0, 1)])

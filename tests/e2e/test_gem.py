@@ -16,7 +16,7 @@ DATA = ("dataset=iclr_reviews", "tracker=none")
 
 
 def result(root: Path, name: str) -> dict[str, Any]:
-    [run] = [r for r in (root / "runs").iterdir() if r.name.startswith(name)]
+    [run] = [r for r in (root / "runs").iterdir() if f"-{name}-" in r.name]
     found: dict[str, Any] = json.loads((run / "result.json").read_text())
     return found
 

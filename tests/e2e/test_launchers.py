@@ -31,6 +31,6 @@ def test_a_submitted_job_ends_in_the_sweeps_report(judgelab: Command, tmp_path: 
     preset = "hydra/launcher=submitted"
     done = judgelab("-m", preset, "mechanism=length", "tracker=none", "limit=4")
     assert done.returncode == 0, done.stderr
-    assert len(list(tmp_path.glob("runs/length-*/DONE"))) == 1
+    assert len(list(tmp_path.glob("runs/*-length-*/DONE"))) == 1
     assert len(list(tmp_path.glob("sweeps/*/.submitit/*/*_result.pkl"))) == 1
     assert len(list(tmp_path.glob("sweeps/*/report.html"))) == 1

@@ -59,7 +59,7 @@ def test_committed_outputs_are_those_of_a_fresh_kernel(
 @pytest.mark.slow
 def test_a_tour_shows_the_tables_and_a_figure_of_the_report(executed: dict[str, Notebook]) -> None:
     said = _all(executed["01_tour.ipynb"])
-    assert "8 items x 30 agents" in said
+    assert "8 items x 18 agents" in said
     assert re.search(r"attacked +AUC +0\.\d+ \[0\.\d+, 0\.\d+\] +8 ", said), "value, interval, n"
     assert "records/attacked_scores.parquet" in said
     assert _figures(executed["01_tour.ipynb"]) == 1
@@ -81,7 +81,7 @@ def test_a_sweep_has_a_figure_per_question_and_wandb_says_the_same(
     assert _figures(book) == 3
     said = _all(book)
     assert "Comparison of 4 runs" in said
-    assert "1920 scores, 0 of them unscored" in said
+    assert "1152 scores, 0 of them unscored" in said
     assert re.search(r"[1-9]\d+ numbers, equal on disk and in W&B", said)
 
 
@@ -90,7 +90,7 @@ def test_a_table_in_memory_is_run_compared_and_audited(executed: dict[str, Noteb
     book = executed["04_from_python.ipynb"]
     said = _all(book)
     assert "Agrees with people more often than chance" in said and "2 runs" in said
-    assert "{'mi': 'cannot say yet'}" in said and "check the join" in said
+    assert "{'mi': 'not known yet'}" in said and "only 12 labelled items of at least 30" in said
     assert "limmit is no setting of study=discrimination. Did you mean 'limit'?" in said
     assert _figures(book) == 1
 

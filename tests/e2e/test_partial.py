@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.sending import EndpointError
 from judgelab.core.errors import JudgelabError, PartialRunError
-from judgelab.endpoint.sending import EndpointError
-from judgelab.store.cache import CallCache
 from tests.e2e.conftest import ROOT, environment
 from tests.e2e.test_endpoint import call, inside, overrides, panel, results
 from tests.servers.process import Running, scripted

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,11 +98,14 @@ def few_agents(folder: Path) -> Path:
     return file
 
 
+TRUST = "trusted_packages=[mine]"
 GUIDE = {  # the parts that docs/extending.md adds, in its order, and a command that uses each
-    "mechanism/overlap": ["mechanism=overlap", "attack=padding"],
+    "mechanism/surprise": ["--config-dir", "conf", "mechanism=surprise", TRUST, "attack=padding"],
+    "dataset/greetings": ["dataset=greetings", "study=lengths"],
     "study/lengths": ["study=lengths"],
     "evaluation_lm/timed": ["mechanism=mi", "evaluation_lm=timed", "dataset=samsum"],
 }
+OUTSIDE = "mechanism/surprise"
 
 
 @pytest.mark.slow
@@ -111,14 +115,34 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     shutil.copytree(ROOT, copy, ignore=ignore)
     guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     blocks = (re.findall(f"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("python", "yaml"))
+    own = tmp_path / "own"  # a folder outside the checkout
+    written = []
     for name, code, config in zip(GUIDE, *blocks, strict=True):
-        (copy / "judgelab" / f"{name}.py").write_text(code)
-        (copy / "conf" / f"{name}.yaml").write_text(config)
+        root = own if name == OUTSIDE else copy
+        module = own / "mine" / "surprise.py" if name == OUTSIDE else copy / f"judgelab/{name}.py"
+        for file, text in ((module, code), (root / "conf" / f"{name}.yaml", config)):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        written.append(str(module))
+    (own / "mine" / "__init__.py").touch()
+    for check in (["check"], ["format", "--check"]):
+        ruff = [
+            sys.executable,
+            "-m",
+            "ruff",
+            *check,
+            "--config",
+            f"{ROOT}/pyproject.toml",
+            *written,
+        ]
+        done = subprocess.run(ruff, capture_output=True, text=True, cwd=copy, check=False)
+        assert done.returncode == 0, done.stdout
     found = {}
     for name, words in GUIDE.items():
+        start = ["-m", "judgelab"] if name == OUTSIDE else ["run.py"]
         done = subprocess.run(
-            ["python", "run.py", *words, "tracker=none", "limit=4"],
-            cwd=copy,
+            ["python", *start, *words, "tracker=none", "limit=4"],
+            cwd=own if name == OUTSIDE else copy,
             env=environment(tmp_path / name) | {"PYTHONPATH": str(copy)},
             capture_output=True,
             text=True,
@@ -128,8 +152,10 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         (run,) = (tmp_path / name / "runs").iterdir()
         found[name] = [json.loads((run / f).read_text()) for f in ("result.json", "manifest.json")]
-    summary = found["mechanism/overlap"][0]["summary"]
-    assert (summary["mechanism"], summary["clean/auc_n"]) == ("overlap", 4)
+    surprise = found[OUTSIDE][0]["summary"]
+    assert (surprise["mechanism"], surprise["clean/auc_n"]) == ("surprise", 4)
+    assert surprise["unscored_calls"] == 0 and surprise["lm_calls"] > 0
+    assert {"host", "guest"} <= set(re.findall(r"\w+", json.dumps(found["dataset/greetings"][0])))
     study = found["study/lengths"][0]
     assert (
         study["summary"]["words_low"] < study["summary"]["words"] < study["summary"]["words_high"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.core.errors import CapabilityError
+from judgelab.core.errors import CapabilityError, DataError
 from tests.e2e.conftest import environment
 from tests.e2e.test_endpoint import FAST, inside
 
@@ -83,16 +83,14 @@ def test_every_call_is_answered_counted_and_scored_or_not(
 ) -> None:
     """An untrained model keeps to no format: unscored, each one, and never 0."""
     job = [*overrides(server, model, tmp_path / "panel.jsonl"), "evaluation_lm.logprobs=none"]
-    inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
+    with pytest.raises(DataError, match=f"none of 6 texts: of {calls} calls {calls} failed "):
+        inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
     (folder,) = (tmp_path / "runs").iterdir()
-    meter = json.loads((folder / "manifest.json").read_text())["meter"]
-    assert (meter["sent"], meter["answered"]) == (calls, calls)
-    assert calls <= meter["output_tokens"] <= 8 * calls
-    assert meter["input_tokens"] > 100 * calls
-    tables = {
-        t["name"]: t["rows"] for t in json.loads((folder / "result.json").read_text())["tables"]
-    }
-    assert tables["coverage"][0]["unscored_pairs"] == 12
+    lines = (folder / "calls.jsonl").read_text().splitlines()
+    sent = [json.loads(line) for line in lines if "output_tokens" in line]
+    assert len(sent) == calls and not (folder / "DONE").exists()
+    assert calls <= sum(one["output_tokens"] for one in sent) <= 8 * calls
+    assert sum(one["input_tokens"] for one in sent) > 100 * calls
 
 
 @pytest.mark.slow

@@ -146,7 +146,6 @@ def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
         (("limit=0",), "limit=0 must be at least 1"),
         (("dataset.source=hub",), "dataset.source=sample"),
         (("agents=recorded",), "agents=rules"),
-        (("evaluation_lm=replay",), "use it with dataset=released dataset.path=FOLDER"),
     ],
 )
 def test_mistakes_end_in_one_sentence(

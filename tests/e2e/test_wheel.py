@@ -122,7 +122,7 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
     option.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: '!'\ncount: 3\n")
     done = carried_out(program, tmp_path, ["mechanism=length", "attack=shouting", *QUICK])
     assert done.returncode == 0, done.stderr[-2000:]
-    assert list(tmp_path.glob("outputs/runs/length-xsum-shouting-*/DONE"))
+    assert list(tmp_path.glob("outputs/runs/*-length-xsum-shouting-*/DONE"))
     said = carried_out(program, tmp_path, ["--help"]).stdout
     assert "shouting" in said and "judgelab mechanism=tvd_mi" in said
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.peer_prediction.release import read_domain
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.attack.format import Format
 from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.repetition import Repetition
-from judgelab.dataset.released import Released
 from tests.scripted import NOBODY
 
 ATTACKS = {
@@ -29,7 +29,7 @@ def test_lengths_of_all_attacked_responses(shared_data: Path, name: str) -> None
     folder = shared_data / "peer_prediction"
     if not (folder / "matrices" / f"reddit_tifu__{name}.npz").is_file():
         pytest.skip(f"no released run under {name} at hand")
-    clean = Released(str(folder), "reddit_tifu").load()
+    clean = read_domain(folder, "reddit_tifu").panel()
     attacked = ATTACKS[name].apply(clean, NOBODY, seed=0)
     with np.load(folder / "matrices" / f"reddit_tifu__{name}.npz") as recorded:
         lengths, ids = recorded["response_chars"], recorded["item_ids_tvd"]

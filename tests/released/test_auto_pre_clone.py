@@ -1,156 +1,174 @@
-"""A clone of the Auto-PRE repository gives what its parquet export gives, cell by cell."""
+"""The authors' repository of Auto-PRE, read as it is: what each file means, and its traps."""
 
 from __future__ import annotations
 
-import json
+import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 
-from judgelab.core.errors import ConfigError
-from judgelab.engine.run import execute
-from judgelab.releases.auto_pre import (
-    AutoPreRecords,
+from experiments.auto_pre.release import (
+    absent,
     confidence,
+    is_release,
     list_datasets,
     pertinence,
     read_dataset,
     read_table,
-    read_texts,
 )
-from judgelab.releases.repositories import AUTO_PRE
-from tests.e2e.conftest import ROOT
-
-CUT = 400
-"""Characters of a reply that the export keeps."""
+from experiments.auto_pre.release.judgments import preferred
+from experiments.importing import import_release
+from experiments.repositories import AUTO_PRE
+from judgelab.core.errors import DataError
+from judgelab.dataset.table import LabelledTable
+from tests.tiny_auto_pre_clone import BEST, VERDICTS, quality, write_clone
 
 
 @pytest.fixture(scope="module")
-def export(shared_data: Path) -> Path:
-    found = shared_data / "auto_pre"
-    if AUTO_PRE.layout(found) != "export":
-        pytest.skip("no export of the Auto-PRE release")
-    return found
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_clone(tmp_path_factory.mktemp("clone"))
 
 
-@pytest.fixture(scope="module", params=["XSum", "DailyDialog"])
-def both(request: pytest.FixtureRequest, clone: Path, export: Path) -> list[AutoPreRecords]:
-    return [read_dataset(folder, request.param) for folder in (clone, export)]
+@pytest.fixture
+def own(clone: Path, tmp_path: Path) -> Path:
+    """A copy to be damaged."""
+    return shutil.copytree(clone, tmp_path / "own")
 
 
-def test_the_clone_has_the_dataset_that_the_export_lacks(clone: Path) -> None:
+def test_a_clone_is_known_by_its_folders(clone: Path, tmp_path: Path) -> None:
+    assert is_release(clone) and not is_release(tmp_path)
     assert list_datasets(clone) == ("XSum", "NF_CATS", "DailyDialog")
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [("one", 1), ("Two", -1), ("two, not one", -1), ("mentioned; two", 1), ("tie", 0), ("nan", 0)],
+)
+def test_the_label_that_stands_first_counts_wherever_it_stands(reply: str, verdict: int) -> None:
+    assert preferred(reply) == verdict
+
+
+def test_verdicts_stand_pair_by_pair_in_both_orders(clone: Path) -> None:
+    data = read_dataset(clone, "XSum")
+    assert data.agents == ("chatgpt", "claude", "ChatGLM2-6B", "fastchat-t5-3b", *data.agents[4:])
+    assert set(data.verdict) == {"gpt-4", "gpt-3.5-turbo"}  # a file that was broken off is not read
+    better = np.array([[BEST.index(a) < BEST.index(b) for b in data.agents] for a in data.agents])
+    np.fill_diagonal(better, False)
+    found = np.nan_to_num(data.verdict["gpt-4"])
+    np.testing.assert_array_equal(found[3:], np.broadcast_to(better, (97, 7, 7)))
+    first, second = (data.agents.index(name) for name in ("ChatGLM2-6B", "alpaca-7b"))
+    assert data.verdict["gpt-4"][:4, first, second].tolist() == [0.5, 1.0, 0.5, 1.0]
+    # read as whole words: nothing, "two", a tie
+    np.testing.assert_array_equal(data.read["gpt-4"][:3, first, second], [np.nan, 0.0, 0.5])
+    assert (data.verdict["gpt-3.5-turbo"][:, first, second] == 1).all()
+
+
+def test_people_decide_ties_by_preferences_beyond_five(clone: Path) -> None:
+    data = read_dataset(clone, "XSum")
+    assert data.human[0].tolist() == [quality(model) for model in data.agents]
+    chatgpt, claude = data.agents.index("chatgpt"), data.agents.index("claude")
+    assert data.gold[:3, chatgpt, claude].tolist() == [-1.0, 0.0, 0.0]
+    assert read_dataset(clone, "NF_CATS").gold[0, chatgpt, claude] == 1
+    assert (data.gold[:, chatgpt, data.agents.index("alpaca-7b")] == 1).all()
+
+
+def test_quotation_marks_swallow_no_rows(clone: Path) -> None:
+    answers = read_table(clone, "answers")
+    assert len(answers[answers["dataset"] == "XSum"]) == 7 * 200
+    items = read_table(clone, "items")
+    third = items[(items["dataset"] == "XSum") & (items["task_id"] == 3)].iloc[0]
+    assert third["source"] == 'An article "3\nthat goes on'
+    assert third["reference"] == "Its summary 3."
+
+
+def test_grades_are_the_first_whole_number_and_none_is_marked(clone: Path) -> None:
     data = read_dataset(clone, "NF_CATS")
-    assert len(data.verdict) == 18 and np.count_nonzero(np.abs(data.truth()) == 1) == 1680
-    assert np.isnan(data.grades["100-level"]["fastchat-t5-3b"]).sum() == 9
-
-
-def test_labels_verdicts_and_grades_are_equal(both: list[AutoPreRecords]) -> None:
-    made, known = both
-    assert made.agents == known.agents and made.tasks == known.tasks
-    np.testing.assert_array_equal(made.gold, known.gold)
-    np.testing.assert_array_equal(made.human, known.human)
-    for name in ("verdict", "unlabelled"):
-        mine, theirs = getattr(made, name), getattr(known, name)
-        assert set(mine) == set(theirs)
-        for judge, cells in theirs.items():
-            np.testing.assert_array_equal(mine[judge], cells, err_msg=f"{name} {judge}")
-    for form, judges in known.grades.items():
-        assert set(made.grades[form]) == set(judges)
-        for judge, cells in judges.items():
-            np.testing.assert_array_equal(made.grades[form][judge], cells)
-            np.testing.assert_array_equal(made.graded[form][judge], known.graded[form][judge])
-
-
-def test_replies_read_anew_differ_where_the_export_cut_them(both: list[AutoPreRecords]) -> None:
-    """Two of 185 long replies of one judge name an answer beyond the cut; of Claude, no judge of
-    the paper's, more do."""
-    made, known = both
-    for judge, cells in known.read.items():
-        here, there = made.read[judge], cells
-        changed = ~((here == there) | (np.isnan(here) & np.isnan(there)))
-        assert not changed.any() or judge in ("fastchat-t5-3b", "claude")
-        assert np.isnan(there[changed]).all()  # nothing was read of the part that was kept
-        if judge == "fastchat-t5-3b":
-            assert changed.sum() == (2 if made.name == "XSum" else 0)
-
-
-def test_exams_are_equal(both: list[AutoPreRecords]) -> None:
-    made, known = both
-    assert len(made.pertinence) == len(known.pertinence)
-    assert len(made.confidence) == len(known.confidence)
-    for judge in set(map(str, known.pertinence["evaluator"])):
-        exam = (judge, "ChatGLM2-6B", "gpt-3.5-turbo", 1)
-        np.testing.assert_array_equal(pertinence(made, *exam), pertinence(known, *exam))
-    for judge in set(map(str, known.confidence["evaluator"])):
-        for way in ("prob, prompt2", "direct, null"):
-            mine, theirs = confidence(made, judge, way), confidence(known, judge, way)
-            assert (mine is None) == (theirs is None)
-            if mine is not None and theirs is not None:
-                np.testing.assert_array_equal(mine[0], theirs[0])
-                np.testing.assert_array_equal(mine[1], theirs[1])
-
-
-def test_texts_are_equal(clone: Path, export: Path) -> None:
-    for mine, theirs, columns in zip(
-        read_texts(clone, "XSum"),
-        read_texts(export, "XSum"),
-        (
-            ["task_id", "source", "reference", "q_prime"],
-            ["task_id", "model", "task_prompt", "answer", "pipeline_mismatch"],
-        ),
-        strict=True,
-    ):
-        key = [name for name in ("task_id", "model", "task_prompt") if name in columns]
-        sides = [each[columns].sort_values(key).to_numpy(object) for each in (mine, theirs)]
-        np.testing.assert_array_equal(*sides)
-    shown = [
-        table[
-            (table["task_prompt"] == 1) & table["pipeline_mismatch"] & (table["dataset"] == "XSum")
-        ]
-        for table in (read_table(folder, "answers") for folder in (clone, export))
+    alpaca = data.agents.index("alpaca-7b")
+    grades = data.grades["5-level"]["gpt-4"][:, alpaca]
+    assert np.isnan(grades[0]) and grades[1:].tolist() == [4.0, *[2.0] * 98]
+    assert read_dataset(clone, "XSum").grades["5-level"]["gpt-4"][7].tolist() == [
+        quality(model) for model in data.agents
     ]
-    assert len(shown[0]) == 82
-    for column in ("answer", "answer_as_fed_by_pipeline"):
-        assert [*shown[0][column]] == [*shown[1][column]]
 
 
-def result(folder: Path, root: Path, *more: str) -> dict[str, Any]:
-    chosen = ["study=qualification", "dataset=auto_pre_released", f"dataset.path={folder}"]
-    chosen += ["evaluation_lm=replay", "tracker=none", f"paths.root={root}", "study.bootstrap=50"]
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        execute(compose("config", overrides=[*chosen, *more]))
-    [made] = (root / "runs").iterdir()
-    found: dict[str, Any] = json.loads((made / "result.json").read_text())
-    return found | {table["name"]: table["rows"] for table in found["tables"]}
+def test_logs_of_dialogues(clone: Path, own: Path) -> None:
+    data = read_dataset(clone, "DailyDialog")
+    assert data.agents == tuple(f"ans{k}" for k in range(7))
+    assert data.human[4].tolist() == [5, 4, 4, 3, 2, 2, 1]
+    assert data.gold[9, 0].tolist()[1:] == [1.0] * 6 and data.gold[9, 1, 2] == 0
+    [judge] = data.verdict  # named by the first line of the log of another name
+    assert judge == "gpt-3.5-turbo"
+    assert data.verdict[judge][0, [1, 0, 2], [0, 1, 0]].tolist() == [0.0, 1.0, 1.0]
+    assert data.grades["5-level"]["gpt-4"][0].tolist() == [1, 2, 3, 4, 5, 4, 3]
+    log = own / "quick_reproduce/dialog_output/output_dialog_pairwise_chatgpt.txt"
+    log.write_text(log.read_text().replace("human_scores is [-1, 1", "human_scores is [1, -1", 1))
+    with pytest.raises(DataError, match="preferences are not those of their grades"):
+        read_dataset(own, "DailyDialog")
 
 
-@pytest.mark.parametrize("domain", ["XSum", "DailyDialog"])
-def test_the_study_gives_the_same(domain: str, clone: Path, export: Path, tmp_path: Path) -> None:
-    """But for FastChat-T5's two replies, which the export cuts."""
-    made, known = (
-        result(folder, tmp_path / name, f"dataset.domain={domain}")
-        for name, folder in (("clone", clone), ("export", export))
-    )
-    for name in ("lists", "pools", "comparisons", "budgets", "weightings"):
-        assert made[name] == known[name], name
-    for mine, theirs in zip(made["exams"], known["exams"], strict=True):
-        if mine["judge"] != "fastchat-t5-3b" or domain != "XSum":
-            assert mine == theirs | {"bar": mine["bar"]}
-            assert mine["bar"] == pytest.approx(theirs["bar"], abs=5e-5)
-    if domain == "DailyDialog":
-        assert made["tables"] == known["tables"] and made["notes"] == known["notes"]
+def test_exams_by_folder_and_name(clone: Path) -> None:
+    xsum, other = read_dataset(clone, "XSum"), read_dataset(clone, "NF_CATS")
+    won = pertinence(xsum, "gpt-4", "ChatGLM2-6B", "gpt-3.5-turbo", 1)
+    assert (won == 1).all()  # read anew: "Two." of an answer shown second
+    asked = other.pertinence.groupby(["L1_RA", "L2_IA", "prompt", "evaluator"]).size()
+    assert asked.to_dict() == {
+        ("gpt4", "fastchat-t5-3b", 2, "fastchat-t5-3b"): 200,
+        ("gpt4", "fastchat-t5-3b", 2, "gpt-3.5-turbo"): 200,
+    }
+    sure = confidence(other, "gpt-3.5-turbo")
+    assert sure is not None and sure[2] == "prob, prompt1"
+    assert np.isnan(sure[0][0, 0]) and sure[0][1, 0] == pytest.approx(np.log(0.9))
+    words = confidence(xsum, "gpt-4")
+    assert words is not None and words[2] == "direct, null"
+    np.testing.assert_array_equal(words[0][:2], [[4, np.nan]] * 2)
 
 
-def test_the_study_of_the_third_dataset(clone: Path, tmp_path: Path) -> None:
-    found = result(clone, tmp_path, "dataset.domain=NF_CATS", "study.controls=[]")
-    lists = {row["pool"]: row["judges"] for row in found["lists"]}
-    assert lists["C+P+S"] == "chatglm_pro, fastchat-t5-3b, gpt-4"  # the paper lists two of them
-    pools = {row["name"]: row for row in found["pools"]}
-    assert pools["C+P+S"]["n"] == 1680
-    assert round(pools["all"]["value"], 4) == 0.7542  # as printed
-    with pytest.raises(ConfigError, match="of 'llama2-70b'.* is not in this clone"):
-        result(clone, tmp_path / "other", "study.recorded=[llama2-70b]")
+def test_large_files_that_a_copy_lacks_are_said(clone: Path, own: Path) -> None:
+    said = absent(clone)
+    assert len(said) == 3 and all("is not in this clone of github.com/cjj826" in s for s in said)
+    missing = [line.split(" is not")[0] for line in said]
+    for name in missing[:2]:
+        (own / name).write_text("prompts")
+    assert len(absent(own)) == 1
+    verdicts = (own / VERDICTS.format("chatgpt")).read_text()
+    (own / missing[2]).write_text(verdicts)  # the judge is there where its file is
+    assert not absent(own) and "llama2-70b" in read_dataset(own, "XSum").verdict
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("data-Xsum/annotation/pointwise.json", "cannot be read: it belongs to a clone of github"),
+        ("data-NFQA/samples_NFCATS.tsv", "cannot be read"),
+    ],
+)
+def test_a_missing_file_is_named(own: Path, file: str, message: str) -> None:
+    (own / file).unlink()
+    with pytest.raises(DataError, match=message) as refused:
+        read_dataset(own, "XSum")
+    assert Path(file).name in str(refused.value)
+
+
+def test_a_damaged_file_is_named_with_its_line(own: Path) -> None:
+    file = own / "output/exam_pertinence/Xsum_gpt-4.json"
+    file.write_text('{"response": "one", "result": -1}\n{"resp')
+    with pytest.raises(DataError, match=r"Xsum_gpt-4.json', line 2: no JSON"):
+        read_dataset(own, "XSum")
+
+
+def test_a_clone_becomes_a_table_that_an_audit_and_pools_read(clone: Path, tmp_path: Path) -> None:
+    """People's preferences, grades and both orders of every judge, as they were."""
+    [file] = [f for f in import_release(AUTO_PRE, clone, tmp_path) if f.stem == "XSum"]
+    panel, data = LabelledTable(path=str(file)).load(), read_dataset(clone, "XSum")
+    table = panel.judgments
+    assert table is not None and table.kind == "preference"
+    assert {judge.name for judge in table.judges} == set(data.read)
+    by_unit = zip(table.units.item, table.units.first, table.units.second, strict=True)
+    k = [judge.name for judge in table.judges].index("gpt-4")
+    for number, (item, first, second) in enumerate(by_unit):
+        t, a, b = int(item), data.agents.index(first), data.agents.index(second)
+        wanted = [data.read["gpt-4"][t, a, b], 1 - data.read["gpt-4"][t, b, a]]
+        np.testing.assert_array_equal(table.verdicts[k, number], wanted)
+        assert table.labels[number, 0] == (data.gold[t, a, b] + 1) / 2
+    assert panel.items[0].human == dict(zip(data.agents, data.human[0], strict=True))

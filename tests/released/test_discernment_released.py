@@ -17,7 +17,6 @@ from judgelab.attack.none import NoAttack
 from judgelab.config import build
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.core.sentences import sentences
 from judgelab.engine.context import Context
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -30,7 +29,8 @@ CONF = Path(__file__).resolve().parents[2] / "conf"
 DELETED = {"deletions_minor": 10, "deletions_major": 50}
 WORDS = {"word_deletions_minor": 5, "word_deletions_major": 25}
 
-CHECKED = {"insertion", "entities", "grammar", "typos"}
+BY_AN_LM = {"insertion", "entities"}
+CHECKED = {"grammar", "typos"}
 """Rules that cannot do to every text what they say; the others can."""
 
 
@@ -61,6 +61,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     suite: dict[str, Any] = {}
     for name in ("answer_equivalence", "translation", "summeval"):
         suite |= yaml.safe_load((CONF / "perturbation" / f"{name}.yaml").read_text("utf-8"))
+    suite = {k: v for k, v in suite.items() if k.split("_")[0] not in BY_AN_LM}
     (folder / "all.yaml").write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")
     node = yaml.safe_load((CONF / "dataset" / "summeval.yaml").read_text(encoding="utf-8"))
     file = shared_data / "summeval" / "dhp_inputs" / "summeval_refs_100.parquet"
@@ -78,7 +79,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         seed=0,
         limit=None,
     )
-    study = Discernment(str(folder / "all.yaml"), by="rules", replicates=200, bootstrap=50)
+    study = Discernment(str(folder / "all.yaml"), by="rules", replicates=200)
     result = study.run(lab)
     records = pd.read_parquet(folder / "run" / "records" / "clean_texts.parquet")
     texts = {
@@ -90,7 +91,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_all_rules_are_tested_on_all_references(run: Run) -> None:
     assert run.result.summary["items"] == 100
-    assert len(run.texts) == 1 + 15
+    assert len(run.texts) == 1 + 11
     for name in run.texts.keys() - {"original"}:
         found = run.found(name)
         left = len(run.excluded(name))
@@ -118,12 +119,6 @@ def test_word_deletions_take_k_words(run: Run, name: str) -> None:
 def test_sentences_move_and_stay_whole(run: Run, severity: str) -> None:
     for item, text in run.texts[f"reordering_{severity}"].items():
         assert Counter(text.split()) == Counter(run.originals[item].split())
-    excluded = run.excluded(f"insertion_{severity}")
-    for item, text in run.texts[f"insertion_{severity}"].items():
-        if item in excluded:
-            continue
-        assert all(part in text for part in sentences(run.originals[item]))
-        assert len(text) > len(run.originals[item])
 
 
 def test_references_are_shuffled_among_the_items(run: Run) -> None:

@@ -1,4 +1,5 @@
-"""What the GEM paper prints (tables.yaml), and the authors' spreadsheet of benchmarks."""
+"""What the GEM paper prints (tables.yaml), and the figures of the authors'
+spreadsheet of benchmarks (gre_bench.csv)."""
 
 from __future__ import annotations
 
@@ -12,12 +13,7 @@ from typing import Any
 
 import yaml
 
-from experiments.gem.spreadsheet import read_rows
-from judgelab.core.errors import DataError
-
 HERE = Path(__file__).parent
-SHEET = "GRE-bench.xlsx"
-"""The spreadsheet's name in a clone; its figures without one: gre_bench.csv."""
 
 METRICS = {"GEM": "GEM", "GEM-S (abstract)": "GEM-S(abs.)", "GEM-S (ASSW)": "GEM-S(ASSW)"}
 """Metric as Table 5 names it -> as Tables 6, 7 and 10 do."""
@@ -101,20 +97,10 @@ def tables() -> Mapping[str, Any]:
     return loaded
 
 
-def read_printed(folder: Path | None = None) -> Printed:
-    """The printed tables, with the spreadsheet of a clone where ``folder`` is one that has it.
-
-    Raises:
-        DataError: that spreadsheet is damaged, or another than the released one.
-    """
-    file = None if folder is None else folder / SHEET
-    if file is None or not file.is_file():
-        with (HERE / "gre_bench.csv").open(encoding="utf-8", newline="") as handle:
-            shipped = [{k: v or None for k, v in row.items()} for row in csv.DictReader(handle)]
-        return Printed(tables(), shipped)
-    rows = read_rows(file)
-    needed = {*EXTRA_COLUMNS, *next(iter(tables()["table5"].values()))}
-    missing = sorted(needed - set(rows[0] if rows else ()))
-    if missing:
-        raise DataError(f"{file} has no column {missing[0]!r}: fetch it again.")
-    return Printed(tables(), rows)
+@cache
+def read_printed() -> Printed:
+    """The printed tables."""
+    with (HERE / "gre_bench.csv").open(encoding="utf-8", newline="") as handle:
+        return Printed(
+            tables(), [{k: v or None for k, v in row.items()} for row in csv.DictReader(handle)]
+        )

@@ -10,12 +10,12 @@ from itertools import combinations
 
 import numpy as np
 from scipy.stats import t as student
-from statsmodels.stats.multitest import multipletests
 
 from judgelab.stats.discernment.score import How, combined, level_balanced, metric_weights
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats, Mask, checked
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.holm import holm
 
 GROUPS = 200
 """Groups of items that are left out in turn, each item by itself up to so many."""
@@ -64,7 +64,7 @@ class JudgeRatings:
         found = []
         for perturbed, own in zip(given[1:], self.weights, strict=True):
             kept = np.where(out[:, None], np.nan, (given[0] - perturbed).T)
-            log_p = signed_rank_log_p(kept, self.how.zero_method, self.how.method)
+            log_p = signed_rank_log_p(kept, self.how.method)
             share = metric_weights(given.shape[2], own)
             found.append(combined(log_p, share, self.how.combine)[1])
         return level_balanced(np.stack(found, axis=-1), levels)
@@ -117,13 +117,10 @@ def paired_judges(
         both = [found(name, shared.tobytes()) for name in (first, second)]
         estimate = _difference(both[0] - both[1], shared)
         made[first, second] = PairedD(float(both[0][0]), float(both[1][0]), estimate)
-    p = np.array([one.difference.p for one in made.values()])
-    known = ~np.isnan(p)
-    if known.sum() > 1:
-        p[known] = multipletests(p[known], method="holm")[1]
+    p = holm([one.difference.p for one in made.values()])
     return {
-        pair: replace(one, p_holm=float(holm))
-        for (pair, one), holm in zip(made.items(), p, strict=True)
+        pair: replace(one, p_holm=float(adjusted))
+        for (pair, one), adjusted in zip(made.items(), p, strict=True)
     }
 
 

@@ -16,8 +16,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from judgelab.stats.discernment.wilcoxon import (
     Method,
-    ZeroMethod,
-    log_p_of,
+    log_tail,
     signed_rank_log_p,
     signed_ranks,
     tidy,
@@ -40,13 +39,8 @@ BLOCK = 2_000_000  # differences ranked at a time: some 100 MB
 
 @dataclass(frozen=True)
 class How:
-    """How a score is made; ``combine`` concerns D without weights only.
+    """How a score is made; ``combine`` concerns D without weights only."""
 
-    ``wilcox`` drops items rated alike, so that a fall of 3 in 100 items passes D > 1 under the
-    normal approximation; with ``zsplit`` it does not.
-    """
-
-    zero_method: ZeroMethod = "wilcox"
     combine: Combine = "harmonic"
     method: Method = "auto"
 
@@ -65,18 +59,8 @@ class DiscernmentScores(NamedTuple):
     p: Floats
 
 
-class DiscernmentThreshold(NamedTuple):
-    """D and D^EW that 5 % of the judges with shuffled labels reach; NaN where none is scored."""
-
-    d: float
-    d_ew: float
-
-
-class SummaryThresholds(NamedTuple):
-    """Thresholds of a judge's level-balanced average and of its minimum over perturbations."""
-
-    average: DiscernmentThreshold
-    minimum: DiscernmentThreshold
+Pair = tuple[float, float]
+"""Of D without weights, and with."""
 
 
 def discernment(
@@ -95,7 +79,7 @@ def discernment(
         ValueError: the shapes differ, there is no metric, or the weights do not fit.
     """
     first, second = checked_pair(original, perturbed, 2, "Discernment")
-    log_p = signed_rank_log_p((first - second).T, how.zero_method, how.method)
+    log_p = signed_rank_log_p((first - second).T, how.method)
     d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
     return DiscernmentScores(float(d), float(d_ew), np.exp(log_p))
 
@@ -125,7 +109,7 @@ def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
     metrics do not exceed them.
 
     Raises:
-        ValueError: no items, or too many for ``exact``.
+        ValueError: no items.
     """
     if items < 1:
         raise ValueError("Without items there is no discernment.")
@@ -179,8 +163,8 @@ def calibrate(
     *,
     replicates: int = 2000,
     seed: int = 0,
-) -> DiscernmentThreshold:
-    """The scores that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
+) -> Pair:
+    """D and D^EW that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
 
     Which of an item's two texts was the perturbed one is drawn anew for each item, for all
     metrics together, so ties, zeros and correlation between metrics stay as they are: what is
@@ -188,13 +172,13 @@ def calibrate(
     """
     first, second = checked_pair(original, perturbed, 2, "A calibration")
     differences = tidy((first - second).T)
-    ranked = signed_ranks(differences, how.zero_method)
+    ranks = signed_ranks(differences)
     kept = np.random.default_rng((seed, 2)).random((first.shape[0], replicates)) < 0.5
-    rising = ranked.ranks * (differences > 0), ranked.ranks * (differences < 0)
-    found = rising[0] @ kept + rising[1] @ ~kept + ranked.given[:, None]
-    log_p = log_p_of(ranked, found, how.method).T
+    sums = (ranks * (differences > 0)) @ kept + (ranks * (differences < 0)) @ ~kept
+    log_p = log_tail(ranks, sums, how.method).T
+    log_p[:, np.isnan(differences).all(axis=-1)] = np.nan
     d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
-    return DiscernmentThreshold(_reached(d), _reached(d_ew))
+    return _reached(d), _reached(d_ew)
 
 
 def calibrate_summary(
@@ -205,8 +189,8 @@ def calibrate_summary(
     *,
     replicates: int = 1000,
     seed: int = 0,
-) -> SummaryThresholds:
-    """What averages and minima of judges reach that see nothing at all.
+) -> dict[str, Pair]:
+    """What level-balanced ``average`` and ``minimum`` of judges reach that see nothing at all.
 
     The labels of all texts of an item, the original among them, are shuffled together: perturbed
     texts share their original, which a shuffle of one pair at a time would not keep. They are
@@ -234,26 +218,18 @@ def calibrate_summary(
         taken = _shuffles(rng.random((count, variants, items)), scored)
         shuffled = np.take_along_axis(given[None], taken, axis=1)
         differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
-        log_p = signed_rank_log_p(differences, how.zero_method, how.method)
+        log_p = signed_rank_log_p(differences, how.method)
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
         found.append(np.moveaxis(np.array(pairs), 0, -1))
     both = np.concatenate(found, axis=1)  # [D and D^EW, replicates, perturbations]
-    average = [_reached(level_balanced(values, levels)) for values in both]
-    minimum = [_reached(values.min(axis=-1)) for values in both]
-    return SummaryThresholds(DiscernmentThreshold(*average), DiscernmentThreshold(*minimum))
-
-
-class LeftOut(NamedTuple):
-    """D with all items and without each in turn, [1 + items, 2]: without weights, with weights.
-
-    Attributes:
-        d: what the ratings give.
-        most: what they would give if every item fell, by as much as it moved (those that did not
-            move: by the least of the others' moves).
-    """
-
-    d: Floats
-    most: Floats
+    d, d_ew = both
+    return {
+        "average": (
+            _reached(level_balanced(d, levels)),
+            _reached(level_balanced(d_ew, levels)),
+        ),
+        "minimum": (_reached(d.min(axis=-1)), _reached(d_ew.min(axis=-1))),
+    }
 
 
 def left_out(
@@ -261,8 +237,10 @@ def left_out(
     perturbed: ArrayLike,
     weights: Sequence[float] | None = None,
     how: How = How(),
-) -> LeftOut:
-    """D and its largest value on all items and without each of them; arguments of ``discernment``.
+) -> tuple[Floats, Floats]:
+    """D on all items and without each in turn [1 + items, 2], without weights and with; and the
+    largest D there is: what the ratings would give if every item fell, by as much as it moved
+    (those that did not move: by the least of the others' moves). Arguments of ``discernment``.
 
     Averages and minima over perturbations, and differences between judges, can be formed of both
     before ``discernment_ends`` makes an interval of them.
@@ -278,9 +256,9 @@ def left_out(
         sets = np.repeat(values.T[None], len(values) + 1, axis=0)  # [1 + items, metrics, items]
         items = np.arange(len(values))
         sets[items + 1, :, items] = np.nan
-        log_p = signed_rank_log_p(sets, how.zero_method, how.method)
+        log_p = signed_rank_log_p(sets, how.method)
         sides.append(np.stack(combined(log_p, share, how.combine), axis=-1))
-    return LeftOut(sides[0], sides[1])
+    return sides[0], sides[1]
 
 
 def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:

@@ -1,13 +1,11 @@
 """One-sided Wilcoxon signed-rank tests, many at a time, as logarithms of p.
 
-scipy tests one sample at a time where ties and zeros differ between samples, as they do in every
-resample, and returns p, which is 0 from some 2,000 items on.
+scipy tests one sample at a time where ties differ between samples, as they do in every resample,
+and returns p, which is 0 from some 2,000 items on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,51 +15,26 @@ from scipy.stats import rankdata, wilcoxon
 
 from judgelab.stats.intervals.arrays import Floats
 
-ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
-"""What becomes of unchanged items: they are dropped; ranked, then dropped; or ranked, with half
-of their ranks on either side."""
-
-Method = Literal["auto", "normal", "exact"]
+Method = Literal["auto", "normal"]
 """The null distribution of W+, all sign patterns of the ranks there are being equally likely:
-``exact`` counts them, ties and zeros as they are; ``normal`` is the normal approximation with tie
-correction; ``auto`` counts up to EXACT_UP_TO ranked pairs and takes a saddlepoint approximation of
-the same distribution above, so that D does not jump where one gives way to the other."""
+``auto`` counts them up to EXACT_UP_TO ranked pairs and takes a saddlepoint approximation of the
+same distribution above, so that D does not jump where one gives way to the other; ``normal`` is
+the normal approximation with tie correction, as the DHP paper has it."""
 
 EXACT_UP_TO = 100
-COUNTED = 200
-"""Ranked pairs that ``auto`` counts and that ``exact`` serves: 100 take .2 ms, a study makes
-100,000 such tests, and the time grows with the cube of the pairs."""
+"""100 pairs take .2 ms, a study makes 100,000 such tests, and time grows with their cube."""
 
 ROUNDS = 60
 DIGITS = 12  # differences that agree so far, relative to the largest, are ties
 
 
-@dataclass(frozen=True)
-class SignedRanks:
-    """Ranks of absolute differences.
-
-    Attributes:
-        ranks: [rows, items] midranks; 0 for items that do not count.
-        given: [rows] what zeros add to every W+ (``zsplit``; else 0).
-        mean, variance: [rows] of W+ under the null.
-        items: [rows] how many items were scored, unchanged ones included.
-    """
-
-    ranks: Floats
-    given: Floats
-    mean: Floats
-    variance: Floats
-    items: Floats
-
-
-def signed_rank_log_p(
-    differences: ArrayLike, zero_method: ZeroMethod = "wilcox", method: Method = "auto"
-) -> Floats:
+def signed_rank_log_p(differences: ArrayLike, method: Method = "auto") -> Floats:
     """Natural logarithm of p for the alternative that differences lie above 0.
+
+    Differences of 0 are dropped (scipy's ``wilcox``).
 
     Args:
         differences: [..., items]; NaN entries are left out.
-        zero_method: what becomes of differences of 0.
         method: the null distribution of W+.
 
     Returns:
@@ -69,16 +42,18 @@ def signed_rank_log_p(
         0, and finite: a p that is too small for a float still has its logarithm.
 
     Raises:
-        ValueError: infinite differences, an unknown method, or too many pairs for ``exact``.
+        ValueError: infinite differences, or an unknown method.
     """
     given = tidy(differences)
     rows = given.reshape(-1, given.shape[-1])
-    ranked = signed_ranks(rows, zero_method)
-    found = np.sum(np.where(rows > 0, ranked.ranks, 0.0), axis=-1) + ranked.given
-    return log_p_of(ranked, found[:, None], method)[:, 0].reshape(given.shape[:-1])
+    ranks = signed_ranks(rows)
+    risen = np.where(rows > 0, ranks, 0.0).sum(axis=-1)
+    log_p = log_tail(ranks, risen[:, None], method)[:, 0]
+    log_p = np.where(np.isnan(rows).all(axis=-1), np.nan, log_p)
+    return np.asarray(log_p.reshape(given.shape[:-1]))
 
 
-def scipy_p(differences: Floats, zero_method: ZeroMethod = "wilcox") -> float:
+def scipy_p(differences: Floats) -> float:
     """p of ``scipy.stats.wilcoxon`` as it comes, which the DHP paper used, of differences [items].
 
     Exact by items, not by ranked pairs: up to 50 of them where nothing ties or is unchanged, up to
@@ -88,7 +63,7 @@ def scipy_p(differences: Floats, zero_method: ZeroMethod = "wilcox") -> float:
     if not known.any():
         return float("nan")
     with np.errstate(all="ignore"):
-        return float(wilcoxon(known, zero_method=zero_method, alternative="greater").pvalue)
+        return float(wilcoxon(known, alternative="greater").pvalue)
 
 
 def tidy(differences: ArrayLike) -> Floats:
@@ -104,73 +79,35 @@ def tidy(differences: ArrayLike) -> Floats:
     return np.round(given / largest, DIGITS) if largest > 0 else given
 
 
-def signed_ranks(differences: Floats, zero_method: ZeroMethod) -> SignedRanks:
-    """Rank the absolute differences [rows, items] of every row.
-
-    Raises:
-        ValueError: an unknown zero method.
-    """
-    if zero_method not in ("wilcox", "pratt", "zsplit"):
-        raise ValueError(f"zero_method={zero_method!r} must be wilcox, pratt or zsplit.")
-    unscored, zero = np.isnan(differences), differences == 0
-    dropped = unscored | zero if zero_method == "wilcox" else unscored
+def signed_ranks(differences: Floats) -> Floats:
+    """[rows, items] midranks of the absolute differences; 0 for those of 0 and for the unscored."""
+    dropped = np.isnan(differences) | (differences == 0)
     sizes = np.where(dropped, np.inf, np.abs(differences))
-    first, last = (rankdata(sizes, which, axis=-1) for which in ("min", "max"))
-    ranks, ties = np.where(dropped, 0.0, (first + last) / 2), last - first + 1.0
-    counted = ~dropped if zero_method == "zsplit" else ~(dropped | zero)
-    n, n0 = (np.sum(mask, axis=-1).astype(np.float64) for mask in (~dropped, zero & ~dropped))
-    mean = n * (n + 1) / 4
-    spread = n * (n + 1) * (2 * n + 1)
-    given = np.zeros_like(n)
-    if zero_method == "pratt":
-        mean -= n0 * (n0 + 1) / 4
-        spread -= n0 * (n0 + 1) * (2 * n0 + 1)
-    elif zero_method == "zsplit":
-        given = np.sum(np.where(zero, ranks, 0.0), axis=-1) / 2
-    tied = np.sum(np.where(counted, ties**2 - 1, 0.0), axis=-1)  # sum of t^3 - t over groups
-    variance = np.maximum(spread - tied / 2, 0.0) / 24
-    ranks = np.where(zero, 0.0, ranks)
-    return SignedRanks(ranks, given, mean, variance, np.sum(~unscored, axis=-1).astype(np.float64))
+    return np.where(dropped, 0.0, rankdata(sizes, axis=-1))
 
 
-def log_p_of(ranked: SignedRanks, found: Floats, method: Method = "auto") -> Floats:
-    """log P(W+ >= found) [rows, values] under the null.
+def log_tail(ranks: Floats, sums: Floats, method: Method = "auto") -> Floats:
+    """log P(W+ >= sum) under the null of ranks [rows, items] and sums [rows, values].
 
     Raises:
-        ValueError: an unknown method, or too many pairs for ``exact``.
+        ValueError: an unknown method.
     """
-    if method not in ("auto", "normal", "exact"):
-        raise ValueError(f"method={method!r} must be auto, normal or exact.")
-    spread = np.sqrt(ranked.variance)[:, None]
-    z = np.divide(found - ranked.mean[:, None], spread, out=np.zeros_like(found), where=spread > 0)
-    log_p = log_ndtr(-z)
-    pairs = np.count_nonzero(ranked.ranks, axis=-1)
-    if method == "exact" and np.max(pairs, initial=0) > COUNTED:
-        raise ValueError(f"method=exact serves up to {COUNTED} ranked pairs: use method=auto.")
-    if method != "normal":
-        few = pairs <= (COUNTED if method == "exact" else EXACT_UP_TO)
-        _replace(ranked, found, few, log_p, _exact)
-        _replace(ranked, found, ~few, log_p, _saddlepoint)
-    log_p = np.where(pairs[:, None] > 0, log_p, 0.0)
-    return np.where(ranked.items[:, None] > 0, log_p, np.nan)
+    if method not in ("auto", "normal"):
+        raise ValueError(f"method={method!r} must be auto or normal.")
+    spread = np.sqrt((ranks**2).sum(axis=-1) / 4)[:, None]  # ties are corrected for by midranks
+    above = sums - ranks.sum(axis=-1)[:, None] / 2
+    log_p = log_ndtr(-np.divide(above, spread, out=np.zeros_like(sums), where=spread > 0))
+    pairs = np.count_nonzero(ranks, axis=-1)
+    for which, tails in ((pairs <= EXACT_UP_TO, _counted), (pairs > EXACT_UP_TO, _saddlepoint)):
+        if method == "auto" and which.any():
+            doubled = np.rint(2 * ranks[which]).astype(np.int64)  # midranks are halves
+            steps = np.ceil(2 * sums[which] - 1e-6).astype(np.int64)
+            log_p[which] = tails(doubled, steps)
+    return np.where(pairs[:, None] > 0, log_p, 0.0)
 
 
-Tails = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
-"""Log of upper tails [rows, values] of doubled ranks [rows, items] at doubled sums."""
-
-
-def _replace(
-    ranked: SignedRanks, found: Floats, which: NDArray[np.bool_], into: Floats, tails: Tails
-) -> None:
-    """Put the tails of some rows into their place."""
-    if which.any():
-        doubled = np.rint(2 * ranked.ranks[which]).astype(np.int64)
-        steps = np.ceil(2 * (found[which] - ranked.given[which][:, None]) - 1e-6).astype(np.int64)
-        into[which] = tails(doubled, steps)
-
-
-def _exact(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
-    """Counted; rows with the same ranks share their distribution."""
+def _counted(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
+    """Log tails of doubled ranks at doubled sums; rows of the same ranks share a distribution."""
     patterns, place = np.unique(np.sort(doubled, axis=-1), axis=0, return_inverse=True)
     order = np.argsort(place.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(place.ravel(), minlength=len(patterns)))
@@ -178,6 +115,30 @@ def _exact(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
     for pattern, rows in zip(patterns, np.split(order, ends[:-1]), strict=True):
         log_p[rows] = np.log(_upper_tails(pattern[pattern > 0], steps[rows]))
     return log_p
+
+
+def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
+    """P(sum of a random half of the ranks >= step) for ranks in ascending order.
+
+    The distribution is symmetric, so sums are counted from below, and only as far as some step
+    needs; small p are sums of positive terms.
+    """
+    total = int(doubled.sum())
+    at = np.clip(steps, 0, total)
+    above = at > total - at
+    counted = np.where(above, total - at, at - 1)  # the largest sum that belongs to the tail
+    most = max(int(counted.max(initial=0)), 0)
+    ways = np.zeros(most + 1)
+    ways[0] = 1.0
+    reached = 0
+    for rank in doubled.tolist():
+        if rank > most:
+            break
+        end = min(reached, most - rank)
+        ways[rank : end + rank + 1] += ways[: end + 1]
+        reached = end + rank
+    share = np.concatenate([[0.0], np.cumsum(ways) / 2.0 ** len(doubled)])[counted + 1]
+    return np.asarray(np.where(above, share, 1 - share), dtype=np.float64)
 
 
 def _saddlepoint(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
@@ -208,27 +169,3 @@ def _saddlepoint(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats
     log_p = -(v**2) / 2 - np.log(2 * np.pi) / 2 + np.log(mills)
     whole = np.where(upper > total, 0.0, np.log1p(-np.exp(log_p)))
     return np.asarray(np.where(at < total - at, whole, log_p), dtype=np.float64)
-
-
-def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
-    """P(sum of a random half of the ranks >= step) for ranks in ascending order.
-
-    The distribution is symmetric, so sums are counted from below, and only as far as some step
-    needs; small p are sums of positive terms.
-    """
-    total = int(doubled.sum())
-    at = np.clip(steps, 0, total)
-    above = at > total - at
-    counted = np.where(above, total - at, at - 1)  # the largest sum that belongs to the tail
-    most = max(int(counted.max(initial=0)), 0)
-    ways = np.zeros(most + 1)
-    ways[0] = 1.0
-    reached = 0
-    for rank in doubled.tolist():
-        if rank > most:
-            break
-        end = min(reached, most - rank)
-        ways[rank : end + rank + 1] += ways[: end + 1]
-        reached = end + rank
-    share = np.concatenate([[0.0], np.cumsum(ways) / 2.0 ** len(doubled)])[counted + 1]
-    return np.asarray(np.where(above, share, 1 - share), dtype=np.float64)

@@ -4,6 +4,7 @@ An AUC per item that is then averaged (TVD-MI paper, appendix A.3) does not mix 
 different items, whose levels differ. Two questions are asked of it: does an agent-level score
 put good-faith agents above problematic ones (``item_auc``), and does a pair score put pairs of
 two good agents above pairs of a good and a problematic one (``pair_auc``, the paper's Table 3).
+``same_order`` is the same share of pairs where people's grades say which text is better.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -15,7 +16,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import Floats, average_ranks, disjoint_masks, divide
+from judgelab.stats.intervals.arrays import (
+    ROUNDING,
+    Floats,
+    average_ranks,
+    disjoint_masks,
+    divide,
+)
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, with_p
 
@@ -102,10 +109,33 @@ def macro_auc(
 ) -> Estimate:
     """Mean AUC over items with Wilson's interval (``share_ends``), or the papers' ``percentile``.
 
-    p is a two-sided sign-flip test of AUC - 1/2 over items (``draws`` flips): the AUCs of a score
-    that is independent of the classes are symmetric about 1/2.
+    p: two-sided, of 1/2, by the test whose interval it is; beside the percentile a sign-flip test
+    over items (``draws`` flips), as the AUCs of a score that is independent of the classes are
+    symmetric about 1/2.
     """
     return with_p(row_aucs, interval, draws, seed, null=0.5, bounds=(0.0, 1.0))
+
+
+def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
+    """[items] share of an item's pairs, of those that people tell apart, that scores order alike.
+
+    A tie of the scores earns one half. Both are [items, agents]; NaN (unscored, or no human score)
+    leaves a response out, and an item without such a pair is NaN.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    first, second = np.asarray(scores, np.float64), np.asarray(human, np.float64)
+    if first.ndim != 2 or first.shape != second.shape:
+        raise ValueError(
+            f"Scores and people's scores need [items, agents] alike, but have shapes {first.shape} "
+            f"and {second.shape}."
+        )
+    i, j = np.triu_indices(first.shape[1], k=1)
+    said, wanted = (_sign(values[:, i], values[:, j]) for values in (first, second))
+    apart = ~np.isnan(said) & ~np.isnan(wanted) & (wanted != 0)
+    credit = np.where(apart, (1 + said * wanted) / 2, 0.0)
+    return divide(credit.sum(axis=1), apart.sum(axis=1))
 
 
 def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:
@@ -144,3 +174,10 @@ def _symmetric(pair: ArrayLike) -> Floats:
             "Pair scores must be symmetric: average both directions (NaN where one is missing)."
         )
     return table
+
+
+def _sign(first: Floats, second: Floats) -> Floats:
+    """1, 0, -1 or NaN; equal up to rounding is equal: a mean of .7 and .1 is one of .4 and .4."""
+    apart = first - second
+    largest = np.maximum(np.abs(first), np.abs(second))
+    return np.where(np.abs(apart) <= ROUNDING * largest, 0.0, np.sign(apart))

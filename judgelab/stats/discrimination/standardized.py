@@ -50,7 +50,7 @@ def standardized_mean_difference(
     released: the same with 1.645. No code was released; the printed intervals of the two metrics
         that can be recomputed match 1.645 and not 1.96 (inferred), so "95 %" is 90 %.
     corrected: from leaving out each item with its rows (``ratio_ends``). In simulations with
-        several rows per item it covers .93 to .97 (docs/definitions.md), the percentile bootstrap
+        several rows per item it covers .93 to .97 (experiments/coverage), the percentile bootstrap
         over items .64 to .95, the rows-only 1.96 interval .58 to .89; on exponential scores an
         effect of 4 only .85 at 12 items.
         p: sign flips of whole items, of the sum over an item's rows.

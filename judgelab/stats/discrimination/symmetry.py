@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
-from judgelab.stats.intervals.arrays import Floats, checked
+from judgelab.stats.intervals.arrays import checked
 from judgelab.stats.intervals.estimate import Estimate
 
 
@@ -39,18 +39,6 @@ def joint_symmetry(
         the sums divided by the tokens of both texts; method: spearman or pearson. n counts
         items, unscored pairs.
     """
-    first, second, size = _sides(*_checked(conditional, marginal, tokens))
-    sides = {"text": (first, second), "token": (first / size, second / size)}
-    return {
-        (per, method): clustered_correlation(*sides[per], method)
-        for per in sides
-        for method in METHODS
-    }
-
-
-def _checked(
-    conditional: ArrayLike, marginal: ArrayLike, tokens: ArrayLike
-) -> tuple[Floats, Floats, Floats]:
     given = np.array(conditional, dtype=np.float64)
     alone = checked(marginal, 2, "The marginal log-probabilities")
     length = checked(tokens, 2, "The token counts")
@@ -59,19 +47,16 @@ def _checked(
             "Needs [items, agents, agents], [items, agents] and [items, agents], got "
             f"{given.shape}, {alone.shape} and {length.shape}."
         )
-    diagonal = np.arange(alone.shape[1])
-    given[:, diagonal, diagonal] = np.nan
     if (length <= 0).any():
         raise ValueError("A text without tokens has no log-probability: mark it as NaN.")
-    return checked(given, 3, "The conditional log-probabilities"), alone, length
-
-
-def _sides(given: Floats, alone: Floats, length: Floats) -> tuple[Floats, Floats, Floats]:
-    """[items, pairs]: log P(x) + log P(y|x), log P(y) + log P(x|y), tokens of both."""
     x, y = np.triu_indices(alone.shape[1], k=1)
-    first = alone[:, x] + given[:, x, y]
-    second = alone[:, y] + given[:, y, x]
+    first, second = alone[:, x] + given[:, x, y], alone[:, y] + given[:, y, x]
     size = length[:, x] + length[:, y]
     unknown = np.isnan(first + second + size)
     first[unknown] = second[unknown] = size[unknown] = np.nan
-    return first, second, size
+    sides = {"text": (first, second), "token": (first / size, second / size)}
+    return {
+        (per, method): clustered_correlation(*sides[per], method)
+        for per in sides
+        for method in METHODS
+    }

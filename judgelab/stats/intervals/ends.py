@@ -2,8 +2,8 @@
 
 An estimate is written as a mean over items: an item's own value where the statistic is a mean,
 else the estimate plus what the item adds to it (its influence, or what leaving it out takes away).
-Which ends cover how often, beside the percentile bootstrap, is a table of docs/definitions.md,
-made by ``experiments.coverage`` with these very functions.
+Which ends cover how often, beside the percentile bootstrap, is the table of experiments/coverage,
+made with these very functions.
 
 All take ``values`` [..., items], NaN where unscored, and return (low, high) [...]; NaN with fewer
 than three scored items.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
 
@@ -73,6 +73,13 @@ def t_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
     return sample.mean - half, sample.mean + half
 
 
+def t_p(values: ArrayLike) -> Floats:
+    """[...] two-sided p of a mean of 0, by ``t_ends``; without spread 1 of zeros, else NaN."""
+    sample = _Sample(values)
+    p = 2 * stdtr(sample.n - 1, -np.abs(divide(sample.mean, sample.error)))
+    return np.where((sample.variance == 0) & (sample.mean == 0), 1.0, p)
+
+
 def heavy_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
     """Mean -+ t standard errors, with the degrees of freedom that the items' kurtosis leaves.
 
@@ -99,14 +106,72 @@ def mean_ends(
     """
     sample = _Sample(values)
     t, error = sample.quantile(level), np.where(sample.error > 0, sample.error, np.nan)
-    moment = np.sqrt(sample.variance * divide(sample.n - 1, sample.n))
-    skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
-    k = np.clip(skewness / np.sqrt(sample.n), -SKEWEST, SKEWEST)
+    k = _skew(sample)
     low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
     tied = _most_equal(values) >= TIED * sample.n
     low = np.where(tied, np.minimum(low, sample.mean - t * error), low)
     high = np.where(tied, np.maximum(high, sample.mean + t * error), high)
     return _with_bounds(sample, (low, high), level, bounds) if bounds else (low, high)
+
+
+def above_p(values: ArrayLike, least: float) -> Floats:
+    """[...] two-sided p of a mean of 0, from values [..., items]; 1 where the mean is not above 0.
+
+    At level 1 - p the lower end of ``mean_ends`` is 0, so that test and interval say the same.
+
+    Args:
+        least: value there can be, below 0.
+    """
+    sample = _Sample(values)
+    error = np.where(sample.error > 0, sample.error, np.nan)
+    t, k = sample.mean / error, _skew(sample)
+    hall = t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
+    tied = _most_equal(values) >= TIED * sample.n
+    p = 2 * stdtr(sample.n - 1, -np.where(tied, np.minimum(hall, t), hall))
+    rest = np.clip(1 - divide(sample.mean, sample.mean - least), 0.0, 1.0)
+    alike = 2 * rest**sample.n
+    p = np.where(sample.variance == 0, alike, p)
+    return np.asarray(np.where(np.nan_to_num(sample.mean) > 0, np.fmin(p, 1.0), 1.0))
+
+
+def mean_p(values: ArrayLike, bounds: tuple[float, float] | None = None) -> Floats:
+    """[...] two-sided p of a mean of 0: below 1 - level exactly where ``mean_ends`` leave out 0.
+
+    Where all items are equal and there are no bounds, hence no interval: of the sign test.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    sample = _Sample(array)
+    least, most = bounds or (-1.0, 1.0)
+    p = np.where(sample.mean > 0, above_p(array, least), above_p(-array, -most))
+    if bounds is None:
+        signs = np.where(sample.mean == 0, 1.0, 2.0 ** (1 - sample.n))
+        p = np.where(sample.variance == 0, signs, p)
+    return np.where(np.isnan(sample.n), np.nan, p)
+
+
+def share_p(
+    values: ArrayLike, null: float = 0.5, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Floats:
+    """[...] two-sided p of ``null``: below 1 - level exactly where ``share_ends`` leave it out."""
+    sample = _Sample(values)
+    least, most = bounds
+    off, room = sample.mean - null, (sample.mean - least) * (most - sample.mean)
+    # Wilson's error is that of a share which is the null, n_eff being the sample's
+    error = sample.error * np.sqrt(divide((null - least) * (most - null), np.maximum(room, 0.0)))
+    p = 2 * stdtr(sample.n - 1, -np.abs(divide(off, error)))
+    above, below = (
+        divide(null - least, sample.mean - least),
+        divide(most - null, most - sample.mean),
+    )
+    rest = np.where(off > 0, above, below)
+    return np.where(sample.variance == 0, np.minimum(1.0, 2 * rest**sample.n), p)
+
+
+def _skew(sample: _Sample) -> Floats:
+    """[...] skewness over the root of the number of items, within limits."""
+    moment = np.sqrt(sample.variance * divide(sample.n - 1, sample.n))
+    skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
+    return np.asarray(np.clip(skewness / np.sqrt(sample.n), -SKEWEST, SKEWEST))
 
 
 def share_ends(

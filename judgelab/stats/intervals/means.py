@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, checked
 from judgelab.stats.intervals.bootstrap import bootstrap_mean, sign_flip_p
-from judgelab.stats.intervals.ends import mean_ends, share_ends
+from judgelab.stats.intervals.ends import mean_ends, mean_p, share_ends, share_p
 from judgelab.stats.intervals.estimate import Estimate
 
 Kind = Literal["items", "percentile"]
@@ -64,19 +64,21 @@ def with_p(
     bounds: Bounds | None = None,
     limit: float | None = None,
 ) -> Estimate:
-    """A mean (``null`` .5 of an AUC) or a change with the two-sided sign-flip p of ``null``.
+    """A mean (``null`` .5 of an AUC) or a change, with the two-sided p of ``null``.
 
     Args:
-        kind: ``percentile`` resamples items ``draws`` times; else ``item_mean`` with ``bounds``,
-            or ``item_change`` without.
-        draws, seed: also of the sign flips.
+        kind: ``percentile`` resamples items ``draws`` times, with the papers' sign-flip p; else
+            ``item_mean`` with ``bounds``, or ``item_change`` without, and p is of the same test as
+            the interval, which leaves out ``null`` exactly where p is below .05.
     """
     items = np.asarray(values, dtype=np.float64)
     if kind == "percentile":
         found = bootstrap_mean(items, draws, seed)
-    else:
-        found = item_change(items, limit) if bounds is None else item_mean(items, bounds)
-    return replace(found, p=sign_flip_p(items - null, draws, seed))
+        return replace(found, p=sign_flip_p(items - null, draws, seed))
+    if bounds is None:
+        p = mean_p(items - null, None if limit is None else (-limit, limit))
+        return replace(item_change(items, limit), p=float(p))
+    return replace(item_mean(items, bounds), p=float(share_p(items, null, bounds)))
 
 
 def _within(items: Floats, bounds: Bounds) -> None:

@@ -16,16 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval, sign_flip_p
+from judgelab.stats.intervals.bootstrap import sign_flip_p
 from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import Kind
 
 Weighting = Literal["equal", "score", "logit", "mean"]
 Orders = Literal["merged", "per_order"]
 
 TOLERANCE = 1e-9
 """Votes closer to a draw than this share of all that was cast are ties: sums are rounded."""
+
+BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
+"""Quartiles, and whiskers to the last value within 1.5 times their gap."""
 
 SUREST = 0.999
 """Numbers are cut off here before the logit, which is infinite at 1."""
@@ -146,29 +148,16 @@ def _preferred(gold: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(gold) & (gold != 0))
 
 
-def accuracy(
-    right: ArrayLike,
-    *,
-    macro: bool = False,
-    draws: int = 2000,
-    seed: int = 0,
-    interval: Kind = "items",
-) -> Estimate:
-    """Mean of ``correct`` [items, ...] with an interval clustered by item.
+def accuracy(right: ArrayLike, *, macro: bool = False) -> Estimate:
+    """Mean of ``correct`` [items, ...] with an interval over items (``share_ends``).
 
     n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
     all pairs at once.
-
-    Args:
-        draws, seed: bootstrap resamples (percentile); the same seed resamples the same items.
-        interval: ``share_ends`` over items, or the percentile bootstrap.
     """
-    return _rate(right, macro, draws, seed, interval)
+    return _rate(right, macro)
 
 
-def _rate(
-    values: ArrayLike, macro: bool, draws: int, seed: int, interval: Kind, change: bool = False
-) -> Estimate:
+def _rate(values: ArrayLike, macro: bool, change: bool = False) -> Estimate:
     """Mean of values within 0 and 1; ``change``: within -1 and 1."""
     total, count = _by_item(values)
     pairs = int(count.sum())
@@ -176,10 +165,7 @@ def _rate(
         total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
     items = int(np.count_nonzero(count))
     low = high = float("nan")
-    if interval == "percentile" and items > 2:
-        weights = item_weights(len(total), draws, seed)
-        low, high = percentile_interval(divide(weights @ total, weights @ count))
-    elif items > 2:
+    if items > 2:
         parts = of_ratio(total, count)
         ends = mean_ends(parts, bounds=(-1.0, 1.0)) if change else share_ends(parts)
         low, high = map(float, ends)
@@ -187,35 +173,22 @@ def _rate(
 
 
 def difference(
-    right: ArrayLike,
-    other: ArrayLike,
-    *,
-    macro: bool = False,
-    draws: int = 2000,
-    seed: int = 0,
-    interval: Kind = "items",
+    right: ArrayLike, other: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
 ) -> Estimate:
     """Accuracy of one method minus that of another on the pairs both decided.
 
-    Interval: ``mean_ends`` over items, or the percentile bootstrap. p: two-sided, from flipping the
-    sign of whole items' sums of differences (the paper's tests take pairs of answers as
-    independent; docs/definitions.md).
+    Interval: ``mean_ends`` over items. p: two-sided, from flipping the sign of whole items' sums of
+    differences (the paper's tests take pairs of answers as independent; docs/definitions.md).
     """
     gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     total, count = _by_item(gap)
     if macro:
         total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
-    return replace(_rate(gap, macro, draws, seed, interval, change=True), p=p)
+    return replace(_rate(gap, macro, change=True), p=p)
 
 
-def favour_rate(
-    favours: ArrayLike,
-    gold: ArrayLike,
-    draws: int = 2000,
-    seed: int = 0,
-    interval: Kind = "items",
-) -> Estimate:
+def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
     """Share of the pairs that a family should not have won which it won (equation 5).
 
     Args:
@@ -224,8 +197,7 @@ def favour_rate(
         gold: [items, pairs] 1 where people prefer the family's answer. Ties count (T_h = 0).
     """
     chosen, truth = _aligned(favours, gold)
-    favoured = np.where(truth <= 0, chosen, np.nan)
-    return accuracy(favoured, draws=draws, seed=seed, interval=interval)
+    return accuracy(np.where(truth <= 0, chosen, np.nan))
 
 
 def accuracy_samples(
@@ -279,6 +251,18 @@ def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
     cells = np.asarray(values, dtype=np.float64)
     flat = cells.reshape(len(cells), -1)
     return np.nansum(flat, axis=1), (~np.isnan(flat)).sum(axis=1).astype(np.float64)
+
+
+def box(values: ArrayLike) -> dict[str, float]:
+    """``BOX`` of the values that are known, by Tukey's rule; NaN without any."""
+    cells = np.asarray(values, dtype=np.float64).ravel()
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return dict.fromkeys(BOX, float("nan"))
+    low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
+    near = known[np.abs(known - np.clip(known, low, high)) <= 1.5 * (high - low)]
+    ends = min(near.min(), low), max(near.max(), high)
+    return dict(zip(BOX, map(float, (ends[0], low, middle, high, ends[1])), strict=True))
 
 
 def alike(sign: ArrayLike, other: ArrayLike) -> Floats:

@@ -6,9 +6,8 @@ the items are one product of matrices, and a pass that noise decided shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgelab.stats.intervals.arrays import Floats, divide, row_means
 from judgelab.stats.intervals.bootstrap import item_weights, sign_flip_p
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
-from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.estimates import Estimates
 
-ThresholdRule = Literal["mean", "fixed", "quantile"]
 Bools = NDArray[np.bool_]
 CHANCE = 0.05
 """A judge is better than a control where its lead is above 0 with a two-sided p of at most this:
@@ -132,77 +130,37 @@ ExamAnswers = Shares | ConfidenceAnswers
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """Threshold of an exam: the judges' ``mean`` (as in the paper), or by a ``value``.
-
-    That is a ``fixed`` number, or the ``quantile`` of the judges' numbers that is the threshold. A
-    judge's number exceeds a fixed threshold; one made from the judges' own is reached too: where
-    all have the same number it tells none from the others, and all pass it.
-
-    Raises:
-        ValueError: a quantile outside 0 to 1, or no value where the rule needs one.
-    """
-
-    rule: ThresholdRule = "mean"
-    value: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.rule != "mean" and self.value is None:
-            raise ValueError(f"A {self.rule} threshold needs a value.")
-        if self.rule == "quantile" and not 0 <= float(self.value or 0.0) <= 1:
-            raise ValueError(f"A quantile lies between 0 and 1, got {self.value}.")
-
-    def bar(self, values: Floats) -> Floats:
-        """[draws] the threshold in each row of [draws, judges]; NaN where no judge has a number."""
-        if self.rule == "fixed":
-            return np.full(len(values), float(self.value or 0.0))
-        if self.rule == "mean":
-            return row_means(values)
-        return _quantiles(values.T, [float(self.value or 0.0)]).ravel()
-
-    def passed(self, values: Floats, bar: ArrayLike) -> Bools:
-        """Whether numbers pass it; within rounding of it they are at the threshold."""
-        rounding = 1e-12 if self.rule == "fixed" else -1e-12
-        return np.asarray(values > np.asarray(bar) + rounding, dtype=np.bool_)
-
-
-@dataclass(frozen=True)
 class Marks:
     """How the judges did in one exam.
 
     Attributes:
-        value: [judges] P; NaN where a judge did not take the exam.
-        low, high: [judges] 95 % interval over items.
+        found: [judges] P and its 95 % interval over items (n, unscored: answers); NaN where a
+            judge did not take the exam.
         passed: [judges] at the threshold, and better than every control; false without a number.
             The judge that ``alone`` has one has no threshold.
         p_pass: [judges] share of resamples, threshold, controls and all, in which the judge passes;
             NaN without a number.
         bar: the threshold.
-        n, unscored: [judges] answers.
         samples, passes: [draws, judges] the numbers, and which pass, in each resample.
         alone: [judges] the only one with a number, where the threshold is made from the judges'.
         gap: P_s: [3, judges] confidence on the easy minus the hard set, and its 95 % interval.
         leads: control -> [judges] mean difference to it on the same answers (n: items).
     """
 
-    value: Floats
-    low: Floats
-    high: Floats
+    found: Estimates
     passed: Bools
     p_pass: Floats
     bar: float
-    n: NDArray[np.int64]
-    unscored: NDArray[np.int64]
     samples: Floats
     passes: Bools
     alone: Bools
     gap: Floats | None = None
-    leads: Mapping[str, Sequence[Estimate]] = field(default_factory=dict)
+    leads: Mapping[str, Estimates] = field(default_factory=dict)
 
     def unbeaten(self, judge: int) -> tuple[str, ...]:
         """The controls that a judge is no better than, the hardest first."""
-        found = {name: each[judge] for name, each in self.leads.items() if not _ahead(each[judge])}
-        return tuple(sorted(found, key=lambda name: found[name].value))
+        found = {n: lead.value[judge] for n, lead in self.leads.items() if not _ahead(lead)[judge]}
+        return tuple(sorted(found, key=lambda name: found[name]))
 
 
 def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
@@ -283,19 +241,20 @@ def confidence(
 
 def mark(
     answers: ExamAnswers,
-    threshold: Threshold,
+    bar: float | None = None,
     draws: int = 2000,
     seed: int = 0,
     controls: Mapping[str, Shares] | None = None,
 ) -> Marks:
     """Numbers, intervals and passes; for p_pass the threshold is found anew in each resample.
 
-    A judge passes whose number is at the ``threshold``; P_s has none to choose: a judge that is
-    more confident on the easy set passes (equation 4). And it must be better than every control:
-    its lead, a mean over answers, is above 0 by a test that flips the sign of whole items. Judges
-    must pass every exam of a pool, so that no correction for several exams is due; there is none
-    for several judges: each that knows nothing passes an exam with p <= CHANCE / 2. The same seed
-    resamples the same items.
+    A judge passes whose number exceeds ``bar``, or reaches the mean of all (None, as in the paper):
+    where all have the same number the mean tells none from the others, and all pass it. P_s has
+    none to choose: a judge that is more confident on the easy set passes (equation 4). And it must
+    be better than every control: its lead, a mean over answers, is above 0 by a test that flips the
+    sign of whole items. Judges must pass every exam of a pool, so that no correction for several
+    exams is due; there is none for several judges: each that knows nothing passes an exam with
+    p <= CHANCE / 2. The same seed resamples the same items.
 
     Args:
         controls: control -> the judges' lead over it on every answer; None: there are none, as in
@@ -303,30 +262,35 @@ def mark(
     """
     once, weights = np.ones((1, answers.items)), item_weights(answers.items, draws, seed)
     value, samples = answers.values(once)[0], answers.values(weights)
-    bar, gap = threshold, None
+    gap = None
     if isinstance(answers, ConfidenceAnswers):
-        bar = Threshold("fixed", 0.5)
-        gap = np.vstack([answers.gaps(once), *answers.gap_ends()])
+        bar, gap = 0.5, np.vstack([answers.gaps(once), *answers.gap_ends()])
     known = ~np.isnan(value)
-    alone: Bools = known & (bar.rule != "fixed") & (np.count_nonzero(known) == 1)
-    limit = float("nan") if alone.any() else float(bar.bar(value[None])[0])
-    passes = bar.passed(samples, bar.bar(samples)[:, None])
-    passed, passes = bar.passed(value, limit) | alone, passes | alone
+    alone: Bools = known & (bar is None) & (np.count_nonzero(known) == 1)
+    rounding = -1e-12 if bar is None else 1e-12  # a mean is reached, a fixed bar exceeded
+
+    def over_bar(values: Floats) -> Bools:
+        bars = row_means(values)[:, None] if bar is None else bar
+        return np.asarray(values > bars + rounding, dtype=np.bool_)
+
+    limit = (
+        float("nan")
+        if alone.any()
+        else bar
+        if bar is not None
+        else float(row_means(value[None])[0])
+    )
+    passed, passes = over_bar(value[None])[0] | alone, over_bar(samples) | alone
     leads = {name: _leads(lead, draws, seed) for name, lead in (controls or {}).items()}
     for name, lead in (controls or {}).items():
-        passed &= np.array([_ahead(one) for one in leads[name]], dtype=np.bool_)
+        passed &= _ahead(leads[name])
         drawn = np.nan_to_num(lead.values(weights), nan=-1.0)
         passes &= drawn > ERRORS * drawn.std(axis=0)
-    low, high = answers.ends()
     return Marks(
-        value=value,
-        low=low,
-        high=high,
+        found=Estimates.of(value, answers.ends(), answers.n, answers.unscored),
         passed=passed,
         p_pass=np.where(known & ~alone, passes.mean(axis=0), np.nan),
-        bar=limit,
-        n=answers.n,
-        unscored=answers.unscored,
+        bar=float(limit),
         samples=samples,
         passes=passes,
         alone=alone,
@@ -335,32 +299,16 @@ def mark(
     )
 
 
-def _leads(lead: Shares, draws: int, seed: int) -> list[Estimate]:
+def _leads(lead: Shares, draws: int, seed: int) -> Estimates:
     """[judges] mean over answers, its interval over items, and p by flipping whole items."""
-    low, high = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
-    items = np.where(lead.count > 0, lead.total, np.nan)
-    return [
-        Estimate(
-            float(value),
-            float(low[k]),
-            float(high[k]),
-            n=int(np.count_nonzero(lead.count[k])),
-            unscored=int(np.count_nonzero((lead.count[k] == 0) & (lead.missing[k] > 0))),
-            p=sign_flip_p(items[k], max(draws, FLIPS), seed),
-        )
-        for k, value in enumerate(lead.values(np.ones((1, lead.items)))[0])
-    ]
+    ends = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
+    items, known = np.where(lead.count > 0, lead.total, np.nan), lead.count > 0
+    lost = (~known & (lead.missing > 0)).sum(axis=1)
+    value = lead.values(np.ones((1, lead.items)))[0]
+    p = np.array([sign_flip_p(row, max(draws, FLIPS), seed) for row in items])
+    return replace(Estimates.of(value, ends, known.sum(axis=1), lost), p=p)
 
 
-def _ahead(lead: Estimate) -> bool:
-    """Whether a lead is more than chance."""
-    return lead.value > 0 and lead.p <= CHANCE
-
-
-def _quantiles(samples: Floats, shares: Sequence[float]) -> Floats:
-    """[shares, columns] of what is scored in each column; NaN for one without any."""
-    found = np.full((len(shares), samples.shape[1]), np.nan)
-    some = ~np.isnan(samples).all(axis=0)
-    if some.any():
-        found[:, some] = np.nanquantile(samples[:, some], shares, axis=0)
-    return found
+def _ahead(lead: Estimates) -> Bools:
+    """[judges] whether a lead is more than chance."""
+    return np.asarray((lead.value > 0) & (lead.p <= CHANCE), dtype=np.bool_)

@@ -130,32 +130,18 @@ class Outcomes:
     second: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Pairs whose prediction lies in [low edge, high edge), the last bin with its high edge.
+def calibration_bins(data: Outcomes) -> list[tuple[float, float, float, Estimate]]:
+    """(low edge, high edge, mean prediction, mean outcome) of the bins that are not empty.
 
-    Attributes:
-        low, high: the edges.
-        predicted: mean prediction.
-        observed: mean outcome, its interval over systems; ``n`` pairs, ``clusters`` systems.
+    A prediction lies in [low edge, high edge), in the last bin also on its high edge. The outcome's
+    interval is over systems; ``n`` pairs, ``clusters`` systems.
     """
-
-    low: float
-    high: float
-    predicted: float
-    observed: Estimate
-
-
-def calibration_bins(data: Outcomes) -> list[CalibrationBin]:
-    """Mean prediction and mean outcome of the bins that are not empty."""
-    place, held = _places(data)
-    group = np.full(len(held), -1, dtype=np.int64)
-    group[held] = place
-    seen = pair_means(data.observed, group, data.first, data.second)
+    group = _bins(data)
+    observed = pair_means(data.observed, group, data.first, data.second)
     edges = (*EDGES, 1.0)
     return [
-        CalibrationBin(edges[k], edges[k + 1], float(data.predicted[group == k].mean()), observed)
-        for k, observed in seen.items()
+        (edges[k], edges[k + 1], float(data.predicted[group == k].mean()), mean)
+        for k, mean in observed.items()
     ]
 
 
@@ -209,52 +195,33 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
     Returns:
         The error, ``unscored`` pairs without a prediction; and its resamples [draws].
     """
-    place, held = _places(data)
-    weights = _Weights(data.first, data.second, held, draws, seed)
-    off = np.where(held, data.predicted - data.observed, 0.0)
-    value, samples = 0.0, np.zeros(draws)
-    for k in range(len(EDGES)):
-        inside = held.copy()
-        inside[held] = place == k
-        value += abs(float(off[inside].sum()))
-        samples += np.abs(weights.total(off, inside))
-    n = int(held.sum())
-    samples = divide(samples, weights.total(None, held))
-    systems = len(np.union1d(data.first[held], data.second[held]))
-    low, high = percentile_interval(samples)
-    error = value / n if n else float("nan")
-    return Estimate(error, low, high, n, len(held) - n, clusters=systems), samples
+    group = _bins(data)
+    known = group >= 0
+    first, second = data.first[known], data.second[known]
+    off, group = data.predicted[known] - data.observed[known], group[known]
+    systems, place = np.unique([first, second], return_inverse=True)
+    drawn = item_weights(len(systems), draws, seed) if len(systems) else np.zeros((draws, 0))
+    # judges have pairs of systems in common: each pair of systems is weighted once
+    code = np.ravel_multi_index(tuple(place.reshape(2, -1)), (max(len(systems), 1),) * 2)
+    kinds, kind = np.unique(code, return_inverse=True)
+    weights = drawn[:, kinds // max(len(systems), 1)] * drawn[:, kinds % max(len(systems), 1)]
 
-
-def _places(data: Outcomes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Bin of every pair that has a prediction, and which those are."""
-    held = ~np.isnan(data.predicted)
-    return np.searchsorted(EDGES, data.predicted[held], side="right") - 1, held
-
-
-class _Weights:
-    """Sums over pairs of every resample of the systems."""
-
-    def __init__(
-        self,
-        first: NDArray[np.int64],
-        second: NDArray[np.int64],
-        held: NDArray[np.bool_],
-        draws: int,
-        seed: int,
-    ) -> None:
-        count = 1 + int(max(first.max(initial=0), second.max(initial=0)))
-        systems = np.union1d(first[held], second[held])
-        drawn = np.zeros((draws, count))
-        if len(systems):
-            drawn[:, systems] = item_weights(len(systems), draws, seed)
-        code = first * count + second
-        kinds, self._kind = np.unique(code, return_inverse=True)
-        self._weights = drawn[:, kinds // count] * drawn[:, kinds % count]
-
-    def total(self, values: Floats | None, inside: NDArray[np.bool_]) -> Floats:
+    def total(values: Floats | None, inside: NDArray[np.bool_]) -> Floats:
         """[draws] weighted sum of the values (counts for None) of the pairs inside."""
-        given = None if values is None else values[inside]
-        width = self._weights.shape[1]
-        sums = np.bincount(self._kind[inside], weights=given, minlength=width)
-        return np.asarray(self._weights @ sums, dtype=np.float64)
+        sums = np.bincount(kind[inside], weights=values, minlength=weights.shape[1])
+        return np.asarray(weights @ sums, dtype=np.float64)
+
+    bins = [group == k for k in range(len(EDGES))]
+    samples = sum(np.abs(total(off[inside], inside)) for inside in bins)
+    samples = divide(samples, total(None, group >= 0))
+    low, high = percentile_interval(samples)
+    n = len(off)
+    error = sum(abs(float(off[inside].sum())) for inside in bins) / n if n else float("nan")
+    unscored = len(known) - n
+    return Estimate(error, low, high, n, unscored, clusters=len(systems)), samples
+
+
+def _bins(data: Outcomes) -> NDArray[np.int64]:
+    """[pairs] number of the prediction's bin, -1 without one."""
+    place = np.searchsorted(EDGES, data.predicted, side="right") - 1
+    return np.where(np.isnan(data.predicted), -1, place)

@@ -121,47 +121,16 @@ def required_n(
 
     Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
     """
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"The confidence asked for must be above .5 and below 1: {confidence}.")
     source, relation = _model(scores, **known)
     _checked(np.array([[r, 1.0, delta]], dtype=np.float64))
-    room = _room(delta, confidence, relation)
-    items = _spread(r, source, relation) / room if room > 0 else math.inf
+    rated = source.variance + float(noise_sd(r, source.sd)) ** 2
+    room = (delta / float(ndtri(confidence))) ** 2 - 2 * relation.bias_sd**2
+    items = 2 * rated * (1 - relation.shared) / room if room > 0 else math.inf
     if math.isinf(items):  # no number of items, or none that can be written down
         return math.inf
     return float(max(1, math.ceil(items - 1e-9)))
-
-
-def required_r(
-    n: float,
-    delta: float,
-    confidence: float = 0.95,
-    scores: ArrayLike | None = None,
-    **known: Unpack[Circumstances],
-) -> float:
-    """Least correlation that gives this confidence; infinite where even 1 does not.
-
-    Else as ``required_n``.
-    """
-    source, relation = _model(scores, **known)
-    _checked(np.array([[1.0, n, delta]], dtype=np.float64))
-    room = _room(delta, confidence, relation)
-    variance = n * room / (2 * (1 - relation.shared)) - source.kernel_sd**2
-    if variance < source.sd**2 * (1 - 1e-12):
-        return math.inf
-    return min(1.0, source.sd / math.sqrt(variance))
-
-
-def minimum_delta(
-    r: float,
-    n: float,
-    confidence: float = 0.95,
-    scores: ArrayLike | None = None,
-    **known: Unpack[Circumstances],
-) -> float:
-    """Least difference of true means that is ranked right so surely. Else as ``required_n``."""
-    source, relation = _model(scores, **known)
-    _checked(np.array([[r, n, 1.0]], dtype=np.float64))
-    variance = _spread(r, source, relation) / n + 2 * relation.bias_sd**2
-    return _quantile(confidence) * math.sqrt(variance)
 
 
 def right_order(
@@ -205,23 +174,6 @@ def _ceiling(delta: Floats, bias_sd: float) -> Floats:
     if bias_sd == 0:
         return np.ones_like(delta)
     return np.asarray(ndtr(np.abs(delta) / (bias_sd * math.sqrt(2))), dtype=np.float64)
-
-
-def _spread(r: float, source: Population, relation: Relation) -> float:
-    """Variance of the difference of two metric scores on an item."""
-    rated = source.variance + float(noise_sd(r, source.sd)) ** 2
-    return 2 * rated * (1 - relation.shared)
-
-
-def _room(delta: float, confidence: float, relation: Relation) -> float:
-    """Variance that the sampled items may add to the difference of means."""
-    return (delta / _quantile(confidence)) ** 2 - 2 * relation.bias_sd**2
-
-
-def _quantile(confidence: float) -> float:
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"The confidence asked for must be above .5 and below 1: {confidence}.")
-    return float(ndtri(confidence))
 
 
 def _checked(cells: Floats) -> None:

@@ -57,22 +57,29 @@ class Ranking:
 
 
 def rank_intervals(
-    scores: ArrayLike, level: float = 0.90, draws: int = 2000, seed: int = 0
+    scores: ArrayLike,
+    level: float = 0.90,
+    draws: int = 2000,
+    seed: int = 0,
+    bounds: tuple[float, float] | None = None,
 ) -> Ranking:
     """Means, ranks and their intervals, with items as the unit.
 
     Intervals of means are over items (``mean_ends``). The interval of a rank counts the certainly
-    better and the certainly worse: the differences to all other candidates on the items both have,
-    with one critical value for all of them, from the largest studentised difference of each item
-    resample (Mogstad, Romano, Shaikh and Wilhelm 2024). In simulations of five tied candidates and
-    12 to 100 items the 90 % interval held all five ranks in .87 to .94; the spread of the rank over
-    resamples, which suggests itself, in .32 to .44.
+    better and the certainly worse: the differences of all pairs of candidates, on the items that
+    both have, with one critical value for all of them, from the largest studentised difference of
+    each item resample, step by step (Mogstad, Romano, Shaikh and Wilhelm 2024). So the ranks of all
+    candidates hold together: in simulations of 5, 10 and 20 tied candidates and 12 to 100 items
+    (normal, 0 or 1, five grades) at .90 in .87 or more. A critical value of each candidate's own
+    held all ranks of five in .74 to .84, of twenty in .45 to .64.
 
     Args:
         scores: [items, candidates], higher is better, NaN where unscored. A candidate with
             several texts or references per item enters with their mean.
         level: of all intervals; the paper draws 90 %.
         draws, seed: bootstrap resamples of items.
+        bounds: least and largest score there can be; None: those that are there. They decide from
+            how many items on a difference that is always the same is certain.
     """
     table = checked(scores, 2, "The scores of a leaderboard")
     if not 0 < level < 1:
@@ -84,7 +91,8 @@ def rank_intervals(
     else:
         weights = item_weights(len(table), draws, seed)
         best = _share_best(table, weights)
-        rank_low, rank_high = _rank_bounds(table, weights, level)
+        ends = bounds or (np.nan_to_num(np.nanmin(table)), np.nan_to_num(np.nanmax(table)))
+        rank_low, rank_high = _rank_bounds(table, weights, level, float(ends[1] - ends[0]))
         # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
     rank, unscored = average_ranks(-mean), len(table) - n
@@ -114,27 +122,50 @@ def _share_best(table: Floats, weights: Floats) -> Floats:
     return np.where(known.any(axis=0), shares, np.nan)
 
 
-def _rank_bounds(table: Floats, weights: Floats, level: float) -> tuple[Floats, Floats]:
+def _rank_bounds(
+    table: Floats, weights: Floats, level: float, span: float
+) -> tuple[Floats, Floats]:
     """(1 + the certainly better, candidates - the certainly worse) for each candidate."""
     candidates = table.shape[1]
+    if candidates < 2:
+        return np.ones(candidates), np.ones(candidates)
     compared = int(np.count_nonzero(~np.isnan(table).all(axis=0)))
-    bounds = np.empty((2, candidates))
-    for own in range(candidates):
-        others = np.delete(table, own, axis=1) - table[:, [own]]
-        gap, error, deviations = _resampled_gaps(others, weights)
-        # A difference without any spread is certain (error 0), one of fewer than three items
-        # says nothing (error NaN, so both comparisons are false); neither has a t.
-        tested = error > 0
-        largest = deviations[:, tested].max(axis=1, initial=0.0)
-        bar = error.copy()
-        bar[tested] *= np.quantile(largest, level, method="higher")
-        bounds[0, own] = 1 + np.count_nonzero(gap > bar)
-        bounds[1, own] = compared - np.count_nonzero(gap < -bar)
-    return bounds[0], bounds[1]
+    first, second = np.triu_indices(candidates, 1)
+    rows = [
+        _resampled_gaps(table[:, [own]] - table[:, own + 1 :], weights)
+        for own in range(candidates - 1)
+    ]
+    n, gap, error = (np.concatenate([row[part] for row in rows]) for part in range(3))
+    sure = _surely_apart(gap, error, np.concatenate([row[3] for row in rows], axis=1), level)
+    # Gaps that are all alike have no t: others may be seen yet, as far off as the scale reaches.
+    unseen = 1 - ((1 - level) / (2 * len(gap))) ** (1 / np.maximum(n, 1))
+    sure |= (error == 0) & (np.abs(gap) > unseen * (np.abs(gap) + span))
+    above = np.zeros((candidates, candidates), dtype=np.bool_)
+    above[first, second], above[second, first] = sure & (gap > 0), sure & (gap < 0)
+    return 1.0 + above.sum(axis=0), float(compared) - above.sum(axis=1)
 
 
-def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean differences [others], their standard errors over items, and |t| of every resample.
+def _surely_apart(
+    gap: Floats, error: Floats, deviations: Floats, level: float
+) -> NDArray[np.bool_]:
+    """[pairs] whose |t| exceeds what resamples have for the largest of all pairs.
+
+    Romano and Wolf (2005): those that do leave, and the largest of the rest decides on the rest.
+    """
+    open_ = error > 0
+    t = np.abs(divide(gap, error))
+    sure = np.zeros(len(gap), dtype=np.bool_)
+    while open_.any():
+        bar = np.quantile(deviations[:, open_].max(axis=1), level, method="higher")
+        more = open_ & (t > bar)
+        if not more.any():
+            break
+        sure, open_ = sure | more, open_ & ~more
+    return sure
+
+
+def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Counts, Floats, Floats, Floats]:
+    """Items, mean differences [others], standard errors over items, and |t| of every resample.
 
     t is the resampled mean less the mean, in standard errors of that resample: with the error of
     the data instead, 12 items of tied candidates got ranks that are too certain one time in five.
@@ -149,7 +180,7 @@ def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Floats, Floats, Floa
     deviations = np.abs(divide(shift, spread))
     # A resample of one item over and over has no spread: as far off as can be.
     deviations[~(spread > 1e-6 * error)] = np.inf
-    return mean, error, deviations
+    return n, mean, error, deviations.astype(np.float32)
 
 
 def agreement(

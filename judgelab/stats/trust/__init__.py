@@ -1,1 +1,1 @@
-"""Can a judge be trusted? Agreement, corrected rates, biases, probes, blind spots, verdicts."""
+"""Can a judge be trusted? Agreement with people, corrected means, biases, probes."""

@@ -1,183 +1,322 @@
-"""How often judges agree with people: credits, and their means with clustered intervals."""
+"""How often a scorer agrees with people: credits added up within clusters, and their intervals.
+
+Of categories a scorer earns the share of people who say what it says. Of preferences and grades it
+earns 1 where it prefers the text that people prefer, 1/2 where it prefers neither, else 0; where
+people prefer neither there is nothing to agree with. So one definition holds for pairs and for
+grades, a constant answer earns one half, and whole grades that tie are not held against anybody:
+for grades it is Harrell's concordance (the AUC where people give two grades).
+
+Where an item has several people each is left out in turn, and judge, rule and person are held
+against the same remaining people with the same credit. Arrays: ``labels`` [units, people] (NaN: no
+label), scorers' ``values`` [scorers, units].
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.ends import (
-    mean_ends,
-    of_ratio,
-    resampled_share_ends,
-    share_ends,
-)
-from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.clustered import cluster_sums, t_interval
+from judgelab.stats.intervals.clusters import cluster_sums
+from judgelab.stats.intervals.ends import Ends, above_p, mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.estimates import Estimates
 
 Places = NDArray[np.intp]
 
 
-def preference_credit(verdicts: ArrayLike, asked: Mask, target: ArrayLike) -> Floats:
-    """Mean over the orders asked of 1 - |verdict - target|: 1 if alike, 1/2 if one of them ties.
+@dataclass(frozen=True)
+class Sums:
+    """Credit earned and credit at stake, [..., clusters].
+
+    Attributes:
+        total, count: their ratio is the share of agreement.
+        twice: each pair of texts adds to two clusters (it is of two items).
+    """
+
+    total: Floats
+    count: Floats
+    twice: bool = False
+
+    def of(self, answer: int) -> Sums:
+        """Those of one answer, where the first axis is of answers."""
+        return Sums(self.total[answer], self.count[answer])
+
+    @property
+    def share(self) -> Floats:
+        """[...] agreement."""
+        return divide(self.total.sum(axis=-1), self.count.sum(axis=-1))
+
+    @property
+    def adds(self) -> Floats:
+        """[..., clusters] what each cluster adds to the share; their mean is the share.
+
+        Of pairs of clusters twice the first-order term (Hoeffding's projection).
+        """
+        single = of_ratio(self.total, self.count)
+        return 2 * single - self.share[..., None] if self.twice else single
+
+    def estimates(self, level: float = 0.95) -> Estimates:
+        """Shares with Wilson's ends from what clusters add."""
+        adds = self.adds
+        ends = share_ends(adds, level)
+        return Estimates.of(self.share, ends, (~np.isnan(adds)).sum(axis=-1))
+
+    def less(self, other: Sums, level: float = 0.95) -> Estimates:
+        """Differences of shares of the same clusters with Hall's ends."""
+        off = self.adds - other.adds
+        value = self.share - other.share
+        return Estimates.of(value, gain_ends(off, level), (~np.isnan(off)).sum(axis=-1))
+
+
+def gain_ends(adds: Floats, level: float = 0.95) -> Ends:
+    """Ends of a difference of shares from what clusters add to it [..., clusters].
+
+    Hall's transformation of t keeps families of ten equal judges with half credits at .03 wrong
+    claims of 100 items, where t makes .08 (``make trust``).
+    """
+    return mean_ends(adds, level, (-1.0, 1.0))
+
+
+def gain_p(adds: Floats) -> Floats:
+    """[...] p of no gain: 1 minus the level at which the lower of ``gain_ends`` is 0."""
+    return above_p(adds, -1.0)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What people say of each unit, as the credit that each possible answer would earn.
+
+    Attributes:
+        mass: [units, answers] of the people who remain; a row adds up to what is at stake.
+        people: [units, answers] what the person left out earns where the others say so; NaN where
+            nobody can be left out.
+        cluster: [units] numbers from 0.
+    """
+
+    mass: Floats
+    people: Floats
+    cluster: Places
+
+    def sums(self, answers: Floats, judged: Mask) -> Sums:
+        """Credits [clusters] of answers [units, answers] on units judged [units]."""
+        return _summed(self.each(answers, judged))
+
+    def of_people(self, judged: Mask) -> Sums:
+        """What the people left out earn on the same units."""
+        return _summed(self.each_of_people(judged))
+
+    def each(self, answers: Floats, judged: Mask) -> Sums:
+        """Credits by what the others say, [answers, clusters]: recall of every answer."""
+        return self._each(self.mass * answers, judged)
+
+    def each_of_people(self, judged: Mask) -> Sums:
+        """The same of the people left out."""
+        return self._each(self.people, judged)
+
+    def _each(self, earned: Floats, judged: Mask) -> Sums:
+        there = judged[:, None]
+        total, count = (cluster_sums((x * there).T, self.cluster) for x in (earned, self.mass))
+        return Sums(total, count)
+
+
+def _summed(each: Sums) -> Sums:
+    return Sums(each.total.sum(axis=0), each.count.sum(axis=0))
+
+
+def category_target(labels: Floats, levels: int, cluster: Places, weight: Floats) -> Target:
+    """Of categories: the share of people with each; of whom the others are for each of them."""
+    counts = np.stack([(labels == k).sum(axis=1) for k in range(levels)], axis=1).astype(float)
+    k = counts.sum(axis=1, keepdims=True)
+    people = divide(counts * (counts - 1), k * (k - 1))
+    w = weight[:, None]
+    return Target(w * np.nan_to_num(divide(counts, k)), w * people, cluster)
+
+
+def preference_target(
+    labels: Floats, cluster: Places, weight: Floats, *, leave_out: bool
+) -> Target:
+    """Of preferences (1 first, 0 second, .5 neither): the text that (the remaining) people prefer.
 
     Args:
-        verdicts: [judges, units, orders] 1, 0 or .5; missing where asked earns 0.
-        asked: the same shape; NaN where no order was asked.
-        target: [units] 1, 0 or .5, NaN: unknown, and so the credit.
-
-    Returns:
-        [judges, units].
+        leave_out: each person in turn, on units that two or more labelled.
     """
-    return _credit(1 - np.abs(np.asarray(verdicts) - np.asarray(target)[:, None]), asked, target)
+    known = ~np.isnan(labels)
+    k = known.sum(axis=1)
+    total = np.where(known, labels, 0.0).sum(axis=1)
+    if not leave_out:
+        side = np.sign(np.round(np.nan_to_num(divide(total, k), nan=0.5) - 0.5, 9))
+        mass = np.stack([side > 0, side < 0], axis=1).astype(float)
+        return Target(weight[:, None] * mass, np.full(mass.shape, np.nan), cluster)
+    rest = divide(total[:, None] - labels, (k - 1)[:, None])
+    side = np.sign(np.round(np.where(known, np.nan_to_num(rest, nan=0.5), 0.5) - 0.5, 9))
+    share = (weight / np.maximum(k, 1))[:, None]
+    own = np.where(known, labels, 0.0)
+    mass = np.stack([(share * (side > 0)).sum(axis=1), (share * (side < 0)).sum(axis=1)], axis=1)
+    earned = share * own * (side > 0), share * (1 - own) * (side < 0)
+    people = np.stack([x.sum(axis=1) for x in earned], axis=1)
+    return Target(mass, people, cluster)
 
 
-def category_credit(verdicts: ArrayLike, asked: Mask, target: ArrayLike) -> Floats:
-    """1 where the category is the target's, 0 where it is not or is missing; shapes as above."""
-    alike = np.asarray(verdicts) == np.asarray(target)[:, None]
-    return _credit(alike.astype(np.float64), asked, target)
+@dataclass(frozen=True)
+class GradedRows:
+    """Graded texts whose pairs are compared: one row for each text and each person left out.
 
-
-def _credit(earned: Floats, asked: Mask, target: ArrayLike) -> Floats:
-    total = np.where(asked, np.nan_to_num(earned), 0.0).sum(axis=2)
-    return np.where(np.isnan(np.asarray(target)), np.nan, divide(total, asked.sum(axis=2)))
-
-
-def majority(share: ArrayLike) -> Floats:
-    """1 above one half, 0 below, .5 at one half, NaN where unknown."""
-    shares = np.asarray(share, dtype=np.float64)
-    return np.asarray((1 + np.sign(np.round(shares - 0.5, 9))) / 2, dtype=np.float64)
-
-
-def preferred_by_most(labels: ArrayLike) -> Floats:
-    """[units] ``majority`` of preferences [units, raters]; NaN where people are split.
-
-    As many for the one text as for the other, and fewer who call it a tie, is no tie: with two
-    raters who often differ, always saying so would look right, and every judge wrong.
+    Attributes:
+        unit: [rows] the text.
+        target: [rows] mean grade by the (remaining) people.
+        person: [rows] grade by the person left out; NaN where nobody is.
+        group: [rows] rows of one group are compared with each other: texts of one item, by one
+            person.
+        weight: [rows].
+        cluster: [rows] numbers from 0.
+        across: whether texts of different items are compared.
     """
-    people = np.asarray(labels, dtype=np.float64)
-    known = ~np.isnan(people)
-    mean = divide(np.where(known, people, 0.0).sum(axis=1), known.sum(axis=1))
-    found = majority(mean)
-    split = (found == 0.5) & ((people == 1).sum(axis=1) > (people == 0.5).sum(axis=1))
-    return np.where(split, np.nan, found)
+
+    unit: Places
+    target: Floats
+    person: Floats
+    group: Places
+    weight: Floats
+    cluster: Places
+    across: bool
+
+    def sums(self, values: Floats, judged: Mask) -> Sums:
+        """Credits [clusters] of values [units] on texts judged [units]."""
+        return Sums(*self._concordance(values[self.unit], judged[self.unit]), self.across)
+
+    def of_people(self, judged: Mask) -> Sums:
+        """What the people left out earn on the same pairs."""
+        return Sums(*self._concordance(self.person, judged[self.unit]), self.across)
+
+    def _concordance(self, values: Floats, there: Mask) -> tuple[Floats, Floats]:
+        """[clusters] credit and what is at stake of one scorer; a value that is missing earns 0."""
+        at = np.flatnonzero(there)
+        target, group, weight = self.target[at], self.group[at], self.weight[at]
+        w_all = _sums_within(group, weight)
+        alike = _sums_within(_cells(group, target), weight)
+        count = weight * (w_all - alike)
+        total = np.zeros(len(at))
+        read = np.flatnonzero(~np.isnan(values[at]))
+        v, t, g, w = values[at][read], target[read], group[read], weight[read]
+        concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
+        tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
+        total[read] = w * (concordant + tied / 2)
+        # two rows of one text are no pair
+        own_total, own_count = _same_unit(self.unit[at], values[at], target, weight, group)
+        total, count = total - own_total, count - own_count
+        clusters = int(self.cluster.max(initial=-1)) + 1
+        own = self.cluster[at]
+        sums = (np.bincount(own, x, minlength=clusters) for x in (total, count))
+        earned, stake = (np.asarray(x, np.float64) for x in sums)
+        return earned, stake
 
 
-def means_within(values: ArrayLike, group: Places, count: int) -> Floats:
-    """[..., groups] mean of what is known [..., units] within each group; NaN without any."""
-    cells = np.asarray(values, dtype=np.float64)
-    known = cluster_sums(~np.isnan(cells), group)
-    made = np.full((*cells.shape[:-1], count), np.nan)
-    means = divide(cluster_sums(cells, group), known)
-    made[..., : means.shape[-1]] = means
-    return made
+def graded_rows(
+    labels: Floats, item: Places, cluster: Places, *, leave_out: bool, across: bool
+) -> GradedRows:
+    """Rows of graded texts.
+
+    Texts that share people are compared by the grades of the same person; where people graded in
+    batches, so that few pairs of texts share one, by whoever graded each.
+
+    Args:
+        item: [units] numbers from 0.
+        across: texts of different items are compared, else texts of one item.
+        leave_out: each person in turn, of texts that two or more graded.
+    """
+    known = ~np.isnan(labels)
+    k = known.sum(axis=1)
+    total = np.where(known, labels, 0.0).sum(axis=1)
+    if not leave_out:
+        unit = np.flatnonzero(k)
+        group = np.zeros(len(unit), np.intp) if across else item[unit]
+        ones, nobody = np.ones(len(unit)), np.full(len(unit), np.nan)
+        mean = np.round(total[unit] / k[unit], 9)
+        return GradedRows(unit, mean, nobody, group, ones, cluster[unit], across)
+    unit, person = np.nonzero(known & (k > 1)[:, None])
+    own = labels[unit, person]
+    rest = np.round((total[unit] - own) / (k[unit] - 1), 9)
+    place = np.zeros(len(unit), np.intp) if across else item[unit]
+    weight = np.ones(len(unit))
+    if _shared(place, person) >= 0.5 * _shared(place, np.zeros_like(person)) / max(
+        float(k[k > 1].mean()) if (k > 1).any() else 1.0, 1.0
+    ):
+        group = _cells(place, person.astype(float))
+    else:
+        group, weight = place, 1 / k[unit]
+    return GradedRows(unit, rest, own, group, weight, cluster[unit], across)
 
 
-def clustered_ends(
-    values: ArrayLike,
-    cluster: Places,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.95,
-    weight: ArrayLike | None = None,
+def _shared(place: Places, person: Places) -> float:
+    """Pairs of rows in the same place by the same person."""
+    counts = np.unique(_cells(place, person.astype(float)), return_counts=True)[1]
+    return float((counts * (counts - 1.0)).sum() / 2)
+
+
+def _cells(group: Places, *values: Floats) -> Places:
+    """[rows] number of the row's combination of group and values."""
+    number = np.unique(group, return_inverse=True)[1].astype(np.intp)
+    for each in values:
+        place = np.unique(each, return_inverse=True)[1]
+        both = number * (int(place.max(initial=0)) + 1) + place
+        number = np.unique(both, return_inverse=True)[1].astype(np.intp)
+    return number
+
+
+def _sums_within(group: Places, weight: Floats) -> Floats:
+    """[rows] sum of the weights of the row's group."""
+    number = np.unique(group, return_inverse=True)[1]
+    return np.asarray(np.bincount(number, weight)[number] if len(number) else weight * 0.0)
+
+
+def _below_in_both(one: Floats, two: Floats, group: Places, weight: Floats) -> Floats:
+    """[rows] weight of the rows of the same group that are lower in both, in n (log n)^2 time.
+
+    Bit by bit of the rank of ``two``: of rows that share the higher bits those with a 1 are above
+    those with a 0, of which the ones that are lower in ``one`` count.
+    """
+    below = np.zeros(len(one))
+    if not len(one):
+        return below
+    rank = np.unique(two, return_inverse=True)[1].astype(np.int64)
+    first = np.unique(one, return_inverse=True)[1].astype(np.int64)
+    block = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    for bit in range(int(rank.max()).bit_length() - 1, -1, -1):
+        high = (rank >> bit) & 1
+        order = np.lexsort((first, block))
+        zeros = np.where(high[order] == 0, weight[order], 0.0)
+        before = np.cumsum(zeros) - zeros
+        b, f = block[order], first[order]
+        new_block = np.r_[True, b[1:] != b[:-1]]
+        new_run = new_block | np.r_[True, f[1:] != f[:-1]]
+        run_start = before[np.maximum.accumulate(np.where(new_run, np.arange(len(b)), 0))]
+        block_start = before[np.maximum.accumulate(np.where(new_block, np.arange(len(b)), 0))]
+        lower = np.empty(len(one))
+        lower[order] = run_start - block_start
+        below += np.where(high == 1, lower, 0.0)
+        block = block * 2 + high
+    return below
+
+
+def _same_unit(
+    unit: Places, values: Floats, target: Floats, weight: Floats, group: Places
 ) -> tuple[Floats, Floats]:
-    """Ends for the mean over items [..., items], items of one cluster not being independent.
-
-    Shares (bounds (0, 1)) by ``share_ends``, changes (bounds below 0) by ``mean_ends``, from what
-    each cluster adds to the mean.
-
-    Args:
-        weight: [items]; None: all alike.
-    """
-    cells = np.asarray(values, dtype=np.float64)
-    w = np.ones(cells.shape[-1]) if weight is None else np.asarray(weight, dtype=np.float64)
-    count = cluster_sums(w * ~np.isnan(cells), cluster)
-    added = of_ratio(cluster_sums(w * cells, cluster), count)
-    if bounds[0] < 0:
-        return mean_ends(added, level, bounds)
-    return share_ends(added, level, bounds)
-
-
-def clustered_means(
-    values: ArrayLike,
-    cluster: Places,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.95,
-    weight: ArrayLike | None = None,
-) -> list[Estimate]:
-    """Mean over items of each row [rows, items] with its interval; n counts items."""
-    cells = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    known = ~np.isnan(cells)
-    low, high = clustered_ends(cells, cluster, bounds, level, weight)
-    w = known * (1.0 if weight is None else np.asarray(weight, dtype=np.float64))
-    mean = divide(np.where(known, w * cells, 0.0).sum(axis=1), w.sum(axis=1))
-    groups = (cluster_sums(known, cluster) > 0).sum(axis=1)
-    n = known.sum(axis=1)
-    numbers = zip(mean.tolist(), low.tolist(), high.tolist(), n.tolist(), groups, strict=True)
-    return [
-        Estimate(m, a, b, k, cells.shape[1] - k, clusters=int(g) if g < k else None)
-        for m, a, b, k, g in numbers
-    ]
-
-
-def wider(
-    found: list[Estimate], draws: Floats, groups: int, bounds: tuple[float, float], level: float
-) -> list[Estimate]:
-    """The estimates with the farther ends of their own and of those that resamples give.
-
-    Of shares Wilson's with the spread of the draws, else t of it, G - 1 degrees of freedom.
-
-    Args:
-        draws: [draws, rows] the statistic in resampled clusters.
-        groups: clusters drawn.
-    """
-    made = []
-    for one, drawn in zip(found, draws.T, strict=True):
-        if bounds[0] == 0:
-            low, high = resampled_share_ends(one.value, drawn, groups, level)
-        else:
-            error = float(drawn[~np.isnan(drawn)].std()) if (drawn == drawn).any() else np.nan
-            error *= np.sqrt(groups / max(groups - 1, 1))
-            low, high = np.clip(t_interval(one.value, error, groups, level), *bounds)
-        ends = float(np.fmin(low, one.low)), float(np.fmax(high, one.high))
-        made.append(replace(one, low=ends[0], high=ends[1]))
-    return made
-
-
-def cross_fitted(
-    values: ArrayLike, names: Sequence[object], fold: Places, group: int = 5
-) -> tuple[Floats, Floats]:
-    """[units] mean of the values under the unit's name in the other folds, and of how many.
-
-    Args:
-        values: [units]; NaN where unknown.
-        names: [units] a system or a stratum.
-        fold: [units] from 0 to ``group`` - 1.
-
-    Returns:
-        NaN and 0 where the other folds have none.
-    """
-    _, code = np.unique(np.asarray([str(name) for name in names]), return_inverse=True)
-    cells = np.asarray(values, dtype=np.float64)
-    cell, size = code * group + fold, (code.max(initial=-1) + 1) * group
-    total, count = (
-        np.bincount(cell, weights=w, minlength=size).reshape(-1, group)
-        for w in (np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64))
-    )
-    left = count.sum(axis=1, keepdims=True) - count
-    others = divide(total.sum(axis=1, keepdims=True) - total, left)
-    return np.asarray(others[code, fold]), np.asarray(left[code, fold])
-
-
-def surely(difference: ArrayLike, *counts: ArrayLike) -> Floats:
-    """1 or 0 where a difference of shares is surely above or below 0, else .5: neither.
-
-    Surely: by two standard errors, each share's at most .5 / sqrt(count). What is said on less
-    would turn on a few labels.
-    """
-    off = np.nan_to_num(np.asarray(difference, dtype=np.float64))
-    error = sum(divide(0.5, np.sqrt(np.asarray(n, dtype=np.float64))) for n in counts)
-    said = np.where(np.abs(off) > 2 * np.nan_to_num(error, nan=np.inf), np.sign(off), 0.0)
-    return np.asarray((1 + said) / 2, dtype=np.float64)
+    """[rows] credit and stake of pairs of rows of one text, which are none."""
+    cell = _cells(group, unit.astype(float))
+    total, count = np.zeros(len(unit)), np.zeros(len(unit))
+    order = np.argsort(cell, kind="stable")
+    sizes = np.bincount(cell) if len(cell) else np.zeros(0, np.intp)
+    for shift in range(1, int(sizes.max(initial=1))):
+        one, two = order[:-shift], order[shift:]
+        same = cell[one] == cell[two]
+        one, two = one[same], two[same]
+        gap = np.sign(target[one] - target[two])
+        told = np.sign(values[one] - values[two])
+        credit = np.where(np.isnan(told), 0.0, (1 + told * gap) / 2)
+        stake = weight[one] * weight[two] * (gap != 0)
+        for side in (one, two):
+            np.add.at(total, side, stake * credit)
+            np.add.at(count, side, stake)
+    return total, count

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.ends import mean_ends, share_ends
-from judgelab.stats.trust.clustered import cluster_sums, per_cluster
+from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.clusters import per_cluster
+from judgelab.stats.intervals.ends import mean_ends
 
 FLIPS = 10
-"""Changed verdicts of a judge of single texts from which their direction tells ties."""
+"""Changed verdicts from which their direction tells something."""
 
 
 @dataclass(frozen=True)
@@ -21,29 +21,24 @@ class PositionBias:
 
     Attributes:
         share: of comparisons won by the text shown first; .5 without bias; interval low, high.
-        n, clusters: units with a verdict in both orders, and their clusters.
+        clusters: of the units with a verdict in both orders.
         unscored: units asked in both orders of which a verdict is missing.
         flips: units won by the same place in both orders, ``to_first`` of them by the first.
-        rate: flips / n; interval rate_low, rate_high.
-        p: exact two-sided binomial test that neither place is favoured: of the clusters whose
-            verdicts go by the place, to which one they go (of pairs alone: of flips).
-        ties: a judge of single texts whose flips (at least ``FLIPS``) all go one way: the order
-            cannot matter to it, these are equal grades and worth half a credit.
     """
 
     share: Floats
     low: Floats
     high: Floats
-    n: NDArray[np.int64]
     clusters: NDArray[np.int64]
     unscored: NDArray[np.int64]
     flips: NDArray[np.int64]
     to_first: NDArray[np.int64]
-    rate: Floats
-    rate_low: Floats
-    rate_high: Floats
-    p: Floats
-    ties: Mask
+
+    @property
+    def one_way(self) -> Mask:
+        """[judges] whether ``FLIPS`` or more all go to one place: equal grades of single texts."""
+        alike = (self.to_first == 0) | (self.to_first == self.flips)
+        return np.asarray(alike & (self.flips >= FLIPS))
 
 
 def first_shown(verdicts: Floats) -> Floats:
@@ -56,54 +51,25 @@ def first_shown(verdicts: Floats) -> Floats:
 
 
 def position_bias(
-    verdicts: Floats, asked: Mask, cluster: NDArray[np.intp], pointwise: Mask, level: float = 0.95
+    verdicts: Floats, asked: Mask, cluster: NDArray[np.intp], level: float = 0.95
 ) -> PositionBias:
     """Mean of ``first_shown`` with its interval, and flips (2306.05685, 2305.17926).
 
     Flips that are few and go one way make the mean skewed: Student's interval then holds in .59 of
-    the cases on 50 pairs, in .85 on 100 (experiments/trust), Hall's (``mean_ends``) in .92 to 1.
+    the cases on 50 pairs, in .85 on 100, Hall's (``mean_ends``) in .92 to 1.
 
     Args:
         verdicts, asked: [judges, units, 2].
         cluster: [units] numbers from 0.
-        pointwise: [judges] which grade one text at a time.
     """
     won = first_shown(verdicts)
-    known = ~np.isnan(won)
-    spread = per_cluster(won, cluster)
-    low, high = mean_ends(spread, level, bounds=(0.0, 1.0))
-    flipped = np.where(known, (won == 0) | (won == 1), np.nan)
-    rate_low, rate_high = share_ends(per_cluster(flipped, cluster), level)
-    flips = np.nansum(flipped, axis=1).astype(np.int64)
-    to_first = (won == 1).sum(axis=1)
-    one_way = (to_first == 0) | (to_first == flips)
-    n = known.sum(axis=1)
+    each = per_cluster(won, cluster)
+    to_first, to_second = ((won == end).sum(axis=1) for end in (1, 0))
     return PositionBias(
-        divide(np.where(known, won, 0).sum(axis=1), n),
-        low,
-        high,
-        n,
-        (~np.isnan(spread)).sum(axis=1),
-        (asked.all(axis=2) & ~known).sum(axis=1),
-        flips,
+        row_means(won),
+        *mean_ends(each, level, bounds=(0.0, 1.0)),
+        (~np.isnan(each)).sum(axis=1),
+        (asked.all(axis=2) & np.isnan(won)).sum(axis=1),
+        to_first + to_second,
         to_first,
-        divide(flips, n),
-        rate_low,
-        rate_high,
-        _direction(won, cluster),
-        pointwise & (flips >= FLIPS) & one_way,
-    )
-
-
-def _direction(won: Floats, cluster: NDArray[np.intp]) -> Floats:
-    """[judges] exact two-sided p of clusters that go mostly to one place; 1 without any."""
-    from scipy.stats import binomtest
-
-    net = cluster_sums(won - 0.5, cluster)
-    first, second = (net > 0).sum(axis=1), (net < 0).sum(axis=1)
-    return np.array(
-        [
-            float(binomtest(int(a), int(a + b)).pvalue) if a + b else 1.0
-            for a, b in zip(first, second, strict=True)
-        ]
     )

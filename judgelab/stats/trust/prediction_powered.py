@@ -6,32 +6,28 @@ Estimators are written over the whole pool of M units that a judge judged, n of 
 
 which is Angelopoulos et al. 2023 (arXiv 2301.09633) for lambda = 1, and with power tuning (arXiv
 2311.01453) the regression estimator with lambda = Cov(Y, F) / ((1 + n / N) Var(F)). A unit's
-influence is w (r - mean r) + b (F - mean F) / M with r = Y - b F, the first term only where it is
+influence is (r - mean r) / n + b (F - mean F) / M with r = Y - b F, the first term only where it is
 labelled; influences are added within clusters. For one cluster a unit the variance is
 s^2(Y - lambda F) / n + lambda^2 s^2(F) / N. For the mean of this very pool the second term falls
 away and the first is multiplied by 1 - n / M.
-
-Arrays: ``truth`` [units] (NaN: no label), ``values`` [judges, units] (NaN: not judged), ``cluster``
-[units] numbers from 0, ``chance`` [units] probabilities of being labelled (weights 1 / chance).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
-from judgelab.stats.trust.clustered import FEWEST, cluster_sums, t_interval
-from judgelab.stats.trust.labelled_pool import LabelledPool
+from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.clusters import FEWEST, cluster_sums, t_interval
+from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
 
-Tuning = Literal["power", "scaled", "unclipped", "full", "none"]
-"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); also negative
-(grades that run backwards); 1; 0."""
+Tuning = Literal["power", "scaled", "full", "none"]
+"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 1; 0."""
 
 Target = Literal["population", "pool"]
 """What the mean is of: all items like these, or the units of this pool alone."""
@@ -43,7 +39,7 @@ class Corrected:
 
     Attributes:
         value, error, low, high: the estimate, its standard error and the ends of its interval.
-        tuning: lambda, how far the judge is relied on; of cross-fitted ones the mean.
+        tuning: lambda, how far the judge is relied on.
         n, pool: units with a label, and all units that the judge judged.
         groups: clusters with a label.
     """
@@ -58,12 +54,80 @@ class Corrected:
     groups: NDArray[np.int64]
 
 
+class LabelledPool:
+    """Labels of some units and judges' values of all.
+
+    Attributes:
+        truth: [labels]; columns: which units these are of.
+        weight: [judges, labels] 1 / n, 0 where the judge did not judge.
+        judged: [judges, units].
+        n, size, groups: [judges] units with a label, units judged, clusters with a label.
+        mean: [judges] of the pool.
+        centred: [judges, units] values minus the mean, 0 where not judged.
+        pooled: [judges, clusters] their sums.
+        names: [labelled clusters] numbers; place: [labels] position among these.
+    """
+
+    def __init__(self, truth: Floats, values: Floats, cluster: NDArray[np.intp]) -> None:
+        """From truth [units] (NaN: no label), values [judges, units] and numbers from 0 [units]."""
+        self.columns = np.flatnonzero(~np.isnan(truth))
+        self.truth, self.values, self.cluster = truth[self.columns], values, cluster
+        self.judged = ~np.isnan(values)
+        there = self.judged[:, self.columns]
+        self.n, self.size = there.sum(axis=1), self.judged.sum(axis=1)
+        self.weight = divide(there, self.n[:, None])
+        self.mean = divide(np.where(self.judged, values, 0.0).sum(axis=1), self.size)
+        self.centred = np.where(self.judged, values - self.mean[:, None], 0.0)
+        self.pooled = cluster_sums(self.centred, cluster)
+        self.names, self.place = np.unique(cluster[self.columns], return_inverse=True)
+        self.groups = (self.of_clusters(there) > 0).sum(axis=1)
+
+    def of_clusters(self, labels: Floats | Mask) -> Floats:
+        """[..., labelled clusters] sums of [..., labels]."""
+        return cluster_sums(labels, self.place)
+
+    def adds(self, labels: Floats, share: Floats) -> Floats:
+        """[judges, clusters] sums of [judges, labels] and of share [judges] x centred values."""
+        sums = share[:, None] * self.pooled
+        sums[:, self.names] += self.of_clusters(labels)
+        return sums
+
+    def off(self, slope: Floats, value: Floats) -> Floats:
+        """[judges, labels] what each label adds to mean(Y - b F)."""
+        f = self.centred[:, self.columns]
+        return np.asarray(self.weight * (self.truth - slope[:, None] * f - value[:, None]))
+
+    @cached_property
+    def slope(self) -> Floats:
+        """[judges] b of the power-tuned lambda: Cov(Y, F) of labels over Var(F) of the pool.
+
+        Where clusters hold several units: the b with which what clusters add varies least. What a
+        judge tells of units within a cluster is no help for a mean of clusters that are labelled
+        whole, and b from units made intervals wider than those of people alone.
+        """
+        f = self.centred[:, self.columns]
+        y = self.weight * (self.truth - (self.weight @ self.truth)[:, None])
+        if len(np.unique(self.cluster)) == len(self.cluster):
+            spread = divide((self.centred**2).sum(axis=1), self.size - 1)
+            return np.nan_to_num(divide((y * f).sum(axis=1), spread))
+        f = self.weight * (f - (self.weight * f).sum(axis=1, keepdims=True))
+        gap = self.adds(f, -divide(1.0, self.size))
+        told = (self.of_clusters(y) * gap[:, self.names]).sum(axis=1)
+        return np.nan_to_num(divide(told, (gap**2).sum(axis=1)))
+
+    def slopes(self, tuning: Tuning) -> Floats:
+        """[judges] b: lambda in [0, 1] is b in [0, M / N]; 0 where all units are labelled."""
+        most = np.nan_to_num(divide(self.size, self.size - self.n))
+        if tuning in ("none", "full"):
+            return most * (tuning == "full")
+        return np.where(most > 0, np.clip(self.slope, 0, most if tuning == "power" else np.inf), 0)
+
+
 def estimate(
     pool: LabelledPool,
     tuning: Tuning = "power",
     target: Target = "population",
     *,
-    folds: int = 0,
     level: float = 0.95,
     share: bool = False,
     skewed: bool = False,
@@ -73,57 +137,28 @@ def estimate(
     Student's t with clusters - 2 degrees (- 1 for people alone, whose slope is not fitted).
 
     Args:
-        folds: of the clusters; lambda for each comes from the others (0: from all).
-        level: of the interval.
         share: of a rate: the interval is taken on the logit scale, so that it stays within [0, 1].
         skewed: Hall's correction of t for the skewness of what labelled clusters add: of 30 FRANK
             articles, whose grades lie near 0, t holds in .92, this in .955.
     """
-    n, size = (pool.weight > 0).sum(axis=1), pool.size
-    slope = slopes(pool, tuning, divide(size, size - n), folds)
-    value = pool.weight @ pool.truth[pool.columns]
-    value = value - np.einsum("ij,ij->i", pool.weight * slope, pool.centred[:, pool.columns])
+    slope, size = pool.slopes(tuning), pool.size
+    value = pool.off(slope, np.zeros(len(slope))).sum(axis=1)
     value = np.where(pool.groups < FEWEST, np.nan, value)
-    errors = pool.errors(slope, value)
-    mean_slope = (pool.weight * slope).sum(axis=1)
-    part = divide(mean_slope, size)
+    off, part = pool.off(slope, value), divide(slope, size)
     if target == "pool":
-        errors, part = errors * np.sqrt(pool.kept), np.zeros(len(n))
-    squared = pool.squared(errors, part)
+        off, part = off * np.sqrt(1 - divide(pool.n, size))[:, None], np.zeros(len(slope))
+    adds = pool.adds(off, part)
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     freedom = groups - (1 if tuning == "none" else 2)
-    error = np.sqrt(divide(groups, freedom) * np.maximum(squared, 0.0))
+    error = np.sqrt(divide(groups, freedom) * (adds**2).sum(axis=1))
     low, high = ends_of(value, error, freedom + 1, level, share)
     if skewed:
-        low, high = _hall_ends(pool, value, error, errors, part, level)
-    return Corrected(
-        value, error, low, high, mean_slope * divide(size - n, size), n, size, pool.groups
-    )
+        low, high = _hall_ends(pool, value, error, adds[:, pool.names], level)
+    relied = slope * divide(size - pool.n, size)
+    return Corrected(value, error, low, high, relied, pool.n, size, pool.groups)
 
 
-def slopes(pool: LabelledPool, tuning: Tuning, most: Floats, folds: int) -> Floats:
-    """[judges, columns or 1] b of labels: lambda in [0, 1] is b in [0, M / N]; 0 without a rest."""
-    known = np.isfinite(most)
-    limit = np.where(known, most, 0.0)
-    if tuning == "none":
-        return np.zeros((len(most), 1))
-    if tuning == "full":
-        return limit[:, None]
-
-    def bounded(slope: Floats) -> Floats:
-        ends = {"unclipped": (-np.inf, np.inf), "scaled": (0.0, np.inf)}.get(tuning, (0.0, limit))
-        return np.where(known, np.clip(slope, *ends), 0.0)
-
-    if folds < 2:
-        return bounded(pool.slope())[:, None]
-    fold = pool.cluster[pool.columns] % folds
-    each = [bounded(pool.slope(fold != k)) for k in range(folds)]
-    return np.asarray(np.stack(each, axis=1)[:, fold], dtype=np.float64)
-
-
-def ends_of(
-    value: Floats, error: Floats, groups: Floats, level: float, share: bool
-) -> tuple[Floats, Floats]:
+def ends_of(value: Floats, error: Floats, groups: Floats, level: float, share: bool) -> Ends:
     """Ends by Student's t, of a share on the logit scale where that is possible."""
     low, high = t_interval(value, error, groups, level)
     if not share:
@@ -137,41 +172,37 @@ def ends_of(
     )
 
 
+def _hall_ends(
+    pool: LabelledPool, value: Floats, error: Floats, adds: Floats, level: float
+) -> Ends:
+    """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
+    there, groups = pool.of_clusters(pool.weight > 0) > 0, pool.groups.astype(np.float64)
+    mean = divide((adds * there).sum(axis=1), groups)
+    off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
+    wider = divide(error, np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1))))
+    low, high = mean_ends(off, level)
+    return value + low * wider, value + high * wider
+
+
 def people_alone(
     pool: LabelledPool, target: Target = "population", level: float = 0.95, share: bool = False
 ) -> Corrected:
     """The mean of labels: ``estimate`` with ``none``; of a rate Wilson's interval, else Hall's."""
-    made = estimate(pool, "none", target, level=level, skewed=not share)
+    alone = estimate(pool, "none", target, level=level, skewed=not share)
     if not share:
-        return made
-    cluster = np.unique(pool.cluster[pool.columns], return_inverse=True)[1]
-    total = cluster_sums(pool.weight * pool.truth[pool.columns], cluster)
-    low, high = share_ends(of_ratio(total, cluster_sums(pool.weight, cluster)), level)
+        return alone
+    sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
+    low, high = share_ends(of_ratio(*sums), level)
     if target == "pool":
-        factor = np.sqrt((pool.weight * pool.kept).sum(axis=1))
-        low, high = (made.value + factor * (end - made.value) for end in (low, high))
-    return replace(made, low=low, high=high)
-
-
-def _hall_ends(
-    pool: LabelledPool, value: Floats, error: Floats, errors: Floats, part: Floats, level: float
-) -> tuple[Floats, Floats]:
-    """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
-    names, place = np.unique(pool.cluster[pool.columns], return_inverse=True)
-    there = cluster_sums(pool.weight > 0, place) > 0
-    adds = cluster_sums(errors, place) + part[:, None] * pool.pooled[:, names]
-    groups = pool.groups.astype(np.float64)
-    mean = divide((adds * there).sum(axis=1), groups)
-    off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
-    own = np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1)))
-    low, high = mean_ends(off, level)
-    return value + low * divide(error, own), value + high * divide(error, own)
+        factor = np.sqrt(1 - divide(pool.n, pool.size))
+        low, high = (alone.value + factor * (end - alone.value) for end in (low, high))
+    return replace(alone, low=low, high=high)
 
 
 def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:
     """The judge's own mean over the pool: an interval for what it says, not for what is true."""
     groups = (cluster_sums(pool.judged, pool.cluster) > 0).sum(axis=1)
-    error = divide(np.sqrt(divide(groups, groups - 1) * pool.squares), pool.size)
+    squares = divide(groups, groups - 1) * (pool.pooled**2).sum(axis=1)
+    error = divide(np.sqrt(squares), pool.size)
     low, high = t_interval(pool.mean, error, groups, level)
-    n = (pool.weight > 0).sum(axis=1)
-    return Corrected(pool.mean, error, low, high, np.ones(len(n)), n, pool.size, groups)
+    return Corrected(pool.mean, error, low, high, np.ones(len(error)), pool.n, pool.size, groups)

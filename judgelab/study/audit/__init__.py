@@ -1,4 +1,4 @@
-"""``study=audit``: can I trust this judge on my data, why, and what do I need?"""
+"""Can I trust this judge on my data?"""
 
 from judgelab.study.audit.study import Audit
 

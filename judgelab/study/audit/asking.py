@@ -2,258 +2,271 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
-from judgelab.core.errors import DataError
+from judgelab.calls.log import LoggedLM
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.estimator import Estimator
-from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable
-from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
+from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
-from judgelab.engine.listening import Listening
-from judgelab.engine.usage import UsageCount
+from judgelab.engine.replies import reasons, still_open
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.study.audit.graded import as_pairs, better, judgments_of, places, with_words
-from judgelab.study.audit.stopped import credits_in_turn, in_turn, sentences
-from judgelab.study.common.stopping import Stop
+from judgelab.stats.trust.agreement import Places
+from judgelab.study.audit.bars import LEVEL, Bars
+from judgelab.study.audit.conditions import in_turn
+from judgelab.study.audit.graded import as_grades, as_pairs, better, judgments_of, places
+from judgelab.study.audit.held import Held
+from judgelab.study.common.judges import NamedJudge, asks_nobody
+from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
-
-@dataclass(frozen=True)
-class AskedJudge:
-    """Who was asked, and what for.
-
-    Attributes:
-        context: in which the judge can be asked more.
-        estimator: what its judgments are estimates by.
-        usage: calls and tokens that its judgments took.
-        heard: what it replied.
-    """
-
-    context: Context
-    estimator: Estimator
-    usage: UsageCount
-    heard: Listening
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """All judgments of a run, and who was asked for them.
-
-    Attributes:
-        table: what people and judges said; without controls.
-        asked: judge -> how; without the judges that came with the data.
-        notes: of a run that stopped by itself: how much was asked, and what is open.
-    """
-
-    table: JudgmentTable
-    asked: Mapping[str, AskedJudge]
-    notes: Sequence[str] = ()
+NOBODY = (
+    "There is no judge to audit: the data hold no verdicts or scores, and nobody is asked. Name "
+    "judges (study.judges=judges.yaml), or a mechanism (mechanism=pairwise "
+    "evaluation_lm=gpt4o_mini)."
+)
+NO_SOURCE = (
+    "No item has a source (column source), so {name} would read texts without what they are "
+    "about: add the column, name it with dataset.columns.source=COLUMN, or say that there is none "
+    "with dataset.columns.source=false."
+)
 
 
 def gather(
-    context: Context,
-    panel: Panel,
-    asked: Mapping[str, Context],
-    families: Mapping[str, str],
-    stop: Stop,
-    level: float,
-) -> Gathered:
+    context: Context, panel: Panel, judges: Mapping[str, NamedJudge], stop: Stop, rules: Bars
+) -> tuple[JudgmentTable, list[Asking], Elimination | None]:
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
-    A judge that compares two texts makes the units pairs; then all that were graded are compared
-    by the sign of the difference of their grades.
+    A judge that compares two texts makes the units pairs; one that grades texts makes two
+    categories the grades 0 and 1.
 
     Args:
         panel: texts as written.
-        asked: judge -> its context.
-        families: judge -> family of its LM.
+        judges: the study's own; by default the run's mechanism and evaluation LM are the judge.
         stop: when enough is asked; by default everything is.
-        level: of the intervals that it looks at.
+
+    Returns:
+        What people and judges said; who was asked; what came of stopping early, if it was wanted.
 
     Raises:
-        DataError: there are no texts to ask about, or they are sorted into categories.
-        ConfigError: a run that stops is wanted where it cannot be.
+        ConfigError: there is no judge, or one has no mechanism to be asked by.
+        DataError: there are no texts to ask about, or they are sorted into classes without order.
     """
-    table = with_words(judgments_of(panel), panel)
-    if any(one.mechanism.subject == "choice" for one in asked.values()):
+    contexts = _contexts(context, judges)
+    table = judgments_of(panel)
+    if any(one.mechanism.subject == "choice" for one in contexts.values()):
         table = as_pairs(table)
+    elif contexts and table.kind == "category":
+        table = as_grades(table)
     table = _with_metrics(table, context, panel)
     at, held = places(table, panel)
-    if asked and not held.any():
-        raise DataError(
-            f"There is no text to ask {next(iter(asked))} about: choose data with texts, or audit "
-            "what the data hold (mechanism=recorded_scores study.judges=null)."
-        )
-    if asked and table.kind == "category":
-        raise DataError(
-            "People sorted these texts into categories, which no mechanism does: leave "
-            "mechanism and study.judges out, or give grades or preferences."
-        )
-    notes: list[str] = []
-    table, turns = in_turn(table, held, context.seed) if stop.on else (table, [held])
-    judges = [_Asking.of(name, one, table, families.get(name, "")) for name, one in asked.items()]
-    if stop.on:
-        notes = _until_clear(judges, table, panel, at, turns, stop, level)
-    for one in judges:
-        if not stop.on:
-            one.ask(panel, at, held, table)
+    _check_texts(panel, contexts, held)
+    asked = [Asking(name, one, table) for name, one in contexts.items()]
+    stopped = None
+    if stop.on and asked:
+        stopped, table = _until_clear(asked, table, panel, at, held, stop, rules)
+    for one in asked:
+        if stopped is None:
+            one.ask(panel, at, held)
         table = one.into(table)
-    done = {one.name: AskedJudge(one.context, one.estimator, one.usage, one.why) for one in judges}
-    return Gathered(table, done, notes)
+    if not table.judges:
+        unread = panel.provenance.get("columns_not_read")
+        names = [str(name) for name in unread[:20]] if isinstance(unread, list) else []
+        hint = (
+            f" Columns that were not read: {', '.join(names)} "
+            f"(dataset.judges=[{','.join(names[-2:])}] would make these judges)."
+        )
+        raise ConfigError(NOBODY + (hint if names else ""))
+    return table, asked, stopped
 
 
-@dataclass
-class _Asking:
-    """A judge that is being asked, and what it said so far.
+def _contexts(context: Context, judges: Mapping[str, NamedJudge]) -> dict[str, Context]:
+    """Judge -> the context in which it is asked.
+
+    Without judges of the study's own, the run's mechanism and evaluation LM are the one judge;
+    nobody is asked where the mechanism takes what was recorded.
+    """
+    recorded = context.mechanism.name == RecordedScores.name
+    if not judges:
+        model = context.evaluation_lm.presentation.model
+        of_model = "" if asks_nobody(context.mechanism) else f" with {model}"
+        return {} if recorded else {context.mechanism.name + of_model: context}
+    for name, judge in judges.items():
+        if recorded and judge.mechanism is None:
+            raise ConfigError(
+                f"study.judges.{name} says not by which mechanism it is asked: add "
+                f"'+mechanism@study.judges.{name}.mechanism=pairwise', or mechanism=pairwise for "
+                "all."
+            )
+    return {name: judge.within(context) for name, judge in judges.items()}
+
+
+def _check_texts(panel: Panel, judges: Mapping[str, Context], held: Mask) -> None:
+    columns = panel.provenance.get("columns")
+    unsaid = isinstance(columns, Mapping) and "source" not in columns
+    no_source = unsaid and not any(item.source for item in panel.items)
+    for name, one in judges.items():
+        if not held.any():
+            raise DataError(
+                f"There is no text to ask {name} about: choose data with texts, or audit what the "
+                "data hold (mechanism=recorded_scores study.judges=null)."
+            )
+        if no_source and not asks_nobody(one.mechanism):
+            raise DataError(NO_SOURCE.format(name=name))
+
+
+class Asking:
+    """A judge that is being asked, and what it has said so far.
 
     Attributes:
         values: [units, orders] NaN where it was not asked, or said nothing.
-        spoken: [units] where it was asked.
+        asked: [units].
+        open: verdicts of calls that were not sent or not answered: the same command asks again.
     """
 
-    name: str
-    context: Context
-    family: str
-    values: Floats
-    spoken: NDArray[np.bool_]
-    why: Listening
-    usage: UsageCount
-    estimator: Estimator = field(init=False)
+    def __init__(self, name: str, context: Context, table: JudgmentTable) -> None:
+        self.name, self.context, self.kind = name, context, table.kind
+        self.lm = LoggedLM(context.evaluation_lm, texts=True)
+        self.values = np.full((len(table.units), table.orders), np.nan)
+        self.asked = np.zeros(len(table.units), np.bool_)
+        self.open = 0
+        self.estimator: Estimator | None = None
 
-    @classmethod
-    def of(cls, name: str, context: Context, table: JudgmentTable, family: str) -> _Asking:
-        """Nothing is asked yet."""
-        why = Listening(context.evaluation_lm)
-        count = len(table.units.item)
-        values = np.full((count, table.orders), np.nan)
-        return cls(name, context, family, values, np.zeros(count, np.bool_), why, UsageCount(why))
-
-    def ask(
-        self, panel: Panel, at: NDArray[np.intp], chosen: NDArray[np.bool_], table: JudgmentTable
-    ) -> None:
-        """Ask about the chosen units."""
-        at_work = replace(self.context, evaluation_lm=self.usage)
-        said, scores = _measured(at_work, at_work.read(panel), at[chosen], self.name)
-        self.values[chosen] = _values(said, scores, at[chosen], table)
-        self.spoken |= chosen
-        assert scores.estimator is not None
+    def ask(self, panel: Panel, at: Places, chosen: Mask) -> None:
+        """Ask about the chosen units, in rounds where not all pairs of an item are wanted."""
+        context = replace(self.context, evaluation_lm=self.lm)
+        at, whole = at[chosen], None
+        for part in _shown(context, context.read(panel), at):
+            context.tell(self.name, 0)
+            data = context.measure(part)
+            if whole is not None:
+                data = whole.assign(verdict=whole["verdict"].fillna(data.verdict))
+            whole = data
+        assert whole is not None
+        scores = context.score(whole)
+        if self.kind == "preference" and "verdict" in whole:
+            item, one, two = at.T
+            verdict = whole["verdict"].transpose("item", "agent", "peer").values
+            both = verdict[item, one, two], 1 - verdict[item, two, one]
+            self.values[chosen] = np.stack(both, axis=1)
+        else:
+            grade = scores.agent.transpose("item", "agent").values
+            self.values[chosen] = _of_grades(grade, at, self.kind)
+        self.asked |= chosen
         self.estimator = scores.estimator
 
     def into(self, table: JudgmentTable) -> JudgmentTable:
-        """The table with what it said."""
-        spoken = np.repeat(self.spoken[:, None], table.orders, axis=1)
-        reasons = self.why.of(table, spoken & np.isnan(self.values))
-        facts = _facts(self.name, self.context, self.family)
-        return table.with_judge(facts, self.values, spoken, reasons)
+        """The table with what it said; a call that was not sent is no question."""
+        asked = np.repeat(self.asked[:, None], table.orders, axis=1)
+        missing = asked & np.isnan(self.values)
+        unsent = still_open(self.lm.log, table, missing)
+        self.open = int(unsent.sum())
+        mechanism, lm = self.context.mechanism, self.context.evaluation_lm
+        facts = JudgeFacts(
+            self.name,
+            pointwise=mechanism.subject != "choice",
+            mechanism=mechanism.name,
+            model="" if asks_nobody(mechanism) else lm.presentation.model,
+            scaled=mechanism.bounds is not None,
+        )
+        why = reasons(self.lm.log, table, missing & ~unsent)
+        return table.with_judge(facts, self.values, asked & ~unsent, why)
 
 
 def _until_clear(
-    judges: Sequence[_Asking],
+    judges: Sequence[Asking],
     table: JudgmentTable,
     panel: Panel,
-    at: NDArray[np.intp],
-    turns: Sequence[NDArray[np.bool_]],
+    at: Places,
+    held: Mask,
     stop: Stop,
-    level: float,
-) -> list[str]:
-    """Ask batch by batch those judges whose place is open; returns what to say of it."""
-    names = [one.name for one in judges]
-    needed, done = np.ones(len(judges), np.bool_), 0
-    count = dict.fromkeys(names, 0)
-    while done < len(turns) and needed.any():
-        batch = np.any(turns[done : done + stop.batch], axis=0)
-        items = set(at[batch, 0].tolist())
-        shown = _only(panel, [set(range(len(panel.agents)) if k in items else ())
-                              for k in range(len(panel.items))])  # fmt: skip
-        for one, wanted in zip(judges, needed, strict=True):
+    rules: Bars,
+) -> tuple[Elimination, JudgmentTable]:
+    """Ask about labelled items in random turns until it is clear; the table with its turns.
+
+    Raises:
+        ConfigError: nobody labelled an item.
+    """
+    names = sorted({str(name) for name in table.units.cluster[table.labelled & held]})
+    if not names:
+        raise ConfigError("study.stop needs labels of people: leave study.stop out.")
+    seed = judges[0].context.seed
+    names.sort(key=lambda name: rng_for(seed, "stop", name).random())
+    place = {name: float(k) for k, name in enumerate(names)}
+    turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster])
+
+    def credits_of(table: JudgmentTable) -> Held:
+        return Held(table, rules.labels, np.ones(len(turn)), looks=True)
+
+    table = replace(table, units=replace(table.units, turn=turn))
+    if not np.array_equal(credits_of(table).cluster, table.clusters):
+        turn = turn // 2  # items have one text: two are a turn
+        table = replace(table, units=replace(table.units, turn=turn))
+
+    def ask(turns: range, who: Mask) -> None:
+        batch = held & np.isin(turn, list(turns))
+        everybody = range(len(panel.agents))
+        shown = _only(panel, dict.fromkeys(at[batch, 0].tolist(), everybody))
+        for one, wanted in zip(judges, who, strict=True):
             if wanted:
-                one.ask(shown, at, batch, table)
-                count[one.name] += len(turns[done : done + stop.batch])
-        done += stop.batch
+                one.ask(shown, at, batch)
+
+    def scores() -> Floats:
         so_far = table
         for one in judges:
             so_far = one.into(so_far)
-        scores = credits_in_turn(so_far, names)
-        needed = stop.needed(scores, level, (0.0, 1.0), len(turns))
-    left = [name for name, wanted in zip(names, needed, strict=True) if wanted]
-    return sentences(stop, count, len(turns), left)
+        credit, first = credits_of(so_far), len(table.judges)
+        rows = [in_turn(credit, credit.sums(first + k)) for k in range(len(judges))]
+        return np.stack(rows, axis=1)
+
+    turns = len(np.unique(turn[~np.isnan(turn)]))
+    who = [one.name for one in judges]
+    return until_clear(stop, turns, who, ask, scores, LEVEL, (0.0, 1.0), rules.labels), table
 
 
-def _measured(
-    context: Context, panel: Panel, at: NDArray[np.intp], name: str
-) -> tuple[xr.Dataset, Scores]:
-    """What was measured over all rounds, and the scores of it."""
-    said: xr.Dataset | None = None
-    for part in _shown(context, panel, at):
-        context.tell(name, 0)
-        found = context.measure(part)
-        said = found if said is None else said.assign(verdict=said["verdict"].fillna(found.verdict))
-    assert said is not None
-    return said, context.score(said)
-
-
-def _shown(context: Context, panel: Panel, at: NDArray[np.intp]) -> Iterator[Panel]:
+def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
     """Panels of the texts that are judged; of a mechanism that compares, one for each round."""
-    if context.mechanism.subject == "pair":  # peers and references are evidence
+    subject = context.mechanism.subject
+    if subject == "pair":  # peers and references are evidence
         yield panel
         return
-    wanted: list[set[tuple[int, int]]] = [set() for _ in panel.items]
-    for i, a, b in at.tolist():
-        wanted[i].add((min(a, b), max(a, b)))
-    if context.mechanism.subject == "text":
-        yield _only(panel, [{a for pair in pairs for a in pair} for pairs in wanted])
+    wanted: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for item, one, two in at.tolist():
+        wanted[item].add((min(one, two), max(one, two)))
+    if subject == "text":
+        yield _only(panel, {k: {a for pair in pairs for a in pair} for k, pairs in wanted.items()})
         return
-    rounds = [_rounds(pairs) for pairs in wanted]
-    for k in range(max(map(len, rounds), default=0)):
-        yield _only(panel, [set(each[k]) if k < len(each) else set() for each in rounds])
+    rounds = {item: _rounds(pairs) for item, pairs in wanted.items()}
+    for k in range(max(map(len, rounds.values()))):
+        yield _only(panel, {item: own[k] for item, own in rounds.items() if k < len(own)})
 
 
 def _rounds(pairs: set[tuple[int, int]]) -> list[tuple[int, ...]]:
     """Texts that are shown together, so that all their pairs are wanted ones, each once."""
     agents = tuple(sorted({a for pair in pairs for a in pair}))
-    if not pairs or pairs == set(combinations(agents, 2)):
-        return [agents]
-    return sorted(pairs)
+    return [agents] if pairs == set(combinations(agents, 2)) else sorted(pairs)
 
 
-def _only(panel: Panel, agents: Sequence[set[int]]) -> Panel:
-    """The panel with the texts of these agents, item by item."""
-    rows = (
-        tuple(text if a in kept else None for a, text in enumerate(row))
-        for row, kept in zip(panel.texts, agents, strict=True)
+def _only(panel: Panel, agents: Mapping[int, Collection[int]]) -> Panel:
+    """The panel with the texts of these agents of these items."""
+    texts = tuple(
+        tuple(text if a in agents.get(k, ()) else None for a, text in enumerate(row))
+        for k, row in enumerate(panel.texts)
     )
-    return replace(panel, texts=tuple(rows))
+    return replace(panel, texts=texts)
 
 
-def _values(said: xr.Dataset, scores: Scores, at: NDArray[np.intp], table: JudgmentTable) -> Floats:
-    """[units, orders] of the table's kind, from verdicts, or from scores of texts."""
-    i, a, b = at.T
-    if table.kind == "preference" and "verdict" in said:
-        order = ("item", "agent", "peer")
-        verdict = np.asarray(said["verdict"].transpose(*order).values, np.float64)
-        return np.asarray(np.stack([verdict[i, a, b], 1 - verdict[i, b, a]], axis=1))
-    grade = np.asarray(scores.agent.transpose("item", "agent").values, np.float64)
-    if table.kind == "preference":
-        return np.repeat(better(grade[i, a], grade[i, b])[:, None], 2, axis=1)
-    return np.asarray(grade[i, a][:, None])
-
-
-def _facts(name: str, context: Context, family: str) -> JudgeFacts:
-    mechanism = context.mechanism
-    asks_nobody = frozenset() in mechanism.requires
-    return JudgeFacts(
-        name,
-        family,
-        pointwise=mechanism.subject != "choice",
-        mechanism=mechanism.name,
-        model="" if asks_nobody else context.evaluation_lm.presentation.model,
-    )
+def _of_grades(grade: Floats, at: Places, kind: str) -> Floats:
+    """[units, orders] of a table's kind, from grades [items, agents]."""
+    item, one, two = at.T
+    if kind == "preference":
+        return np.repeat(better(grade[item, one], grade[item, two])[:, None], 2, axis=1)
+    return np.asarray(grade[item, one][:, None])
 
 
 def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> JudgmentTable:
@@ -262,21 +275,15 @@ def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> Judgm
     known = list(dict.fromkeys(name for item in panel.items for name in item.scores))
     if mechanism.name != RecordedScores.name or not known or table.kind == "category":
         return table
-    chosen = getattr(mechanism, "metric", None)
+    metric = getattr(mechanism, "metric", None)
     at, _ = places(table, panel)
-    for name in known if chosen is None else [chosen]:
+    for name in known if metric is None else [metric]:
         if table.kind == "grade" and name in table.names:
             continue  # the table has these grades, and which are missing
-        one = replace(context, mechanism=RecordedScores(name))
-        grade = one.measure(panel)["value"].values
-        if table.kind == "preference":
-            values = np.repeat(better(grade[*at.T[:2]], grade[*at.T[[0, 2]]])[:, None], 2, axis=1)
-        else:
-            values = grade[*at.T[:2]][:, None]
-        who = JudgeFacts(_free(name, table), pointwise=True, mechanism=RecordedScores.name)
+        grade = replace(context, mechanism=RecordedScores(name)).measure(panel)["value"].values
+        lost = (at.min(axis=1, initial=0) < 0)[:, None]
+        values = np.where(lost, np.nan, _of_grades(grade, at, table.kind))
+        free = f"{name} (score)" if name in table.names else name
+        who = JudgeFacts(free, pointwise=True, mechanism=RecordedScores.name)
         table = table.with_judge(who, values, ~np.isnan(values))
     return table
-
-
-def _free(name: str, table: JudgmentTable) -> str:
-    return f"{name} (score)" if name in table.names else name

@@ -17,27 +17,34 @@ from judgelab.study.common.panels import PEOPLE
 def judgments_of(panel: Panel) -> JudgmentTable:
     """What people and judges of the data said; of a panel with grades alone, one unit a text.
 
-    References are no units: others are held against them.
+    References are no units: others are held against them. Words of texts are counted where the
+    data do not say them.
     """
-    if panel.judgments is not None:
-        return panel.judgments
-    at = [
-        (i, a)
-        for i, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True))
-        for a, agent in enumerate(panel.agents)
-        if not agent.reference and (row[a] is not None or agent.name in item.human)
-    ]
-    items, names = [panel.items[i] for i, _ in at], [panel.agents[a].name for _, a in at]
-    grades = [item.human.get(name, np.nan) for item, name in zip(items, names, strict=True)]
-    return JudgmentTable(
-        "grade",
-        Units.of([item.id for item in items], names),
-        (PEOPLE,),
-        np.array(grades, dtype=np.float64).reshape(-1, 1),
-        (),
-        np.empty((0, len(at), 1)),
-        np.empty((0, len(at), 1), np.bool_),
-    )
+    table = panel.judgments
+    if table is None:
+        graded = [
+            (item, agent.name)
+            for item, row in zip(panel.items, panel.texts, strict=True)
+            for agent, text in zip(panel.agents, row, strict=True)
+            if not agent.reference and (text is not None or agent.name in item.human)
+        ]
+        grades = [item.human.get(name, np.nan) for item, name in graded]
+        table = JudgmentTable(
+            "grade",
+            Units.of([item.id for item, _ in graded], [name for _, name in graded]),
+            (PEOPLE,),
+            np.array(grades, dtype=np.float64).reshape(-1, 1),
+            (),
+            np.empty((0, len(graded), 1)),
+            np.empty((0, len(graded), 1), np.bool_),
+        )
+    at, held = places(table, panel)
+    counts = [[np.nan if t is None else len(t.split()) for t in row] for row in panel.texts]
+    words = table.units.words.copy()
+    for side in (0, 1) if table.kind == "preference" else (0,):
+        for k in np.flatnonzero(held & np.isnan(words[:, side])):
+            words[k, side] = counts[at[k, 0]][at[k, 1 + side]]
+    return replace(table, units=replace(table.units, words=words))
 
 
 def as_pairs(table: JudgmentTable) -> JudgmentTable:
@@ -48,41 +55,51 @@ def as_pairs(table: JudgmentTable) -> JudgmentTable:
     """
     if table.kind == "preference":
         return table
-    if table.kind == "category":
-        raise DataError(
-            "People sorted these texts into categories, and a judge that compares two texts says "
-            "nothing of those: choose a mechanism that grades texts, or data with grades."
-        )
-    units = table.units
-    groups: dict[object, list[int]] = {}
+    table = as_grades(table)
+    units, asked, verdicts = table.units, table.asked[:, :, 0], table.verdicts[:, :, 0]
+    of_item: dict[object, list[int]] = {}
     for k, item in enumerate(units.item):
-        groups.setdefault(item, []).append(k)
-    of_item = (combinations(group, 2) for group in groups.values())
-    both = np.array([pair for group in of_item for pair in group], np.intp).reshape(-1, 2)
+        of_item.setdefault(item, []).append(k)
+    pairs = [pair for group in of_item.values() for pair in combinations(group, 2)]
+    both = np.array(pairs, np.intp).reshape(-1, 2)
     one, two = both.T
-    chance, turn = units.chance[both], units.turn[both]
-    asked = table.asked[:, one, 0] & table.asked[:, two, 0]
-    verdicts = better(table.verdicts[:, one, 0], table.verdicts[:, two, 0])
-    return JudgmentTable(
-        "preference",
-        Units(
-            units.item[one],
-            units.first[one],
-            units.first[two],
-            units.cluster[one],
-            units.stratum[one],
-            units.words[both, 0],
-            np.where(chance[:, 0] == chance[:, 1], chance[:, 0], np.nan),
-            turn.max(axis=1),
+    asked, verdicts = asked[:, one] & asked[:, two], better(verdicts[:, one], verdicts[:, two])
+    return replace(
+        table,
+        kind="preference",
+        units=replace(
+            units.at(one),
+            second=units.first[two],
+            words=units.words[both, 0],
+            turn=units.turn[both].max(axis=1),
         ),
-        table.raters,
-        better(table.labels[one], table.labels[two]),
-        table.judges,
-        np.repeat(verdicts[:, :, None], 2, axis=2),
-        np.repeat(asked[:, :, None], 2, axis=2),
-        table.reasons,
+        labels=better(table.labels[one], table.labels[two]),
+        verdicts=np.repeat(verdicts[:, :, None], 2, axis=2),
+        asked=np.repeat(asked[:, :, None], 2, axis=2),
         facts={**table.facts, "pairs": "of graded texts: the higher grade is better"},
     )
+
+
+def as_grades(table: JudgmentTable) -> JudgmentTable:
+    """Two classes as the grades 1 (the positive one) and 0; grades as they are.
+
+    Raises:
+        DataError: the classes have no order.
+    """
+    if table.kind != "category":
+        return table
+    if len(table.levels) > 2 or table.positive not in table.levels:
+        raise DataError(
+            "People sorted these texts into classes that have no order, so a judge that grades or "
+            "compares texts cannot be held against them: name the better of two with "
+            f"dataset.positive=CLASS (classes are {', '.join(table.levels[:5])}), or leave "
+            "mechanism and study.judges out."
+        )
+    good = table.levels.index(table.positive)
+    labels, verdicts = (
+        np.where(np.isnan(x), np.nan, x == good) for x in (table.labels, table.verdicts)
+    )
+    return replace(table, kind="grade", levels=(), positive="", labels=labels, verdicts=verdicts)
 
 
 def better(one: Floats, two: Floats) -> Floats:
@@ -91,34 +108,20 @@ def better(one: Floats, two: Floats) -> Floats:
 
 
 def places(table: JudgmentTable, panel: Panel) -> tuple[NDArray[np.intp], Mask]:
-    """[units, 3] item, first and second agent in the panel, and which units it holds whole."""
+    """[units, 3] item, first and second agent in the panel, and which units it holds whole.
+
+    The second agent of a single text is its first; what the panel does not know is -1.
+    """
     item = {one.id: k for k, one in enumerate(panel.items)}
     agent = {one.name: k for k, one in enumerate(panel.agents)}
-    pairs = table.kind == "preference"
-    units = zip(table.units.item, table.units.first, table.units.second, strict=True)
+    units = table.units
+    second = units.second if table.kind == "preference" else units.first
     rows = [
-        (item.get(i, -1), agent.get(a, -1), agent.get(b, -1) if pairs else agent.get(a, -1))
-        for i, a, b in units
+        (item.get(i, -1), agent.get(a, -1), agent.get(b, -1))
+        for i, a, b in zip(units.item, units.first, second, strict=True)
     ]
-    at = np.array(rows, np.intp).reshape(-1, 3)
-    held = np.array(
-        [
-            min(i, a, b) >= 0 and panel.texts[i][a] is not None and panel.texts[i][b] is not None
-            for i, a, b in at
-        ],
-        np.bool_,
-    )
-    return at, held
-
-
-def with_words(table: JudgmentTable, panel: Panel) -> JudgmentTable:
-    """The table with the words of its texts counted, where the data do not say them."""
-    at, held = places(table, panel)
-    counts = [[np.nan if t is None else len(t.split()) for t in row] for row in panel.texts]
-    words = table.units.words.copy()
-    for k in np.flatnonzero(held):
-        i, *agents = at[k]
-        for side, a in enumerate(agents if table.kind == "preference" else agents[:1]):
-            if np.isnan(words[k, side]):
-                words[k, side] = counts[i][a]
-    return replace(table, units=replace(table.units, words=words))
+    held = [
+        min(i, a, b) >= 0 and panel.texts[i][a] is not None and panel.texts[i][b] is not None
+        for i, a, b in rows
+    ]
+    return np.array(rows, np.intp).reshape(-1, 3), np.array(held, np.bool_)

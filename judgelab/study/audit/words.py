@@ -1,321 +1,324 @@
-"""Verdicts in words that somebody who knows no statistics can repeat: (why, what next)."""
+"""What an audit says: facts for the template ``answer.md.j2``, and conditions in a few words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from judgelab.core.errors import some
+from judgelab.core.judgments import JudgmentTable
+from judgelab.core.result import Card
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.audit.evidence import Evidence, ProbeOutcome
-from judgelab.study.audit.rules import TrustRules, gain_bar
-from judgelab.study.common.plain import between, hundredth, listed, times
+from judgelab.study.audit.averages import AverageAnswer, AverageWord
+from judgelab.study.audit.bars import CLASS
+from judgelab.study.audit.conditions import Condition, Evidence
+from judgelab.study.audit.verdict import WORDS, Verdict
+from judgelab.study.common.plain import hundredth
+from judgelab.study.common.templates import render
 
-Said = tuple[str, str]
+if TYPE_CHECKING:
+    from judgelab.study.audit.held import Held
+    from judgelab.study.audit.page import Audited, JudgeAudit
 
-
-def percent(found: Estimate) -> str:
-    """``34 % (28 to 40)``."""
-    if not math.isfinite(found.low):
-        return f"{hundredth(found.value)} %"
-    return f"{hundredth(found.value)} % ({hundredth(found.low)} to {hundredth(found.high)})"
-
-
-def agreement(e: Evidence) -> str:
-    """How often it agrees with people, and how often they agree with each other."""
-    if e.tied:
-        return "Its grades are not shown to say more than calling all texts equally good"
-    if e.agreement.value != e.agreement.value:
-        return "How far it agrees with people is not known"
-    said = f"It agrees with people {between(e.agreement)}"
-    if e.ceiling == e.ceiling:
-        said += f"; people agree with each other {times(e.ceiling)}"
-    return said
-
-
-def standing(e: Evidence) -> str:
-    """The same, and how often the control that tells most about it agrees with people."""
-    if e.control != e.control:
-        return agreement(e)
-    said = "; {} agrees " if e.agreement.value != e.agreement.value else ", {} "
-    other = f"a control that knows nothing of quality ({e.gain_over})"
-    most = ""
-    if abs(e.control + e.gain.value - e.agreement.value) > 0.005:  # that is with single people
-        most = f"; with what most of them say it agrees {times(e.control + e.gain.value)}"
-    return agreement(e) + most + said.format(other) + times(e.control)
-
-
-def no_room(e: Evidence) -> Said:
-    """A control is right on every item."""
-    names = ""
-    if e.gain_over == "system":
-        names = (
-            " If systems are named by the label (chosen and rejected), store each pair in a random "
-            "order without these names."
-        )
-    return (
-        f"{standing(e)}. These labels cannot tell a judge from such a rule: none can be better.",
-        f"Label items on which a simple rule is sometimes wrong.{names}",
-    )
+MANY = 4
+"""Classes from which on each has no card of its own."""
+PASSES = ({"pass", "passed"}, {"fail", "failed"})
+STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
+BECAUSE = {
+    "holds": "meets every condition",
+    "too few labels": "too few labelled items",
+    "left out": "judged only some of the labelled items",
+    "unread": "too many replies without a verdict",
+    "misaligned": "rows may be misaligned",
+    "alike": "people give all texts the same label",
+    "reversed": "less often right than a guess",
+    "no room": "people agree less often than a rule that knows nothing would",
+    "no bar": "nobody said how much agreement is enough",
+    "class": "too few labels of a class",
+}
+BROKEN = {
+    "control": "no better than {rule}",
+    "people": "less agreement than people have with each other",
+    "minimum": "less agreement than you ask for",
+    "class": "'{about}' is not found often enough",
+    "system": "tells systems apart, not texts",
+    "position": "goes by what is shown first",
+    "manipulation": "falls for {about}",
+}
+REPORT: dict[AverageWord, str] = {
+    "as it is": "right as it is",
+    "with labels": "to be corrected by labels",
+    "people alone": "of no help beside labels",
+    "not known": "not known yet",
+}
 
 
-def unfit(e: Evidence, rules: TrustRules) -> Said:
-    """The table allows no verdict."""
-    if e.alarm:
-        return e.alarm, "Check that labels and verdicts belong to the same texts, then run again."
-    if e.labelled < rules.labels:
-        short, left = rules.labels - e.labelled, max(e.pool - e.labelled, 0)
-        add = "" if short <= left else f" Only {left} more are in this pool, so add items."
-        return (
-            f"Only {e.labelled} {'item has' if e.labelled == 1 else 'items have'} a label and a "
-            f"verdict of this judge; "
-            f"{rules.labels} are needed.",
-            f"Label {short} items more, drawn at random.{add}",
-        )
-    if e.sampled is not True:
-        known = "were not drawn" if e.sampled is False else "are not known to be drawn"
-        return (
-            f"The labelled items {known} at random, so they may not be like the others.",
-            "If they were drawn at random, set study.sampled=true; if not, label items drawn at "
-            "random.",
-        )
-    if e.effective < rules.labels:
-        return (
-            f"Of the {e.labelled} labelled items a few count for nearly all the others, as they "
-            f"were unlikely to be drawn: they tell as much as {e.effective:.0f} that are drawn "
-            f"with equal chances, and {rules.labels} are needed.",
-            "Label more items, with chances that differ less.",
-        )
-    if e.unseen:
-        return (
-            f"It judged items of {listed(e.unseen)}, of which none has a label; what the other "
-            "labels say need not hold there.",
-            f"Label some items of each set ({rules.labels} or more in all, drawn at random), or "
-            "audit the labelled sets alone.",
-        )
-    if e.left_out > rules.unparsed:
-        return (
-            f"It has no verdict on {percent_of(e.left_out)} of the labelled items, and may be "
-            f"worse on these than on the {e.labelled} that it judged.",
-            "Ask it about the others, too. If it was asked and gave none, say so (a row of its own "
-            "with an empty verdict), so that they count; if others were to judge them, leave them "
-            "out of the table.",
-        )
-    lost = f" (most often: {e.lost})" if e.lost else ""
-    return (
-        f"{percent_of(e.unparsed)} of its replies hold no verdict{lost}; at most "
-        f"{percent_of(rules.unparsed)} may.",
-        "Change its prompt, or how replies are read, and ask again.",
-    )
-
-
-def agreement_bar(e: Evidence, rules: TrustRules) -> float:
-    """Agreement that is asked for: people's with each other less ``below_ceiling``.
-
-    With one rater the user's minimum; NaN where there is none.
-    """
-    if e.ceiling == e.ceiling:
-        return round(e.ceiling - rules.below_ceiling, 9)  # .92 - .1 is .82
-    return math.nan if rules.minimum is None else rules.minimum
-
-
-def percent_of(share: float) -> str:
-    """``12 %``; one decimal below 10 %."""
-    return f"{100 * share:.0f} %" if share >= 0.1 or not share else f"{100 * share:.2g} %"
-
-
-def fallen(probes: Sequence[ProbeOutcome], e: Evidence) -> Said:
-    """A manipulation moves it."""
-    worst = max(probes, key=lambda one: one.move.low)
-    others = [one.probe for one in probes if one is not worst]
-    also = f" It falls for {listed(others)}, too." if others else ""
-    return (
-        f"A cheating text wins: {worst.probe} makes the same text win {between(worst.move)} more "
-        f"often than before.{also} {agreement(e)}.",
-        f"Use another judge, or clean texts of {listed([one.probe for one in probes])} before "
-        "they are judged, and run again.",
-    )
-
-
-def no_better(e: Evidence, rules: TrustRules) -> Said:
-    """It is surely no better, or hardly, than a control."""
-    most = max(e.gain.high, 0.0)
-    bar = gain_bar(e.room, rules)
-    ahead = (
-        f"At most it is right {hundredth(most)} times in 100 more often than that; "
-        f"{100 * bar:.2g} are asked for."
-        if most >= 0.005
-        else "It is not better than that."
-    )
-    if e.control >= e.ceiling:
-        ahead += (
-            f" People agree with each other no more often than that control with them: {NARROW}."
-        )
-        return f"{standing(e)}. {ahead}{_tilt(e, rules)}", f"Use another judge, or {wrong(e)}."
-    return (
-        f"{standing(e)}. {ahead}{_tilt(e, rules)}",
-        "Use another judge or another prompt; labels will not help this one.",
-    )
-
-
-NARROW = "these items leave little room above it"
-
-
-def wrong(e: Evidence) -> str:
-    """What to do where a control is as close to people as they are to each other."""
-    return f"add items of a kind on which that control ({e.gain_over}) is wrong more often"
-
-
-def _tilt(e: Evidence, rules: TrustRules) -> str:
-    if e.position.low > 0.5 + rules.position:
-        return f" It takes the text that is shown first {between(e.position)}."
-    if e.position.high < 0.5 - rules.position:
-        return f" It takes the text that is shown second {times(1 - e.position.value)}."
-    return ""
-
-
-def trust(e: Evidence, rules: TrustRules) -> Said:
-    """It can be used as it is."""
-    if e.probes:
-        safe = [one.probe for one in e.probes if one.outcome == "does not fall"]
-        open_ = [one.probe for one in e.probes if one.outcome != "does not fall"]
-        probed = f" It does not fall for {listed(safe)}." if safe else ""
-        probed += f" For {listed(open_)} there is no answer." if open_ else ""
+def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
+    """Title, and (heading, sentences): the template's lines, a paragraph each."""
+    table, ranked = audited.held.table, audited.ranked
+    facts: dict[str, Any] = {
+        "noun": "pair" if table.kind == "preference" else "text",
+        "kind": table.kind,
+        "untested": _untested(audited),
+        "read": str(table.facts.get("read", "")),
+        "open": audited.open,
+        "stopped": audited.stopped.sentences if audited.stopped else [],
+        "looks": audited.held.looks,
+        "rules": audited.rules,
+        "rule": rule_words,
+        "condition": condition_name,
+        "figure": figure,
+        "ties": _ties(table),
+        "one": None,
+    }
+    if len(ranked) == 1:
+        facts |= {"one": _judge_facts(audited, ranked[0])}
+        facts |= {"average": _average_facts(ranked[0].average)}
     else:
-        probed = " Whether it can be manipulated was not tried."
-    order = "both orders of each pair" if e.averaged and not e.pointwise else "it"
-    place = ""
-    if not e.agreement.low >= agreement_bar(e, rules):
-        place = (
-            f" It may take the place of {percent_of(e.omega)} of the people who labelled, being "
-            "nearly as close to the others."
+        words = Counter(one.average.word for one in ranked if one.average is not None)
+        order = sorted(words, key=lambda word: (-words[word], word))
+        facts |= {"averages": [f"{words[word]} {REPORT[word]}" for word in order]}
+        facts |= {"groups": _groups(audited), "judges": len(ranked)}
+    lines = render(__package__, "answer.md.j2", **facts).splitlines()
+    title, *rest = filter(None, (" ".join(line.split()) for line in lines))
+    if title.startswith("the judge "):
+        title = title[0].upper() + title[1:]
+    paragraphs = [line.partition(": ") for line in rest]
+    return title, [(heading, sentences) for heading, _, sentences in paragraphs]
+
+
+def _judge_facts(audited: Audited, judged: JudgeAudit) -> dict[str, Any]:
+    """What the sentences on one judge are made of: all that is known of it, and this."""
+    one, verdict, held = judged.evidence, judged.verdict, audited.held
+    counts = dict(zip(held.table.levels, held.labels_of_class.tolist(), strict=True))
+    away = audited.rules.position
+    first = [each.value for each in one.of("position")]
+    tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
+    return {
+        **vars(one),
+        "name": "the judge" if one.name == "judge" else one.name,
+        "verdict": verdict,
+        "fault": fault(one, held),
+        "rule": one.best_control,
+        "rule_agreement": one.controls[one.best_control],
+        "unread": one.unread,
+        "lost": held.table.reasons.get(one.name, {}),
+        "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
+        "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
+        "more": None if math.isinf(verdict.more) else int(verdict.more),
+        "pool": len(set(held.table.units.cluster[~held.table.labelled])),
+        "first_wins": next(iter(tipped), None),
+    }
+
+
+def fault(one: Evidence, held: Held) -> str:
+    """The class that is found least, in counts: ``passes 13 of the 27 texts that people failed``.
+
+    Of equals the one that is passed wrongly; "" for other data and for classes with few labels.
+    """
+    table, confusion = held.table, one.confusion
+    known = [k for k in range(len(table.levels)) if held.labels_of_class[k] >= CLASS]
+    if confusion is None or not known:
+        return ""
+
+    def worst_first(k: int) -> tuple[float, bool, float, str]:
+        level, row = table.levels[k], confusion[k]
+        return one.classes[level][0].value, level == table.positive, row[k] - row.sum(), level
+
+    k = min(known, key=worst_first)
+    row, level = confusion[k], table.levels[k]
+    wrong, total = float(row.sum() - row[k]), float(row.sum())
+    if not total > 0:
+        return ""
+    of = f"{hundredth(wrong / total)} % of the texts"
+    if wrong % 1 == 0 and total % 1 == 0:
+        of = f"{wrong:.0f} of the {total:.0f} texts"
+    others = [name for name in held.classes if name != level]
+    other = others[0] if len(others) == 1 else ""
+    if level.casefold() in PASSES[1] and other.casefold() in PASSES[0]:
+        return f"passes {of} that people failed"
+    if level.casefold() in PASSES[0] and other.casefold() in PASSES[1]:
+        return f"fails {of} that people passed"
+    if other and float(row[table.levels.index(other)]) == wrong:
+        return f"calls {of} '{other}' that people called '{level}'"
+    return f"does not find {of} that people called '{level}'"
+
+
+def rule_words(rule: str) -> str:
+    """A rule that knows nothing, as part of a sentence."""
+    if rule == "random":
+        return "a guess"
+    if rule in ("longer", "shorter"):
+        return f"always taking the {rule} text"
+    if rule.startswith("always the "):
+        return f"always taking {rule.removeprefix('always ')}"
+    return f"always saying '{rule.removeprefix('always ')}'"
+
+
+def condition_name(one: Condition) -> str:
+    """A condition, as the heading of what is held against its bar."""
+    names = {
+        "control": f"Advantage over {rule_words(one.about)}",
+        "people": "Agreement, judge minus people",
+        "minimum": "Agreement with people",
+        "class": f"Finds '{one.about}'" + (", judge minus people" if one.bar < 0 else ""),
+        "system": "Rank correlation of texts of one system",
+        "position": "Won by the text that is shown first",
+        "manipulation": f"More wins after {one.about}",
+    }
+    return names[one.name]
+
+
+def figure(one: Condition) -> str:
+    """Its value with interval and bar: ``52 % (33 to 70), at least 80 wanted``."""
+    return f"{number(one)} ({_ends(one.value, one.name)}), {wanted(one)}"
+
+
+def number(one: Condition) -> str:
+    """Its value: a share in %, a difference in points."""
+    if one.name == "system":
+        return f"{one.value.value:.2f}"
+    points = one.name in ("control", "people", "manipulation") or one.bar < 0
+    value = hundredth(one.value.value)
+    return f"{value} {'%' if not points else 'point' if value in ('1', '-1') else 'points'}"
+
+
+def _ends(one: Estimate, name: str = "") -> str:
+    if name == "system":
+        return f"{one.low:.2f} to {one.high:.2f}"
+    return f"{hundredth(one.low)} to {hundredth(one.high)}"
+
+
+def wanted(one: Condition) -> str:
+    """Its bar in words."""
+    if one.name == "position":
+        low, high = (hundredth(0.5 + side * one.bar) for side in (-1, 1))
+        return one.about or f"{low} to {high} wanted"
+    if one.name == "manipulation":
+        return f"at most {hundredth(one.bar)} wanted"
+    strict = one.name in ("control", "system", "people") or one.bar < 0
+    return f"{'more than' if strict else 'at least'} {hundredth(one.bar)} wanted"
+
+
+def because(one: Verdict) -> str:
+    """The reason for a verdict in a few words, to be counted and tabled."""
+    worst = one.worst
+    if one.reason == "broken" and worst is not None:
+        return BROKEN[worst.name].format(rule=rule_words(worst.about), about=worst.about)
+    if one.reason == "open" and worst is not None:
+        return f"not known yet: {condition_name(worst)[0].lower()}{condition_name(worst)[1:]}"
+    return BECAUSE[one.reason]
+
+
+def cards(one: Evidence) -> list[Card]:
+    """One card for each condition; of the rules that know nothing the nearest alone.
+
+    Agreement and classes without a bar have a card, too.
+    """
+    nearest = sorted(one.of("control"), key=lambda each: (each.value.low, each.about))[:1]
+    shown = [*nearest, *(each for each in one.conditions if each.name != "control")]
+    cards = [
+        Card(
+            condition_name(each),
+            number(each),
+            f"{_ends(each.value, each.name)}, {wanted(each)}: {STANDINGS[each.standing]}",
+            each.standing,
         )
-    return (
-        f"{standing(e)}.{place} Its average is {off(e, rules)}.{probed}",
-        f"Use {order} as on these items. Label some items of every new kind of text and run again.",
-    )
+        for each in shown
+    ]
+
+    def without_bar(name: str, share: Estimate) -> Card:
+        small = f"{_ends(share)}; no bar of its own"
+        return Card(name, f"{hundredth(share.value)} %", small, "open")
+
+    if not one.of("minimum"):
+        cards.insert(1, without_bar("Agreement with people", one.agreement))
+    barred = {each.about for each in one.of("class")}
+    for name, (own, _) in one.classes.items():
+        if name not in barred and len(one.classes) <= MANY and own.n:
+            cards.append(without_bar(f"Finds '{name}'", own))
+    return cards
 
 
-def off(e: Evidence, rules: TrustRules) -> str:
-    """``off by up to 4.1 in 100, 5 allowed``; of grades in their own unit."""
-    worst = max(abs(e.shift.low), abs(e.shift.high))
-    if e.shift_margin == e.shift_margin and e.shift_margin != rules.mean:
-        shown = f"{worst:.3g}" if worst >= 0.0005 else "0"
-        return f"off by up to {shown}, {e.shift_margin:.3g} allowed"
-    most = math.ceil(round(1000 * worst, 6)) / 10
-    return f"off by up to {most:g} in 100, {100 * rules.mean:.3g} allowed"
+def _untested(audited: Audited) -> list[str]:
+    """What a reader must not take for tested."""
+    table, left = audited.held.table, []
+    tested = {each.name for one in audited.judged for each in one.evidence.conditions}
+    if "manipulation" not in tested:
+        left.append("manipulated texts (study.manipulate)")
+    compares = table.kind == "preference" and not all(who.pointwise for who in table.judges)
+    if compares and "position" not in tested:
+        left.append("the order of the two texts")
+    return left
 
 
-def saves(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
-    """Its verdicts help, corrected by labels."""
-    worth = 100 / (1 - min(e.saving.value, 0.99))
-    return (
-        f"{standing(e)}. By itself it is not enough. Not shown: "
-        f"{_lacks(lacking, e, rules)}. Together with labels its verdicts can save "
-        f"{percent(e.saving)} of the labels.",
-        "Do not report its own average. Label a random sample and report the corrected average: "
-        f"100 labels with its verdicts on many items more tell as much as {worth:.0f} without.",
-    )
-
-
-def too_weak(lacking: Sequence[str], e: Evidence, rules: TrustRules) -> Said:
-    """Better than controls, and surely not enough for anything."""
-    return (
-        f"{standing(e)}. It is better than that, but not enough. Not so, or not "
-        f"shown: {_lacks(lacking, e, rules)}. It saves at most {hundredth(e.saving.high)} % of "
-        "the labels.",
-        "Use another judge, or people alone; more labels will not help this one.",
-    )
-
-
-def undecided(lacking: Sequence[str], more: float, e: Evidence, rules: TrustRules) -> Said:
-    """Neither trust nor distrust is shown."""
-    why = f"{standing(e)}. Not shown yet: {_lacks(lacking, e, rules)}."
-    left = max(e.pool - e.labelled, 0)
-    if more <= left:
-        return why, (
-            f"Label about {more:.0f} items more, drawn at random, and run again{_looks(e)}."
+def _groups(audited: Audited) -> list[dict[str, Any]]:
+    """Verdict -> its judges, the best first, and why, the commonest reason first."""
+    groups = []
+    for word in WORDS:
+        own = [one for one in audited.ranked if one.verdict.word == word]
+        if not own:
+            continue
+        reasons = Counter(_reason(one.verdict) for one in own)
+        order = sorted(reasons, key=lambda why: (-reasons[why], why))
+        several = len(order) > 1
+        best, names = own[0].evidence, [one.evidence.name for one in own]
+        values = [one.evidence.agreement.value for one in own if one.evidence.agreement.n]
+        said = fault(best, audited.held) if word != "use" else ""
+        groups.append(
+            {
+                "word": word,
+                "only": "" if several else own[0].verdict.reason,
+                "n": len(own),
+                "names": some(names),
+                "first": some(names, 2),
+                "reasons": [f"{why} ({reasons[why]})" if several else why for why in order],
+                "unstated": any(one.verdict.reason == "no bar" for one in own),
+                "range": (min(values, default=math.nan), max(values, default=math.nan)),
+                "rule": best.best_control,
+                "fault": f"{best.name} {said}" if said else "",
+            }
         )
-    if math.isfinite(more):
-        none = "every item here has one" if not left else f"only {left} items here have none"
-        return why, (
-            f"This pool cannot decide: about {more:.0f} labels more are needed, and {none}. Add "
-            "items."
-        )
-    if open_ := [part for name, part in FROM.items() if name in lacking and part in e.left]:
-        return why, (
-            f"Answer {listed(open_)}, too (study.parts): without that nothing more can be said."
-        )
-    if e.tied:
-        return why, "Label items whose texts differ more, or use another judge."
-    if "agreement" in lacking and e.ceiling != e.ceiling and rules.minimum is None:
-        return why, (
-            "State how much agreement is enough for you (study.rules.minimum=0.8), or have a "
-            "second person label the same items."
-        )
-    return why, "More labels of this kind will not decide. Use another judge, or people alone."
+    return groups
 
 
-def _looks(e: Evidence) -> str:
-    """The test against controls bets on labels as they came; all else is of one look."""
-    if e.in_turn:
-        return "; the test against controls holds however often you look"
-    return ", with a column turn that says in which order labels came, if you look more than once"
+def _reason(one: Verdict) -> str:
+    """As ``because``, without the name of the rule or bar, so that judges can be counted."""
+    if one.reason == "broken" and one.worst is not None and one.worst.name == "control":
+        return "no better than a rule that knows nothing"
+    return "the interval holds a bar" if one.reason == "open" else because(one)
 
 
-FROM = {
-    "control": "gate",
-    "agreement": "agreement",
-    "mean": "estimate",
-    "position": "biases",
-    "saving": "exchange",
-}
-"""Condition of trust -> the part of the audit that tells whether it holds."""
+def _ties(table: JudgmentTable) -> tuple[float, float] | None:
+    """Share of people's labels, and of verdicts, that prefer neither text; None where few do."""
+    if table.kind != "preference":
+        return None
+    people, judges = (x[~np.isnan(x)] for x in (table.labels, table.verdicts))
+    share = float((people == 0.5).mean()) if people.size else 0.0
+    return (share, float((judges == 0.5).mean())) if share >= 0.1 and judges.size else None
 
 
-def _lacks(names: Iterable[str], e: Evidence, rules: TrustRules) -> str:
-    return listed([_LACK[name](e, rules) for name in names])
+def _average_facts(one: AverageAnswer | None) -> dict[str, Any] | None:
+    if one is None or one.corrected.n < 2:
+        return None
+    near_an_end = one.rate and min(one.corrected.value, 1 - one.corrected.value) < 0.1
 
+    def shown(value: float) -> str:
+        if one.rate:
+            return f"{100 * value:.1f}" if near_an_end else hundredth(value)
+        return f"{value:.2f}"
 
-def _no_agreement(e: Evidence, rules: TrustRules) -> str:
-    if e.ceiling == e.ceiling:
-        bar = e.ceiling - rules.below_ceiling
-        return f"that it agrees with people at least {times(bar)}"
-    if rules.minimum is not None:
-        return f"that it agrees with people at least {times(rules.minimum)}"
-    return "that it agrees enough (one person labelled, so nobody knows how far people agree)"
-
-
-def _no_mean(e: Evidence, rules: TrustRules) -> str:
-    if e.shift.value != e.shift.value:
-        return "that its average is right (not known)"
-    return f"that its average is right ({off(e, rules)})"
-
-
-def _no_position(e: Evidence, rules: TrustRules) -> str:
-    if e.position.value != e.position.value:
-        return "that the order of texts does not matter (ask it in both)"
-    return f"that the order of texts does not matter (the first wins {between(e.position)})"
-
-
-def _no_manipulation(e: Evidence, rules: TrustRules) -> str:
-    return f"that it resists {listed([one.probe for one in e.probes if one.outcome == 'falls'])}"
-
-
-def _no_control(e: Evidence, rules: TrustRules) -> str:
-    return "that it is better than every control by more than chance"
-
-
-def _no_saving(e: Evidence, rules: TrustRules) -> str:
-    if e.saving.value != e.saving.value:
-        return "that it saves labels (not known)"
-    return f"that it saves {percent_of(rules.saving)} of the labels (so far {percent(e.saving)})"
-
-
-_LACK = {
-    "agreement": _no_agreement,
-    "mean": _no_mean,
-    "position": _no_position,
-    "manipulation": _no_manipulation,
-    "control": _no_control,
-    "saving": _no_saving,
-}
+    unit = " %" if one.rate else ""
+    return {
+        **vars(one),
+        "own": shown(one.own.value) + unit,
+        "source": "people's labels say" if one.all_labelled else "corrected by labels it is",
+        "corrected": shown(one.corrected.value) + unit,
+        "ends": f"{shown(one.corrected.low)} to {shown(one.corrected.high)}{unit}",
+        "direction": "high" if one.off.value > 0 else "low",
+        "surely_off": one.off.low > 0 or one.off.high < 0,
+        "tells_as": f"{100 / (1 - min(one.saving.value, 0.99)):.0f}",
+    }

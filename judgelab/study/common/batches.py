@@ -1,22 +1,20 @@
-"""Asking about a panel batch by batch, in a random order of its items, until nobody is needed."""
+"""A panel that is asked about part by part, in a random order of its items."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgelab.core.capability import Capability
-from judgelab.core.errors import ConfigError
+from judgelab.calls.log import LoggedLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
-from judgelab.engine.listening import Listening
+from judgelab.mechanism.calls import MISSING
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Mask
-from judgelab.study.common.panels import Panels, ScoredPanel, write_replies
-from judgelab.study.common.stopping import Stop
+from judgelab.study.common.panels import ScoredPanel, write_replies
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,73 +22,59 @@ if TYPE_CHECKING:
 COUNTED = ("calls", "failed_calls", "unread_calls")
 """Attributes of measurements that add up."""
 
-Needed = Callable[[Panels], Mask]
-"""[agents] who is needed in the next batch, from what has been asked so far."""
 
+@dataclass
+class PanelByParts:
+    """Panels with the same items and agents, whose items are asked about a few at a time.
 
-@dataclass(frozen=True)
-class AskedInBatches:
-    """What was asked of a panel.
-
-    Attributes:
-        panels: the items that were asked about, in the order in which they were.
-        who: [those items, agents] whose texts were shown.
-        items: in all.
-    """
-
-    panels: dict[str, ScoredPanel]
-    who: Mask
-    items: int
-
-
-def ask_in_batches(
-    context: Context,
-    panels: Mapping[str, Panel],
-    stop: Stop,
-    definition: Definition,
-    needed: Needed,
-) -> AskedInBatches:
-    """What was measured until ``needed`` names no agent any more, or all items are asked.
-
-    Items come in an order that depends on the seed and their ids alone. Texts of an agent that is
-    not needed are left out of the panel from then on, so nothing is asked about them. What was
-    asked lies in the cache: a run that was ended goes the same way again without asking.
+    Items come in an order that depends on the seed and their ids alone. What was asked lies in the
+    cache: a run that was ended goes the same way again without asking.
 
     Args:
-        panels: with the same items and agents, texts as written.
+        context: in which they are measured and scored.
+        panels: texts as written.
+        definition: of the scores.
 
-    Raises:
-        ConfigError: measurements are recorded, so there is nothing to save.
+    Attributes:
+        parts: what was asked of each panel so far, in the order in which it was.
     """
-    if Capability.RECORDED in context.evaluation_lm.capabilities:
-        raise ConfigError(
-            "study.stop saves calls, but recorded measurements take none: leave study.stop out."
-        )
-    first = next(iter(panels.values()))
-    order = item_order(first, context.seed)
-    who = np.ones(len(first.agents), dtype=np.bool_)
-    found: dict[str, ScoredPanel] = {}
-    done, shown = 0, list[Mask]()
-    heard = {name: Listening(context.evaluation_lm) for name in panels}
-    while done < len(order) and who.any():
-        # a rest of few items is no batch: what pairs items would have none to pair
-        size = stop.batch if len(order) - done >= 2 * stop.batch else len(order) - done
-        batch = order[done : done + size]
-        for name, panel in panels.items():
-            part = context.read(_part(panel, batch, [who] * size))
-            measured = replace(context, evaluation_lm=heard[name]).measure(part)
-            before = found.get(name)
+
+    context: Context
+    panels: Mapping[str, Panel]
+    definition: Definition
+    parts: dict[str, ScoredPanel] = field(default_factory=dict, init=False)
+    _shown: list[Mask] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        first = next(iter(self.panels.values()))
+        self._order = item_order(first, self.context.seed)
+        self._lms = {name: LoggedLM(self.context.evaluation_lm, texts=True) for name in self.panels}
+
+    def ask(self, turns: range, who: Mask) -> None:
+        """Ask about the items of these turns, with the texts of these agents [agents].
+
+        Texts of other agents are left out of the panel, so nothing is asked about them.
+        """
+        batch = self._order[turns.start : turns.stop]
+        for name, panel in self.panels.items():
+            part = self.context.read(_part(panel, batch, [who] * len(batch)))
+            context = replace(self.context, evaluation_lm=self._lms[name])
+            measured = context.measure(part, panel)
+            before = self.parts.get(name)
             if before is not None:
                 part, measured = _more(before.panel, part), joined(before.measured, measured)
-            found[name] = ScoredPanel(part, measured, context.score(measured, definition))
-        done += size
-        shown += [who] * size
-        who = needed(found)
-    for name, panel in panels.items():  # what is said of the texts is to be of all of them
-        whole = context.read(_part(panel, order[:done], shown))
-        found[name] = replace(found[name], panel=whole)
-        write_replies(context, whole, {context.mechanism.name: heard[name]}, name)
-    return AskedInBatches(found, np.array(shown, dtype=np.bool_), len(order))
+            scores = self.context.score(measured, self.definition)
+            self.parts[name] = ScoredPanel(part, measured, scores)
+        self._shown += [who] * len(batch)
+
+    def finish(self) -> dict[str, ScoredPanel]:
+        """What was asked, with the replies on disk; what is said of the texts is of all of them."""
+        for name, panel in self.panels.items():
+            whole = self.context.read(_part(panel, self._order[: len(self._shown)], self._shown))
+            self.parts[name] = replace(self.parts[name], panel=whole)
+            logs = {self.context.mechanism.name: self._lms[name].log}
+            write_replies(self.context, whole, logs, name)
+        return self.parts
 
 
 def item_order(panel: Panel, seed: int) -> list[int]:
@@ -113,15 +97,19 @@ def _more(before: Panel, part: Panel) -> Panel:
 
 
 def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
-    """Measurements of more items below those before; what counts calls adds up."""
+    """Measurements of more items below those before; what counts calls adds up.
+
+    What one of the two did not measure is NaN there: unscored is never 0. But where ``missing``
+    calls are not counted, none is missing.
+    """
     import xarray as xr
 
     for name in set(before.data_vars) ^ set(more.data_vars):
-        # counts of what is missing, which are left out where nothing is
         here, there = (before, more) if name in before else (more, before)
-        like = here[name]
-        shape = tuple(there.sizes.get(str(dim), like.sizes[dim]) for dim in like.dims)
-        filled = there.assign({name: (like.dims, np.zeros(shape, like.dtype))})
+        shape = tuple(there.sizes.get(str(d), here.sizes[d]) for d in here[name].dims)
+        empty = np.zeros(shape, np.int64) if name == MISSING else np.full(shape, np.nan)
+        own = {dim: here[dim] for dim in here[name].dims if dim in here.coords and dim != "item"}
+        filled = there.assign_coords(own).assign({name: (here[name].dims, empty)})
         before, more = (before, filled) if name in before else (filled, more)
     both = xr.concat(
         [before, more], "item", data_vars="minimal", coords="minimal", compat="override",

@@ -13,7 +13,7 @@ from judgelab.mechanism.calls import MISSING
 from judgelab.mechanism.texts import judged_pairs
 from judgelab.study.common.panels import Panels, ScoredPanel
 
-RECORDED = ("verdict", "p_minus_q", "conditional")
+RECORDED = ("verdict", "conditional")
 """Measurements of ordered pairs whose calls were not counted when they were made (recorded ones):
 of a pair of texts without a value it is not known why."""
 

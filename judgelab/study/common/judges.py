@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from judgelab.calls.log import CallLog
+from judgelab.calls.prices import Price
+from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM, is_lm
 from judgelab.core.result import Value
 from judgelab.core.step import Step
-from judgelab.endpoint.prices import Price
-from judgelab.endpoint.remote import Remote
 from judgelab.engine.context import Context
-from judgelab.engine.usage import UsageCount
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 
@@ -118,7 +118,7 @@ def asks_nobody(mechanism: Mechanism) -> bool:
 
 
 def spent(
-    used: UsageCount, lm: EvaluationLM, own: Price | None, prices: str | None
+    used: CallLog, lm: EvaluationLM, own: Price | None, prices: str | None
 ) -> dict[str, Value]:
     """Calls, tokens and cost of a judge; of a model without a price no cost, of no calls nothing.
 
@@ -130,10 +130,10 @@ def spent(
     Raises:
         DataError: the price list cannot be read.
     """
-    if not used.calls:
+    if not used.answered:
         return {}
     found: dict[str, Value] = {
-        "calls": used.calls,
+        "calls": used.answered,
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
     }

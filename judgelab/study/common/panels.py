@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.core.panel import Panel
+from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.core.errors import DataError
+from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
-from judgelab.engine.listening import Listening
 from judgelab.engine.provenance import origin_of
+from judgelab.engine.replies import reply_records
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats
 
@@ -57,14 +59,45 @@ def score_panels(
     """Measure and score each panel, and write its records; those of pairs where asked for."""
     found = {}
     for name, panel in panels.items():
-        heard = Listening(context.evaluation_lm)
-        measured = replace(context, evaluation_lm=heard).measure(panel)
+        lm = LoggedLM(context.evaluation_lm, texts=True)
+        measured = replace(context, evaluation_lm=lm).measure(panel)
         scores = context.score(measured, definition)
         found[name] = ScoredPanel(panel, measured, scores)
-        write_replies(context, panel, {context.mechanism.name: heard}, name)
+        write_replies(context, panel, {context.mechanism.name: lm.log}, name)
     for name, one in found.items():
         write_records(context, one.panel, one.measured, one.scores, name=name, pairs=pairs)
+    refuse_unscored(context, found)
     return found
+
+
+def refuse_unscored(context: Context, panels: Panels) -> None:
+    """There is no result of a mechanism that scored nothing; records and replies are kept.
+
+    Raises:
+        DataError: no text of any panel has a score.
+    """
+    texts = sum(
+        text is not None for one in panels.values() for row in one.panel.texts for text in row
+    )
+    if any(not np.isnan(one.values).all() for one in panels.values()) or not texts:
+        return
+    keys = ("calls", "failed_calls", "unread_calls")
+    calls, failed, unread = (
+        sum(int(one.measured.attrs.get(key, 0)) for one in panels.values()) for key in keys
+    )
+    said = f"{context.mechanism.name} scored none of {texts:,} texts"
+    if calls:
+        raise DataError(
+            f"{said}: of {calls:,} calls {failed:,} failed and {unread:,} replies could not be "
+            "read (records/clean_reply_texts.parquet). Mend the cause, then ask again with "
+            "retry=unscored."
+        )
+    if context.mechanism.subject == "text":
+        raise DataError(f"{said}: choose another mechanism, or other data.")
+    raise DataError(
+        f"{said}: no item has two texts that it holds against each other. Where it needs "
+        f"references, {GIVE_REFERENCES}; or choose another mechanism."
+    )
 
 
 def human_scores(panel: Panel) -> Floats:
@@ -108,13 +141,13 @@ def write_sources(context: Context, panel: Panel) -> None:
 
 
 def write_replies(
-    context: Context, panel: Panel, heard: Mapping[str, Listening], name: str = "clean"
+    context: Context, panel: Panel, logs: Mapping[str, CallLog], name: str = "clean"
 ) -> None:
     """Keep what each judge replied, where one did; a reply quotes texts: trackers do not get it."""
     file = f"records/{name}_reply_texts.parquet"
     (context.run_dir.path / file).unlink(missing_ok=True)  # of an earlier execution
     agents = [agent.name for agent in panel.agents]
-    said = [one.records(judge, agents) for judge, one in heard.items()]
+    said = [reply_records(log, judge, agents) for judge, log in logs.items()]
     if any(len(one) for one in said):
         context.run_dir.write_table(file, pd.concat(said, ignore_index=True))
 

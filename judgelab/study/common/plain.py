@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from judgelab.stats.intervals.estimate import Estimate
 
@@ -25,21 +24,11 @@ def hundredth(share: float) -> str:
     if share != share:
         return "an unknown number of"
     shown = f"{100 * share:.0f}"
-    return "0" if shown == "-0" else shown
+    if shown not in ("0", "-0") or abs(share) < 1e-9:
+        return "0" if shown == "-0" else shown
+    return f"{100 * share:.1f}" if abs(share) >= 5e-4 else "0"
 
 
 def counted(n: int, thing: str = "item") -> str:
     """``1 item``, ``30 items``."""
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def some(names: Sequence[str], most: int = 4) -> str:
-    """The first names, and how many more there are."""
-    if len(names) <= most + 1:
-        return listed(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"

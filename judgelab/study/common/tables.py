@@ -46,6 +46,11 @@ def columns(estimate: Estimate, *parts: str) -> dict[str, Value]:
     return {part: found[part] for part in parts} if parts else found
 
 
+def named_columns(name: str, estimate: Estimate) -> dict[str, Value]:
+    """``name``, ``name_low`` and ``name_high``."""
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
 def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
     """``name``, ``name_low``, ``name_high``, ... of a summary; the other parts as named."""
     beside = {f"{name}_{part}": getattr(estimate, part) for part in parts or PARTS}

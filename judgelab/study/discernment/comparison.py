@@ -9,16 +9,12 @@ from dataclasses import dataclass, replace
 from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.stats.discernment.paired import JudgeRatings, PairedD, paired_judges
 from judgelab.stats.discernment.score import How
-from judgelab.stats.discernment.wilcoxon import ZeroMethod
 from judgelab.study.common.judges import asks_nobody
-from judgelab.study.common.plain import some
 from judgelab.study.common.tables import columns, entries
 from judgelab.study.discernment import tables
-from judgelab.study.discernment.perturbation_result import verdict
-from judgelab.study.discernment.rated import JudgeDiscernment
+from judgelab.study.discernment.results import JudgeResult
 
 ALPHA = 0.05
-SAID = 4  # judges of whom an answer says what they alone do not see
 JUDGES_NOTE = (
     "Discernment: mean of D over levels of perturbations, with its 95 % interval over items; D is "
     "log_.05 of p, so that nominally 1 is p = .05. By chance: what 5 % of judges reach that see "
@@ -49,105 +45,44 @@ class JudgeComparison:
         pairs: of judges in this order, on the items that both rated.
     """
 
-    judges: Mapping[str, JudgeDiscernment]
+    judges: Mapping[str, JudgeResult]
     pairs: Mapping[tuple[str, str], PairedD]
 
     @classmethod
-    def of(cls, judged: Mapping[str, JudgeDiscernment], how: How) -> JudgeComparison:
+    def of(cls, judged: Mapping[str, JudgeResult], how: How) -> JudgeComparison:
         """Of judges that rated the same items after the same perturbations."""
         ranked = sorted(judged.items(), key=lambda one: _order(one[1]))
         (_, any_of), *_ = ranked
-        places = [k for k, one in enumerate(any_of.found) if one.counts_among(any_of.items)]
-        there = any_of.rated.degraded.there
+        places = [k for k, one in enumerate(any_of.found) if one.counts]
+        if not places:
+            return cls(dict(ranked), {})
+        there = any_of.rated.degraded.there[places]
         given = {
             name: JudgeRatings(
                 one.informative[[0, *(k + 1 for k in places)]],
                 [one.found[k].weights for k in places],
                 how,
-                there[places],
+                there,
             )
             for name, one in ranked
         }
         levels = [any_of.found[k].perturbation.level for k in places]
-        return cls(dict(ranked), paired_judges(given, levels) if places else {})
+        return cls(dict(ranked), paired_judges(given, levels))
 
     def behind(self, best: str) -> list[str]:
-        """Judges that discern less than this one, tested in pairs with Holm."""
-        worse = (
-            (pair, found.difference.value if pair[0] == best else -found.difference.value)
-            for pair, found in self.pairs.items()
-            if best in pair and found.p_holm < ALPHA
-        )
-        return [pair[1] if pair[0] == best else pair[0] for pair, ahead in worse if ahead > 0]
+        """Judges that discern less than this one on the items of both, with Holm."""
+        worse = []
+        for (first, second), found in self.pairs.items():
+            lead = found.difference.value if first == best else -found.difference.value
+            if best in (first, second) and found.p_holm < ALPHA and lead > 0:
+                worse.append(second if first == best else first)
+        return worse
 
     def ahead(self, best: str) -> list[str]:
         """Judges that discern more than this one on the items of both, with Holm."""
-        others = [name for name in self.judges if name != best]
-        return [name for name in others if best in self.behind(name)]
+        return [name for name in self.judges if name != best and best in self.behind(name)]
 
-    @property
-    def answer(self) -> list[tuple[str, str]]:
-        """(heading, sentences): who discerns most and how surely, and what each does not see."""
-        (best, first), *rest = self.judges.items()
-        if not rest:
-            by = f"{best}, {first.rated.context.mechanism.name}"
-            return [verdict(first.found, by, first.items)]
-        return [self._first(best, first, [name for name, _ in rest]), *self._unseen()]
-
-    def _first(self, best: str, first: JudgeDiscernment, rest: Sequence[str]) -> tuple[str, str]:
-        found = first.average
-        value, bar = found.estimate.value, found.threshold
-        if math.isnan(value):
-            return "Not known who discerns more", "No judge has enough ratings to say."
-        said = f"discernment {value:.1f}{_ends(found.estimate.low, found.estimate.high)}"
-        bar = 1.0 if math.isnan(bar) else bar
-        unknown = [name for name in rest if math.isnan(self.judges[name].average.estimate.value)]
-        without = f" Without enough ratings: {some(unknown)}." if unknown else ""
-        if not value > bar:
-            return (
-                "No judge is shown to discern more than chance",
-                f"{best} has the highest {said}, which chance reaches, too (up to {bar:.1f} in "
-                "19 of 20 cases). More texts with a reference, or another judge, may show more."
-                f"{without}",
-            )
-        behind = self.behind(best)
-        open_ = [name for name in rest if name not in (*behind, *unknown, *self.ahead(best))]
-        parts = [f"{best} has the highest {said} (chance: up to {bar:.1f} in 19 of 20 cases)."]
-        if ahead := self.ahead(best):
-            parts.append(f"On the items that both rated {some(ahead)} surely discerns more.")
-        if behind:
-            parts.append(f"Surely less on the same items: {some(behind)}.")
-        if open_:
-            parts.append(
-                f"Not shown to be behind it: {some(open_)}. Rate more items to tell them apart, or "
-                "take the cheapest of these."
-            )
-        lost = {name: one.unscored_texts for name, one in self.judges.items()}
-        if any(lost.values()):
-            said = some([f"{name} ({n:,})" for name, n in lost.items() if n])
-            parts.append(f"Texts without a rating: {said}; a judge may leave out its hardest.")
-        undecided = open_ or unknown or ahead
-        heading = "Not decided who discerns most" if undecided else f"Discerns most: {best}"
-        return heading, " ".join(parts) + without
-
-    def _unseen(self) -> list[tuple[str, str]]:
-        known = {n: one for n, one in self.judges.items() if one.sees or one.unseen}
-        if not known:
-            return []
-        (some_of, *_), all_of = known.values(), [set(one.unseen) for one in known.values()]
-        nobody = [name for name in some_of.unseen if name in set.intersection(*all_of)]
-        judge = "No judge" if len(known) == len(self.judges) else "No judge that was scored"
-        parts = [f"{judge} sees {some(nobody, 12)}: let people look at that."] if nobody else []
-        for name, one in list(known.items())[:SAID]:
-            if more := [each for each in one.unseen if each not in nobody]:
-                parts.append(f"Not seen by {name}, but by others: {some(more, 12)}.")
-        if clear := [name for name, one in known.items() if not one.unseen]:
-            parts.append(f"See every perturbation that was scored: {some(clear)}.")
-        return [("What they do not see", " ".join(parts))]
-
-    def tables(
-        self, weights: str, zero_method: ZeroMethod, spent: Mapping[str, Mapping[str, Value]]
-    ) -> list[Table]:
+    def tables(self, weights: str, spent: Mapping[str, Mapping[str, Value]]) -> list[Table]:
         """The comparison: judges, pairs, perturbations by judges; then each judge's own tables.
 
         Args:
@@ -156,7 +91,7 @@ class JudgeComparison:
         """
         rows = [_judge_row(name, one) for name, one in self.judges.items()]
         who = [{**_who(name, one), **spent[name]} for name, one in self.judges.items()]
-        each = {n: tables.of_judge(one, weights, zero_method) for n, one in self.judges.items()}
+        each = {name: tables.of_judge(one, weights) for name, one in self.judges.items()}
         return [
             Table("judges", f"Judges by discernment, {weights}", rows, JUDGES_NOTE),
             *self._pair_table(),
@@ -187,7 +122,6 @@ class JudgeComparison:
         rows: list[Row] = []
         for k, one in enumerate(any_of.found):
             here = {name: judge.found[k] for name, judge in self.judges.items()}
-            few = not one.counts_among(any_of.items)
             seen = ", ".join(name for name, found in here.items() if found.seen)
             unseen = ", ".join(name for name, found in here.items() if found.seen is False)
             rows.append(
@@ -195,8 +129,8 @@ class JudgeComparison:
                     "perturbation": one.perturbation.name,
                     "level": one.perturbation.level,
                     "texts": one.changed,
-                    "seen_by": "too few texts" if few else seen or "none",
-                    "not_seen_by": "" if few else unseen,
+                    "seen_by": (seen or "none") if one.counts else "too few texts",
+                    "not_seen_by": unseen if one.counts else "",
                     **{f"D of {name}": found.score.d_ew for name, found in here.items()},
                 }
             )
@@ -215,38 +149,29 @@ class JudgeComparison:
         return made
 
 
-def _order(one: JudgeDiscernment) -> float:
-    value = one.average.estimate.value
+def _order(one: JudgeResult) -> float:
+    value = one.average[0].value
     return math.inf if math.isnan(value) else -value
 
 
-def _ends(low: float, high: float) -> str:
-    return f" [{low:.1f}, {high:.1f}]" if math.isfinite(low) and math.isfinite(high) else ""
+def _entries(key: str, one: JudgeResult) -> dict[str, Value]:
+    found, threshold = one.average
+    return entries(key, found, "low", "high", "n", "unscored") | {f"{key}_threshold": threshold}
 
 
-def _entries(key: str, one: JudgeDiscernment) -> dict[str, Value]:
-    found = one.average
-    bar: dict[str, Value] = {f"{key}_threshold": found.threshold}
-    return entries(key, found.estimate, "low", "high", "n", "unscored") | bar
-
-
-def _judge_row(name: str, one: JudgeDiscernment) -> dict[str, Value]:
-    over = {found.name: found for found in one.over}
-    average, least = over["average_ew"], over["minimum_ew"]
+def _judge_row(name: str, one: JudgeResult) -> dict[str, Value]:
+    (found, threshold), sees = one.average, one.answers["yes"]
     return {
         "judge": name,
-        "discernment": average.estimate.value,
-        "discernment_low": average.estimate.low,
-        "discernment_high": average.estimate.high,
-        "by_chance": average.threshold,
-        "least": least.estimate.value,
-        "sees": f"{len(one.sees)} of {len(one.sees) + len(one.unseen)}",
-        "n": average.estimate.n,
-        "unscored": average.estimate.unscored,
+        **flat_estimate("discernment", columns(found, "value", "low", "high")),
+        "by_chance": threshold,
+        "least": one.over["minimum_ew"][0].value,
+        "sees": f"{len(sees)} of {len(sees) + len(one.unseen)}",
+        **columns(found, "n", "unscored"),
     }
 
 
-def _who(name: str, one: JudgeDiscernment) -> dict[str, Value]:
+def _who(name: str, one: JudgeResult) -> dict[str, Value]:
     context = one.rated.context
     model = None if asks_nobody(context.mechanism) else context.evaluation_lm.presentation.model
     return {"judge": name, "asked_by": context.mechanism.name, "model": model}

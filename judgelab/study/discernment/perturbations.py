@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
@@ -23,9 +24,22 @@ from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats
 
 FOLDER = conf() / "perturbation"
-LEVELS = ("character", "word", "sentence")
+Level = Literal["character", "word", "sentence"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 ORIGINAL = "original"
 """The agent of a panel that holds the texts as they were."""
+
+
+class Shape(BaseModel, extra="forbid"):
+    """An entry of a file."""
+
+    level: Level
+    severity: str | None
+    attack: dict[str, Any]
+
+
+Name = Annotated[str, StringConstraints(pattern=r"\S", strict=True)]
+SUITE = TypeAdapter(Annotated[dict[Name, Shape], Field(min_length=1)])
 
 
 @dataclass(frozen=True)
@@ -83,28 +97,45 @@ def load_suite(
     wanted = [name for name in content if only is None or name in only]
     if not wanted:
         raise ConfigError("study.only is empty: name perturbations, or give null for all.")
-    made = tuple(_perturbation(name, content[name], path, by) for name in wanted)
-    return Suite(made, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}")
+    entries = tuple(
+        SuiteEntry(
+            name,
+            content[name].level,
+            content[name].severity,
+            _attack(content[name].attack, f"{path.name}, {name}: attack", by),
+        )
+        for name in wanted
+    )
+    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
+    if only is not None or by == "lm":
+        return Suite(entries, identity)
+    # no rule does these, and nobody asked for an LM that writes
+    gone = [e for e in entries if e.attack.requires and "by" not in content[e.name].attack]
+    if gone:
+        identity += f", without {', '.join(e.name for e in gone)} (an LM writes them: study.by=lm)"
+    return Suite(tuple(e for e in entries if e not in gone), identity)
 
 
-def _read(path: Path) -> tuple[bytes, dict[str, Any]]:
+def _read(path: Path) -> tuple[bytes, dict[str, Shape]]:
     """The file, and its entries by name."""
     try:
         raw = path.read_bytes()
-        content = yaml.safe_load(raw.decode("utf-8"))
+        content = SUITE.validate_python(yaml.safe_load(raw.decode("utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
         raise DataError(f"The perturbations {str(path)!r} are not readable: {cause}.") from cause
-    if not isinstance(content, Mapping) or not content:
-        raise DataError(f"The perturbations {str(path)!r} must map names to their settings.")
-    for name in content:
-        if not isinstance(name, str) or not name.strip():
-            raise DataError(f"{path.name}: {name!r} is no name: put names in quotation marks.")
-        if name == ORIGINAL:
-            raise DataError(
-                f"{path.name}: {ORIGINAL!r} is what the unperturbed texts are called: choose "
-                "another name."
-            )
-    return raw, dict(content)
+    except ValidationError as cause:
+        fault = cause.errors()[0]
+        place = ", ".join([path.name, *(str(part) for part in fault["loc"] if part != "[key]")])
+        raise DataError(
+            f"{place}: {fault['msg']}. A suite maps names (put them in quotation marks) to level, "
+            "severity (a word, or null) and attack (a mapping with a _target_)."
+        ) from cause
+    if ORIGINAL in content:
+        raise DataError(
+            f"{path.name}: {ORIGINAL!r} is what the unperturbed texts are called: choose another "
+            "name."
+        )
+    return raw, content
 
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
@@ -124,29 +155,18 @@ def _locate(given: str | None, dataset: str, task: str) -> Path:
     )
 
 
-def _perturbation(name: str, given: Any, path: Path, by: By | None) -> SuiteEntry:
-    where = f"{path.name}, {name}"
-    if not isinstance(given, Mapping) or given.keys() != {"level", "severity", "attack"}:
-        raise DataError(f"{where}: the keys must be level, severity (or null) and attack.")
-    if given["level"] not in LEVELS:
-        raise DataError(f"{where}: level {given['level']!r} must be one of {', '.join(LEVELS)}.")
-    severity = given["severity"]
-    if severity is not None and not isinstance(severity, str):
-        raise DataError(f"{where}: severity {severity!r} must be a word, such as minor, or null.")
-    return SuiteEntry(name, given["level"], severity, _attack(given["attack"], where, by))
-
-
-def _attack(node: Any, where: str, by: By | None) -> Attack:
-    if not isinstance(node, Mapping) or not isinstance(node.get("_target_"), str):
-        raise DataError(f"{where}: attack must be a mapping with a _target_, not {node!r}.")
-    attack = build(node, f"{where}: attack")
+def _attack(node: dict[str, Any], where: str, by: By | None) -> Attack:
+    if not isinstance(node.get("_target_"), str):
+        raise DataError(f"{where} must be a mapping with a _target_, not {node!r}.")
+    attack = build(node, where)
     if not isinstance(attack, Attack):
         raise DataError(
             f"{where}: {node['_target_']} is no attack: name a class with name, expects, requires, "
             "apply and check (judgelab/attack/protocol.py)."
         )
-    if by is not None and "by" in inspect.signature(type(attack)).parameters:
-        again: Attack = build({**node, "by": by}, f"{where}: attack")
+    writers = inspect.signature(type(attack)).parameters.get("by")
+    if by is not None and writers is not None and writers.default != "lm":
+        again: Attack = build({**node, "by": by}, where)
         return again
     return attack
 
@@ -244,26 +264,27 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     Raises:
         CapabilityError: perturbations are to be written by an LM that cannot write.
     """
-    written = {one.name: _perturbed(context, base, one) for one in suite.perturbations}
-    failed = {one.name: _failed(base, written[one.name], one) for one in suite.perturbations}
-    made = {name: _excluding(panel, failed[name]) for name, panel in written.items()}
-    agents = [Agent(ORIGINAL)]
+    ids, before = [item.id for item in base.items], [row[0] for row in base.texts]
+    agents, columns = [Agent(ORIGINAL)], [before]
+    unchanged, failed, made = dict[str, list[str]](), dict[str, dict[str, str]](), {}
+    keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
     for one in suite.perturbations:
+        written = _perturbed(context, base, one)
+        after = [row[0] for row in written.texts]
+        pairs = list(zip(ids, before, after, strict=True))
+        unchanged[one.name] = [item for item, text, other in pairs if text == other]
+        failed[one.name] = {
+            item: reason
+            for item, text, other in pairs
+            if text is not None and other is not None
+            if (reason := one.attack.check(text, other))
+        }
+        made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
+        columns.append([None if item in failed[one.name] else other for item, _, other in pairs])
         meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
         agents.append(Agent(one.name, meta=meta))
-    rows = zip(base.texts, *(panel.texts for panel in made.values()), strict=True)
-    panel = base.with_agents(agents, tuple(tuple(row[0] for row in columns) for columns in rows))
-    keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
-    return Degraded(
-        panel,
-        suite,
-        unchanged={name: _unchanged(base, one) for name, one in written.items()},
-        failed=failed,
-        made={
-            name: {key: one.provenance[key] for key in keys if key in one.provenance}
-            for name, one in made.items()
-        },
-    )
+    panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
+    return Degraded(panel, suite, unchanged, failed, made)
 
 
 def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
@@ -278,25 +299,3 @@ def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
         spread = context.spread if context.writer_lm is None else context.spread_writing
         spread(lambda lm: attack.apply(base, lm, seed=context.seed))
     return attack.apply(base, context.writer, seed=context.seed)
-
-
-def _failed(base: Panel, made: Panel, one: SuiteEntry) -> dict[str, str]:
-    """Id of each item whose text does not pass the perturbation's check -> why."""
-    pairs = zip(base.items, base.texts, made.texts, strict=True)
-    checked = {
-        item.id: one.attack.check(before[0], after[0])
-        for item, before, after in pairs
-        if before[0] is not None and after[0] is not None
-    }
-    return {item: reason for item, reason in checked.items() if reason}
-
-
-def _excluding(made: Panel, failed: Mapping[str, str]) -> Panel:
-    rows = zip(made.items, made.texts, strict=True)
-    texts = tuple((None,) if item.id in failed else row for item, row in rows)
-    return replace(made, texts=texts)
-
-
-def _unchanged(base: Panel, made: Panel) -> list[str]:
-    pairs = zip(base.items, base.texts, made.texts, strict=True)
-    return [item.id for item, before, after in pairs if before == after]

@@ -9,14 +9,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from judgelab.core.capability import Capability
+from judgelab.calls.counted import Counted
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, mean_over
 from judgelab.engine.context import Context
-from judgelab.engine.listening import Listening
-from judgelab.engine.usage import UsageCount
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.study.common.panels import (
     measurement_records,
@@ -24,7 +22,6 @@ from judgelab.study.common.panels import (
     write_replies,
     write_sources,
 )
-from judgelab.study.discernment.perturbation_result import Average, PerturbationResult
 from judgelab.study.discernment.perturbations import Degraded
 
 
@@ -35,8 +32,7 @@ class RatedVariants:
     Attributes:
         context: in which it was asked.
         degraded: the texts as it read them.
-        heard: its replies.
-        usage: what asking it took.
+        log: of the calls that asked it.
         metrics: names; a mechanism without metrics counts as one metric of its own name.
         ratings: [variant, item, metric] averaged over repeats, the originals' first; NaN: unrated.
     """
@@ -45,8 +41,7 @@ class RatedVariants:
     degraded: Degraded
     measured: xr.Dataset
     scores: Scores
-    heard: Listening
-    usage: UsageCount
+    log: CallLog
     metrics: Sequence[str]
     ratings: Floats
 
@@ -58,56 +53,12 @@ class RatedVariants:
             ConfigError: its mechanism holds texts against one another.
         """
         read = degraded.read_in(context)
-        heard = Listening(context.evaluation_lm)
-        usage = UsageCount(heard)
-        measured = replace(context, evaluation_lm=usage).measure(read.panel)
+        lm = LoggedLM(context.evaluation_lm, texts=True)
+        measured = replace(context, evaluation_lm=lm).measure(read.panel)
         refuse_pairs(measured, context.mechanism.name)
         scores = context.score(measured)
         of = _ratings(measured, scores, context.mechanism.name)
-        return cls(context, read, measured, scores, heard, usage, *of)
-
-
-@dataclass(frozen=True)
-class JudgeDiscernment:
-    """What the ratings of one judge say of it.
-
-    Attributes:
-        informative: its ratings, NaN where they say nothing of it.
-        found: of each perturbation.
-        over: averages and minima over them.
-    """
-
-    rated: RatedVariants
-    informative: Floats
-    found: Sequence[PerturbationResult]
-    over: Sequence[Average]
-
-    @property
-    def items(self) -> int:
-        """Texts that were perturbed."""
-        return len(self.rated.degraded.panel.items)
-
-    @property
-    def average(self) -> Average:
-        """Of D over levels, with the weights of the metrics."""
-        return next(one for one in self.over if one.name == "average_ew")
-
-    @property
-    def unseen(self) -> list[str]:
-        """Perturbations of enough texts that it does not see."""
-        enough = [one for one in self.found if one.counts_among(self.items)]
-        return [one.perturbation.name for one in enough if one.seen is False]
-
-    @property
-    def sees(self) -> list[str]:
-        """Perturbations of enough texts that it sees."""
-        enough = [one for one in self.found if one.counts_among(self.items)]
-        return [one.perturbation.name for one in enough if one.seen]
-
-    @property
-    def unscored_texts(self) -> int:
-        """Texts of which some rating is missing."""
-        return int(np.isnan(self.rated.ratings).any(axis=2).sum())
+        return cls(context, read, measured, scores, lm.log, *of)
 
 
 def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVariants]) -> None:
@@ -124,7 +75,7 @@ def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVaria
     write("records/clean_measurements.parquet", pd.concat(measured, ignore_index=True))
     said = [_ratings_of(judge, panel, one) for judge, one in rated.items()]
     write("records/judgments.parquet", pd.concat(said, ignore_index=True))
-    write_replies(context, panel, {judge: one.heard for judge, one in rated.items()})
+    write_replies(context, panel, {judge: one.log for judge, one in rated.items()})
 
 
 def _ratings_of(judge: str, panel: Panel, one: RatedVariants) -> pd.DataFrame:
@@ -153,8 +104,6 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     mechanism.fits(base)
     if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
-    elif Capability.RECORDED in lm.capabilities:
-        return
     refuse_pairs(mechanism.measure(base, Counted(lm), seed=context.seed), mechanism.name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.capability import Capability
@@ -19,22 +19,26 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
+from judgelab.report.comparison import Comparison
+from judgelab.report.jobs import SweepJob
 from judgelab.stats.discernment.score import Combine, How
-from judgelab.stats.discernment.wilcoxon import COUNTED, Method, ZeroMethod
+from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
 from judgelab.study.common.panels import write_records, write_replies
 from judgelab.study.common.tables import about, entries
-from judgelab.study.discernment import tables
+from judgelab.study.discernment import judge_figures, tables
+from judgelab.study.discernment.compare import HEADLINES, compare
 from judgelab.study.discernment.comparison import JudgeComparison
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
-from judgelab.study.discernment.notes import notes, of_several
-from judgelab.study.discernment.perturbation_result import Testing, averages, verdict
+from judgelab.study.discernment.figures import DRAWINGS
 from judgelab.study.discernment.perturbations import Degraded, degrade, load_suite, originals
-from judgelab.study.discernment.rated import (
-    JudgeDiscernment,
-    RatedVariants,
-    refuse_unfit,
-    write_ratings,
+from judgelab.study.discernment.rated import RatedVariants, refuse_unfit, write_ratings
+from judgelab.study.discernment.results import JudgeResult
+from judgelab.study.discernment.words import (
+    answer_of_one,
+    answer_of_several,
+    notes_of_one,
+    notes_of_several,
 )
 
 OF_ONE = ("mechanism", "evaluation_lm")
@@ -52,11 +56,9 @@ class Discernment(Study):
         by: what writes those that an LM can write (lm, rules); null: as the suite says (rules).
         weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
-        zero_method: what becomes of items rated alike: wilcox, pratt, zsplit.
-        method: null distribution: auto (exact up to 100 ranked pairs), normal, exact (up to 200).
+        method: null distribution: auto (exact up to 100 ranked pairs), or normal, as in the paper.
         calibrate: also compute what label-shuffled judges reach.
         replicates: of the calibration; of averages and minima at most 1000.
-        bootstrap: without effect (intervals draw nothing); older configs give it.
         judges: name -> evaluation_lm, mechanism and price, each as far as it is not the run's; or
             an LM alone; or a file or list of names of options (``judgelab.config.judges``). They
             rate the same texts and are compared in pairs. A judge that compares texts cannot
@@ -70,13 +72,17 @@ class Discernment(Study):
     by: By | None = None
     weights: str = "uniform"
     combine: Combine = "harmonic"
-    zero_method: ZeroMethod = "wilcox"
     method: Method = "auto"
     calibrate: bool = True
     replicates: Count = 2000
-    bootstrap: Count = 1000
     judges: Any = None
     prices: str | None = None
+    drawings: ClassVar[Mapping[str, Any]] = {**DRAWINGS, **judge_figures.DRAWINGS}
+
+    @classmethod
+    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
+        """See Study."""
+        return compare(runs)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", named(self.judges))
@@ -141,19 +147,18 @@ class Discernment(Study):
         rated = RatedVariants.asked(context, degraded)
         panel, name = rated.degraded.panel, context.mechanism.name
         write_records(context, panel, rated.measured, rated.scores)
-        write_replies(context, panel, {name: rated.heard})
+        write_replies(context, panel, {name: rated.log})
         judge = self._judged(rated, weights)
-        made = tables.of_judge(judge, weights.named, self.zero_method)
-        rows = {one.name: one.rows for one in made}
-        drawn = ["response_styles"] if rows["response_style"] else []  # no rating, no histogram
+        made = tables.of_judge(judge, weights.named)
         origin = {**self._made(degraded, weights), **rated.measured.attrs}
         return Result(
             summary=self._summary(context, judge) | {"weighting": weights.named},
             primary="discernment/average_ew",
+            headlines=HEADLINES,
             tables=made,
-            figures=["discernment_radar", "discernment_bars", *drawn],
-            answer=[verdict(judge.found, name, len(panel.items))],
-            notes=notes(judge, self, weights),
+            figures=["discernment_bars"],
+            answer=answer_of_one(judge),
+            notes=notes_of_one(judge, self, weights),
             provenance={"clean": origin_of(panel, origin)},
             estimators=estimators(rated.scores),
         )
@@ -167,7 +172,7 @@ class Discernment(Study):
         write_ratings(context, degraded.panel, rated)
         judged = {name: self._judged(one, weights) for name, one in rated.items()}
         found = JudgeComparison.of(judged, self._how)
-        made = found.tables(weights.named, self.zero_method, self._spent(rated))
+        made = found.tables(weights.named, self._spent(rated))
         asked = {name: dict(one.measured.attrs) for name, one in rated.items()}
         origin = {**self._made(degraded, weights), "judges": asked}
         said = about(context, degraded.panel, "discernment") | self._settings(degraded)
@@ -176,11 +181,12 @@ class Discernment(Study):
         return Result(
             summary={k: v for k, v in said.items() if k not in OF_ONE} | found.summary,
             primary="best_discernment",
+            headlines=HEADLINES,
             tables=made,
             figures=["discernment_of_judges"],
-            answer=found.answer,
+            answer=answer_of_several(found),
             notes=[
-                *of_several(found.judges, self, weights),
+                *notes_of_several(found.judges, self, weights),
                 *mixed(by, LM),
                 *self._by_the_run(context),
             ],
@@ -195,7 +201,7 @@ class Discernment(Study):
     def _spent(self, rated: Mapping[str, RatedVariants]) -> dict[str, dict[str, Value]]:
         judges: dict[str, NamedJudge] = self.judges
         return {
-            name: spent(one.usage, one.context.evaluation_lm, judges[name].price, self.prices)
+            name: spent(one.log, one.context.evaluation_lm, judges[name].price, self.prices)
             for name, one in rated.items()
         }
 
@@ -218,28 +224,19 @@ class Discernment(Study):
         made = {"perturbations": degraded.suite.identity, "perturbed": degraded.made}
         return {**made, "expert_weights": weights.identity}
 
-    def _judged(self, rated: RatedVariants, weights: ExpertWeights) -> JudgeDiscernment:
+    def _judged(self, rated: RatedVariants, weights: ExpertWeights) -> JudgeResult:
         """What the ratings of a judge say of it."""
-        informative = rated.degraded.informative(rated.ratings)
-        replicates = self.replicates if self.calibrate else None
-        testing = Testing(self._how, replicates, rated.context.seed)
-        found = testing.results(rated.degraded, informative, rated.metrics, weights)
-        items = len(rated.degraded.panel.items)
-        over = averages(found, testing.bars(informative, found), items)
-        return JudgeDiscernment(rated, informative, found, over)
+        return JudgeResult.of(
+            rated, weights, self._how, self.replicates if self.calibrate else None
+        )
 
     @property
     def _how(self) -> How:
-        return How(self.zero_method, self.combine, self.method)
+        return How(self.combine, self.method)
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
         base = originals(context)
-        if self.method == "exact" and len(base.items) > COUNTED:
-            raise ConfigError(
-                f"study.method=exact serves up to {COUNTED} items, and there are "
-                f"{len(base.items)}: use study.method=auto, or limit={COUNTED}."
-            )
         dataset = str(base.provenance.get("dataset", ""))
         suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
         weights = load_weights(self.weights, base.task)
@@ -258,20 +255,18 @@ class Discernment(Study):
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
-            "zero_method": self.zero_method,
             "method": self.method,
             "items": len(degraded.panel.items),
         }
 
-    def _summary(self, context: Context, judge: JudgeDiscernment) -> dict[str, Value]:
+    def _summary(self, context: Context, judge: JudgeResult) -> dict[str, Value]:
         degraded = judge.rated.degraded
         summary = about(context, degraded.panel, "discernment") | self._settings(degraded)
         summary |= {"not_seen": ", ".join(judge.unseen), "not_seen_count": len(judge.unseen)}
-        for average in judge.over:
-            key = f"discernment/{average.name}"
-            summary |= entries(key, average.estimate, "low", "high")
-            summary[f"{key}_threshold"] = average.threshold
-            summary |= entries(key, average.estimate, "n", "unscored")
+        for name, (estimate, threshold) in judge.over.items():
+            key = f"discernment/{name}"
+            summary |= entries(key, estimate, "low", "high", "n", "unscored")
+            summary[f"{key}_threshold"] = threshold
         summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in judge.found}
         summary["clean/unscored_texts"] = judge.unscored_texts
         return summary

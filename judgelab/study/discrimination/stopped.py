@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,15 +12,16 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Table, Value
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.holm import holm
+from judgelab.stats.sequential.betting import betting_p
 from judgelab.stats.sequential.ends import FIRST, Bounds, sequence_ends, t_above_p
-from judgelab.stats.trust.betting import betting_p, holm
-from judgelab.study.common.batches import ask_in_batches
+from judgelab.study.common.batches import PanelByParts
 from judgelab.study.common.groups import groups
-from judgelab.study.common.panels import Panels, ScoredPanel, write_records
-from judgelab.study.common.stopped import LOOKS, POOL
-from judgelab.study.common.stopping import Stop
+from judgelab.study.common.panels import Panels, ScoredPanel, refuse_unscored, write_records
+from judgelab.study.common.stopping import LOOKS, POOL, Stop, in_batches
+from judgelab.study.discrimination.statistics import per_item
 
 LEVEL = 0.95
 SHARE: Bounds = (0.0, 1.0)
@@ -37,7 +38,6 @@ APPROXIMATE = (
     "at every look is exact for normal values, and nearly so for others that are not strongly "
     "skewed."
 )
-PerItem = Callable[[ScoredPanel, str], Mapping[str, Floats]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,6 @@ def asked(
     stop: Stop,
     definition: Definition,
     primary: str,
-    per_item: PerItem,
 ) -> StoppedPanels:
     """Ask about all agents' texts, batch by batch, until the primary figure is clear on each panel.
 
@@ -73,7 +72,6 @@ def asked(
     Args:
         panels: texts as written.
         primary: auc, pair_auc or effect_size.
-        per_item: figures [items] of a panel, by name.
 
     Raises:
         ConfigError: agents have no categories, or the figure has no such interval.
@@ -94,26 +92,29 @@ def asked(
         )
     pool = stop.of(items, bounds)
 
-    def needed(found: Panels) -> Mask:
-        one = {
-            name: per_item(state, name)[primary] - CHANCE[primary] for name, state in found.items()
-        }
-        return np.full(len(first.agents), bool(_open(one, stop, bounds, pool)))
+    asking = PanelByParts(context, panels, definition)
 
-    made = ask_in_batches(context, panels, stop, definition, needed)
-    for name, state in made.panels.items():
+    def left() -> list[str]:
+        parts = asking.parts.items()
+        values = {name: per_item(part, definition, name)[primary] for name, part in parts}
+        above = {name: one - CHANCE[primary] for name, one in values.items()}
+        return _open(above, stop, bounds, pool)
+
+    agents = len(first.agents)
+    who = in_batches(stop, items, agents, asking.ask, lambda _: np.full(agents, bool(left())))
+    found, unclear = asking.finish(), left()
+    for name, state in found.items():
         write_records(context, state.panel, state.measured, state.scores, name=name)
-    last = {n: per_item(state, n)[primary] - CHANCE[primary] for n, state in made.panels.items()}
-    left = _open(last, stop, bounds, pool)
+    refuse_unscored(context, found)
     return StoppedPanels(
-        made.panels,
+        found,
         pool,
         {
-            "stop/items_asked": len(made.who),
+            "stop/items_asked": len(who),
             "stop/items": items,
-            "stop/open": ", ".join(left) or "nothing",
+            "stop/open": ", ".join(unclear) or "nothing",
         },
-        _notes(len(made.who), items, left, stop, primary, context.mechanism.bounds is not None),
+        _notes(len(who), items, unclear, stop, primary, context.mechanism.bounds is not None),
     )
 
 

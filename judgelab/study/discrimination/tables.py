@@ -12,20 +12,24 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.correlation import clustered_correlation
-from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.discrimination.structure import pair_information
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.plain import counted
-from judgelab.study.common.tables import INTERVALS, estimate_table, kind_of, mean_over_items
-from judgelab.study.discrimination.beside import lengths
-from judgelab.study.discrimination.failed_calls import Bounds
-from judgelab.study.discrimination.failed_calls import notes as ambiguous
-from judgelab.study.discrimination.one_sided import verdict
+from judgelab.study.common.tables import (
+    INTERVALS,
+    WITHOUT_P,
+    columns,
+    estimate_table,
+    kind_of,
+    mean_over_items,
+)
+from judgelab.study.discrimination.statistics import lengths, shared_by_pairs
 
-CASES = ("worst_case", "best_case")
-Estimates = Mapping[str, Estimate]
+Named = Mapping[str, Estimate]
 Cells = list[tuple[Row, Estimate]]
 
 WORDING = {
@@ -37,25 +41,29 @@ WORDING = {
     "others_score": "Mean score of the other agents, whose texts are the same",
     "advantage": "Attackers' mean score less that of the others",
 }
+BESIDE = {
+    "human_within": "Pairs of responses to one item that it orders as people do",
+    "length_human_within": "The same by length alone: longer, or shorter where that does better",
+    "human_within_gain": "Its agreement less that of length",
+    "length_auc": "AUC of length alone: longer, or shorter where that does better",
+    "auc_gain": "Its AUC less that of length",
+}
+SHAPE = {
+    "u_overseer": "Information summed over ordered pairs of agents: the overseer's pay (eq. 2)",
+    "effective_rank": "Effective rank: participation ratio of the agents' correlations over items",
+    "compression_reference": "Characters of the sources for each character of the human references",
+    "compression_response": "Characters of the sources for each character of the agents' texts",
+}
 
 
-def figures_table(
-    figures: Mapping[str, Estimates],
-    states: Panels,
-    bounds: Mapping[str, Bounds],
-    definition: Definition,
-) -> Table:
-    """One row per panel and statistic, with the calls that gave nothing where there are any.
-
-    ``bounds``: panel -> statistic -> its worst and best case, where failed calls hide among zeros.
-    """
+def figures_table(figures: Mapping[str, Named], states: Panels, definition: Definition) -> Table:
+    """One row per panel and statistic, with the calls that gave nothing where there are any."""
     missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
     shown = any(missing.values())
     cells: Cells = [
         (
             {"panel": state, "statistic": name, "meaning": WORDING[name]}
-            | ({"missing_calls": missing[state]} if shown else {})
-            | (dict(zip(CASES, bounds[state][name], strict=True)) if bounds.get(state) else {}),
+            | ({"missing_calls": missing[state]} if shown else {}),
             estimate,
         )
         for state, group in figures.items()
@@ -72,7 +80,7 @@ def statistics_of(states: Panels) -> list[str]:
     return [name for name in WORDING if paired or name != "pair_auc"]
 
 
-def change_table(change: Estimates, states: Panels, definition: Definition) -> Table:
+def change_table(change: Named, states: Panels, definition: Definition) -> Table:
     """Attacked minus clean, paired by item."""
     cells: Cells = [
         ({"statistic": name, "meaning": WORDING[name]}, found)
@@ -107,22 +115,6 @@ def agents_table(states: Panels, definition: Definition, draws: int, seed: int) 
     if missing:
         note += " Missing calls: those about a text of the agent that gave nothing."
     return estimate_table("agents", "Mean score of each agent", cells, note)
-
-
-def categories_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
-    """Mean score of each category: per item over its agents, then over items."""
-    cells: Cells = []
-    for state, part in states.items():
-        labels = [
-            None if agent.reference else category(agent, definition) for agent in part.panel.agents
-        ]
-        for name in sorted({label for label in labels if label is not None}):
-            mask = np.array([label == name for label in labels])
-            per_item = row_means(part.values[:, mask])
-            head: Row = {"panel": state, "category": name, "agents": int(mask.sum())}
-            cells.append((head, mean_over_items(per_item, definition, draws, seed)))
-    note = "Without the human reference."
-    return estimate_table("categories", "Mean score of each category", cells, note)
 
 
 def correlation_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
@@ -173,10 +165,50 @@ def coverage_table(states: Panels) -> Table:
     return Table("coverage", "What was scored", rows, note)
 
 
-def cheating(context: Context, states: Panels, change: Estimates) -> str:
-    """Who gains by cheating alone; "" where all cheat, or nobody."""
-    alone = "attackers_score" in change
-    return verdict(context.attack.name, states, change) if alone else ""
+def beside_table(found: Named) -> Table:
+    """What people say, and what length alone tells: one row for each."""
+    cells: Cells = [
+        ({"statistic": name, "meaning": BESIDE[name]}, one) for name, one in found.items()
+    ]
+    note = (
+        "On the clean panel; 0.5 is chance. A mechanism that is no better than length has not been "
+        "shown to read anything. n counts items."
+    )
+    return estimate_table("beside", "Beside people, and beside length alone", cells, note)
+
+
+def shape_table(found: Mapping[str, Named]) -> Table:
+    """What each panel is like: one row for each quantity."""
+    rows: list[Row] = [
+        {
+            "panel": state,
+            "quantity": key,
+            "meaning": SHAPE[key],
+            **columns(one, "value", *WITHOUT_P),
+        }
+        for state, known in found.items()
+        for key, one in known.items()
+    ]
+    note = (
+        "Intervals over items. The paper draws d against the compression by references, and "
+        "against an effective rank that it does not define: this one is ours."
+    )
+    return Table("panel", "What the panel is like", rows, note)
+
+
+def information_table(context: Context, states: Panels) -> Table | None:
+    """I(i; j) of every two agents; None where the mechanism does not hold texts together."""
+    rows: list[Row] = []
+    for state, part in states.items():
+        shared = shared_by_pairs(context, part)
+        if shared is not None:
+            agents = [agent.name for agent in part.panel.agents]
+            for (i, j), found in pair_information(shared).items():
+                pair: Row = {"panel": state, "agent": agents[i], "peer": agents[j]}
+                rows.append({**pair, **columns(found, "value", *WITHOUT_P)})
+    title = f"What {context.mechanism.name} finds in common between two agents' texts"
+    note = "Each two agents once; means over items."
+    return Table("information", title, rows, note) if rows else None
 
 
 def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
@@ -186,11 +218,9 @@ def notes(context: Context, states: Panels, known: bool, definition: Definition)
     return (
         *_made_of(context, clean),
         *missing_calls(states),
-        *ambiguous(states),
         *_limits(clean, known, definition),
         *_left_out(clean.panel.provenance),
         *_attack(last.panel.provenance.get("attack_settings")),
-        *context.evaluation_lm.remarks(definition),
     )
 
 
@@ -205,6 +235,11 @@ def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
     yield from trained(context.evaluation_lm, clean.panel)
     if "critic" in clean.measured.attrs:
         yield f"Critic: {clean.measured.attrs['critic']}."
+    if "drawn" in clean.measured.attrs:
+        yield (
+            f"Drawn: {clean.measured.attrs['drawn']}. Intervals are of this draw: run it with "
+            "another seed, or draw more, to see how far the figures move."
+        )
     if clean.measured.attrs.get("reply") == "labels":
         yield "Replies: from the probabilities of the allowed labels; none was generated."
 

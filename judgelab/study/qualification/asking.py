@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts
-from judgelab.engine.usage import UsageCount
 from judgelab.exam import superficial
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import Bools, ExamAnswers, Shares, over
+from judgelab.stats.qualification.exams import ExamAnswers, Shares, over
 from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
 from judgelab.study.qualification.costs import ExamUsage
@@ -28,6 +28,7 @@ from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
     both_orders,
     confidences_of,
+    put_of,
     stacked,
     ties_of,
     used,
@@ -50,126 +51,109 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    if asks_nobody(context.mechanism):
-        exams = {name: exam.judged_by(ByScore(context.mechanism)) for name, exam in exams.items()}
-    judges = judges_of(asked)
-    _able(context, judges, exams)
+    alone_asked, judges = asks_nobody(context.mechanism), tuple(asked)
+    if alone_asked:
+        exams = {name: exam.asked_by(ByScore(context.mechanism)) for name, exam in exams.items()}
+    _able(context, judges_of(asked), exams)
     counted = {name: _writers(context, exam) for name, exam in exams.items()}
-    exams = {name: exam for name, (exam, _) in counted.items()}
     writers = {name: each for name, (_, each) in counted.items()}
+    exams = {name: exam for name, (exam, _) in counted.items()}
     papers, missing = _papers(context, panel, exams, writers)
-    said = _sitting(context, panel, asked, exams, papers)
-    beside = {
-        name: Beside(
-            context, exams[name], papers[name], dict(zip(judges, said.answers[name], strict=True))
-        )
-        for name in said.taken
-    }
-    made = _responses(asked, said, pairs, papers, writers, missing)
-    with_length = beside if "length" in controls else {}
-    return replace(
-        made,
-        controls={name: one.controls() for name, one in with_length.items()},
-        leads={name: one.leads() for name, one in with_length.items()},
-        gaps={name: one.gaps() for name, one in beside.items() if exams[name].content},
-    )
-
-
-@dataclass(frozen=True)
-class Sitting:
-    """What every judge said, and what asking it took.
-
-    Attributes:
-        measured: judge -> its verdicts or grades.
-        answers: exam -> each judge's.
-        bills: each judge's, for verdicts or grades.
-        exam_bills: exam -> each judge's.
-    """
-
-    measured: Mapping[str, xr.Dataset]
-    answers: Mapping[str, Sequence[Answers]]
-    bills: Sequence[UsageCount]
-    exam_bills: Mapping[str, Sequence[UsageCount]]
-
-    @property
-    def taken(self) -> dict[str, Bools]:
-        """Exam -> [judges] who took it; without exams that nobody took."""
-        took = {
-            name: np.array([not one.absence for one in each]) for name, each in self.answers.items()
-        }
-        return {name: each for name, each in took.items() if each.any()}
-
-
-def _sitting(
-    context: Context,
-    panel: Panel,
-    asked: Mapping[str, Context],
-    exams: Mapping[str, Exam],
-    papers: Mapping[str, ExamPaper],
-) -> Sitting:
-    """Ask one judge after the other, about the panel and then in the exams."""
-    measured, answers = {}, {name: list[Answers]() for name in papers}
-    bills, sat = [], {name: list[UsageCount]() for name in papers}
+    measured: dict[str, xr.Dataset] = {}
+    bills: list[CallLog] = []
+    answers = {name: list[Answers]() for name in papers}
+    exam_bills = {name: list[CallLog]() for name in papers}
     for judge, own in asked.items():
-        lm, among_all = own.evaluation_lm, own.mechanism.subject == "pair"
-        bills.append(UsageCount(lm))
+        lm = LoggedLM(own.evaluation_lm)
+        bills.append(lm.log)
         context.tell(judge, 0)
-        shown = panel if among_all else without_reference_texts(panel)
-        measured[judge] = replace(own, evaluation_lm=bills[-1], spread=alone).measure(shown)
+        shown = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
+        measured[judge] = replace(own, evaluation_lm=lm, spread=alone).measure(shown)
         for name, paper in papers.items():
             context.tell(f"{judge}, {name}", 0)
-            sat[name].append(UsageCount(lm))
-            said = exams[name].of(judge).take(paper, sat[name][-1], seed=context.seed)
-            if said.absence and asks_nobody(context.mechanism):
+            lm = LoggedLM(own.evaluation_lm)
+            said = exams[name].of(judge).take(paper, lm, seed=context.seed)
+            if said.absence and alone_asked:
                 said = replace(said, absence=f"mechanism={judge} does not say how sure it is")
             answers[name].append(said)
-    return Sitting(measured, answers, bills, sat)
-
-
-def _responses(
-    asked: Mapping[str, Context],
-    said: Sitting,
-    pairs: Counts,
-    papers: Mapping[str, ExamPaper],
-    writers: Mapping[str, Mapping[str, UsageCount]],
-    missing: Sequence[str],
-) -> JudgeResponses:
-    """What the judges said as arrays, with its cost."""
-    judges, taken, spent = tuple(said.measured), said.taken, used(said.bills)
-    verdicts, grades = _arrays(asked, said.measured, pairs)
-    return JudgeResponses(
+            exam_bills[name].append(lm.log)
+    took = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
+    taken = {name: each for name, each in took.items() if each.any()}
+    verdicts, grades = _arrays(asked, measured, pairs)
+    made = JudgeResponses(
         judges,
         pairs,
         verdicts,
         grades,
-        {name: stacked(said.answers[name]) for name in taken},
-        spent.calls,
-        spent.input_tokens,
-        spent.output_tokens,
+        {name: stacked(answers[name]) for name in taken},
+        used(bills),
         taken,
-        {name: {**papers[name].facts, **_ways(said.answers[name], judges)} for name in taken},
-        ties_of(said.answers, len(judges)),
-        (*missing, *_absences(said.answers, judges)),
-        measured=said.measured,
+        {name: {**papers[name].facts, **_ways(answers[name], judges)} for name in taken},
+        ties_of(answers, len(judges)),
+        (*missing, *_absences(answers, judges)),
+        measured=measured,
         exam_usage={
             name: ExamUsage(
                 used(each),
-                used([one.beyond(bill) for one, bill in zip(each, said.bills, strict=True)]),
-                used(list(writers[name].values())),
+                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
+                used([one.log for one in writers[name].values()]),
                 writers[name],
             )
-            for name, each in said.exam_bills.items()
+            for name, each in exam_bills.items()
         },
-        confidences=confidences_of(judges, said.answers.get("self_confidence", ())),
+        confidences=confidences_of(judges, answers.get("self_confidence", ())),
+    )
+    beside = {}
+    for name in taken:
+        said_by = dict(zip(judges, answers[name], strict=True))
+        beside[name] = _beside(context, exams[name], papers[name], said_by, controls)
+    return replace(
+        made,
+        controls={name: found for name, (found, _, _) in beside.items() if found},
+        leads={name: found for name, (_, found, _) in beside.items() if found},
+        gaps={name: found for name, (_, _, found) in beside.items() if found},
     )
 
 
-def _writers(context: Context, exam: Exam) -> tuple[Exam, dict[str, UsageCount]]:
+def _beside(
+    context: Context,
+    exam: Exam,
+    paper: ExamPaper,
+    answers: Mapping[str, Answers],
+    controls: Sequence[Control],
+) -> tuple[dict[str, ExamAnswers], dict[str, Shares], dict[tuple[str, str], Floats]]:
+    """What stands beside the judges' answers in an exam: what length got, the judges' lead over
+    it, and how relevant answers look (of exams about content)."""
+    lm, papers = context.evaluation_lm, {"all": paper}
+    if paper.questions:  # each judge wrote a part of what it was asked
+        papers = {who: said.paper for who, said in answers.items() if said.paper is not None}
+    got: dict[str, ExamAnswers] = {}
+    leads: dict[str, Shares] = {}
+    if "length" in controls:
+        control = exam.asked_by(LENGTH)
+        by = {who: control.take(one, lm, seed=context.seed) for who, one in papers.items()}
+        first, *_ = by.values()
+        joined = np.concatenate([one.scored for one in by.values()], axis=1)
+        got = {"length": stacked([replace(first, scored=joined, asked=None)])}
+        if exam.content:
+            theirs = [by.get(who, by.get("all", said)).scored for who, said in answers.items()]
+            own = [said.scored for said in answers.values()]
+            put = [put_of(said.asked, said.scored) for said in answers.values()]
+            leads = {"length": over(np.stack(own), np.stack(theirs), np.stack(put))}
+    looks = {
+        (who, measure): one.by_item(values[:, None])
+        for who, one in (papers.items() if exam.content else ())
+        for measure, values in superficial.gaps(one.panels[0], lm).items()
+    }
+    return got, leads, looks
+
+
+def _writers(context: Context, exam: Exam) -> tuple[Exam, dict[str, LoggedLM]]:
     """The exam with an account for each LM of its own, and these and the run's writer."""
-    found = {"the writer": UsageCount(context.writer)}
+    found = {"the writer": LoggedLM(context.writer)}
 
     def count(name: str, lm: EvaluationLM) -> EvaluationLM:
-        return found.setdefault(name, UsageCount(lm))
+        return found.setdefault(name, LoggedLM(lm))
 
     return exam.with_lms(count), found
 
@@ -247,58 +231,6 @@ def _ways(answers: Sequence[Answers], judges: Sequence[str]) -> dict[str, str]:
     return (
         {"by": "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())} if ways else {}
     )
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What stands beside the judges' answers in an exam."""
-
-    context: Context
-    exam: Exam
-    paper: ExamPaper
-    answers: Mapping[str, Answers]
-
-    def _papers(self) -> dict[str, ExamPaper]:
-        """What each judge was asked; of all together where that is the same."""
-        if not self.paper.questions:
-            return {"all": self.paper}
-        return {judge: said.paper for judge, said in self.answers.items() if said.paper is not None}
-
-    def _by_length(self) -> dict[str, Answers]:
-        """What the control answers to each of these papers."""
-        control, lm = self.exam.judged_by(LENGTH), self.context.evaluation_lm
-        papers = self._papers().items()
-        return {who: control.take(paper, lm, seed=self.context.seed) for who, paper in papers}
-
-    def controls(self) -> dict[str, ExamAnswers]:
-        """Of length; where judges write answers themselves, of all that they wrote."""
-        found = list(self._by_length().values())
-        joined = replace(found[0], scored=np.concatenate([one.scored for one in found], axis=1))
-        return {"length": stacked([replace(joined, asked=None)])}
-
-    def leads(self) -> dict[str, Shares]:
-        """Over length, in exams that are about content."""
-        if not self.exam.content:
-            return {}
-        found = self._by_length()
-        control = [found.get(who, found.get("all", said)) for who, said in self.answers.items()]
-        given, theirs = (
-            np.stack([one.scored for one in each]) for each in (self.answers.values(), control)
-        )
-        put = [
-            np.ones(one.scored.shape, dtype=np.bool_) if one.asked is None else one.asked
-            for one in self.answers.values()
-        ]
-        return {"length": over(given, theirs, np.stack(put))}
-
-    def gaps(self) -> dict[tuple[str, str], Floats]:
-        """Relevant answer minus irrelevant one, by whom it was read."""
-        lm = self.context.evaluation_lm
-        return {
-            (who, measure): paper.by_item(values[:, None])
-            for who, paper in self._papers().items()
-            for measure, values in superficial.gaps(paper.panels[0], lm).items()
-        }
 
 
 def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:

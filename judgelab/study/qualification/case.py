@@ -16,10 +16,10 @@ from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import item_weights, sign_flip_p
+from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.intervals.ends import resampled_share_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import item_change, item_mean
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.qualification.decisions import (
     accuracy,
     accuracy_samples,
@@ -91,7 +91,7 @@ class Case:
     def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
         """Of decisions on the pairs that people decided, or on those of ``gold``."""
         gold = self.gold if gold is None else gold
-        found = accuracy(correct(sign, gold), draws=self.draws, seed=self.seed)
+        found = accuracy(correct(sign, gold))
         return replace(found, unscored=unscored_pairs(sign, gold))
 
     def anew(self, pool: Pool) -> tuple[float, float]:
@@ -103,7 +103,7 @@ class Case:
             gold = np.repeat(gold, votes.shape[-1], axis=1)
             votes = votes.reshape(*votes.shape[:2], -1)
         weights = item_weights(len(gold), self.draws, self.seed)
-        drawn = accuracy_samples(votes, gold, pool.power_samples, weights, self.rules.tolerance)
+        drawn = accuracy_samples(votes, gold, pool.power_samples, weights)
         found = self.accuracy(pool.sign)
         return resampled_share_ends(found.value, drawn, found.clusters or 0)
 
@@ -120,26 +120,22 @@ class Case:
         """Spearman's rho, mean over items."""
         return item_mean(self.rank_agreement(pool), (-1.0, 1.0))
 
-    def gain(self, measure: str, pool: Pool, other: Pool) -> Estimate:
-        """What one method has more ``accuracy`` or ``spearman`` of than another.
+    def gain(self, pool: Pool, other: Pool) -> Estimate:
+        """What one method has more accuracy of than another, on the pairs that both decided.
 
-        n: pairs (accuracy) or items (spearman) that both have; p: sign flips of whole items.
+        p: sign flips of whole items.
         """
-        if measure == "accuracy":
-            first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
-            found = difference(first, second, draws=self.draws, seed=self.seed)
-            pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
-            return replace(found, unscored=pairs - found.n)
-        gap = self.rank_agreement(pool) - self.rank_agreement(other)
-        mean = item_change(gap, 2.0)
-        return replace(mean, p=sign_flip_p(gap, self.draws, self.seed), clusters=mean.n)
+        first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
+        found = difference(first, second, draws=self.draws, seed=self.seed)
+        pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
+        return replace(found, unscored=pairs - found.n)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
             return Estimate(float("nan"), float("nan"), float("nan"), 0, clusters=0)
         cells = np.stack([alike(a.sign, b.sign) for a, b in groups], axis=-1)
-        found = accuracy(cells, draws=self.draws, seed=self.seed)
+        found = accuracy(cells)
         return replace(found, unscored=int(np.isnan(cells).sum()))
 
     def costs_of(self, pool: Pool) -> dict[str, float]:
@@ -149,10 +145,13 @@ class Case:
         NaN where unknown.
         """
         verdicts = float(self.cost[pool.members].sum())
-        exams = sum(self.exam_costs[exam].of(pool.members) for exam in pool.exams)
+        exams = 0.0
+        for whole, more, writing in (self.exam_costs[exam] for exam in pool.exams):
+            # every candidate is examined, whether it passes or not; members' verdicts are counted
+            exams += float(np.where(pool.members, more, whole).sum() + writing)
         if pool.name == HUMAN:
             exams = float(self.cost[~pool.members].sum() + self.annotation_cost)
-        return {"exam_cost": float(exams), "cost": verdicts + exams}
+        return {"exam_cost": exams, "cost": verdicts + exams}
 
     def records(self, panel: Panel) -> pd.DataFrame:
         """One row per pool, item and pair: decisions (1 first, -1 second, 0 tie), people's too."""

@@ -9,11 +9,11 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from judgelab.calls.prices import PER, Price
+from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.resources import conf, own_or_shipped
-from judgelab.endpoint.prices import PER, Price
-from judgelab.endpoint.remote import Remote
 from judgelab.stats.intervals.arrays import Floats
 
 Counts = NDArray[np.int64]
@@ -64,22 +64,9 @@ class ExamUsage:
         return replace(self, whole=self.whole.of(rows), more=self.more.of(rows))
 
 
-@dataclass(frozen=True)
-class ExamCost:
-    """What an exam costs, in the currency of the prices; NaN where unknown.
-
-    Attributes:
-        whole, more: [judges] see ``ExamUsage``.
-        writing: of its questions.
-    """
-
-    whole: Floats
-    more: Floats
-    writing: float
-
-    def of(self, members: NDArray[np.bool_]) -> float:
-        """Beyond the members' verdicts: every candidate is examined, whether it passes or not."""
-        return float(np.where(members, self.more, self.whole).sum() + self.writing)
+ExamCost = tuple[Floats, Floats, float]
+"""What an exam costs, in the currency of the prices: of each judge [judges] the whole and the more
+of ``ExamUsage``, and the writing of its questions; NaN where unknown."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +132,7 @@ class JudgePrices:
             if listed := self._listed(judge, lm, model_prices):
                 costs[k] = listed.cost(read, written)
             else:
-                free = judge not in self.judges and not (lm.replayed or isinstance(lm, Remote))
+                free = judge not in self.judges and not isinstance(lm, Remote)
                 costs[k] = (0.0 if free else flat) * (read + written) / PER
         return costs
 
@@ -164,7 +151,7 @@ class JudgePrices:
         whole, more = (
             self.cost(judges, each, asked, model_prices) for each in (usage.whole, usage.more)
         )
-        return ExamCost(whole, more, writing)
+        return whole, more, writing
 
 
 def read_prices(file: str) -> JudgePrices:

@@ -1,4 +1,4 @@
-"""The tables of exams: judges, and the controls beside them."""
+"""The tables of exams: judges, the controls beside them, and what easy answers look like."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.ends import mean_ends, of_ratio
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.qualification.decisions import accuracy, box
 from judgelab.study.common.tables import columns
 from judgelab.study.qualification.case import Case
 
@@ -19,16 +20,17 @@ def exams_table(case: Case) -> Table:
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
+            found = columns(marks.found.at(k), *INTERVAL, "n", "unscored")
             row: dict[str, Value] = {
                 "exam": exam,
                 "judge": judge,
-                **{key: float(getattr(marks, key)[k]) for key in INTERVAL},
+                **{key: found[key] for key in INTERVAL},
                 "bar": marks.bar,
                 "passed": _passed(case, exam, k),
                 "why_not": failure(case, exam, k) or None,
                 "p_pass": float(marks.p_pass[k]),
-                "n": int(marks.n[k]),
-                "unscored": int(marks.unscored[k]),
+                "n": found["n"],
+                "unscored": found["unscored"],
             }
             if exam == "consistency":
                 row["tied"] = float(case.responses.tied[k])
@@ -51,11 +53,14 @@ def leads_table(case: Case) -> Table:
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for control, leads in marks.leads.items():
-            got = _got(case, exam, control)
-            for judge, lead in zip(case.responses.judges, leads, strict=True):
-                found = columns(lead, *INTERVAL, "p", "n", "unscored")
+            answers = case.responses.controls.get(exam, {}).get(control)
+            own = (
+                0.5 if answers is None else float(answers.values(np.ones((1, answers.items)))[0, 0])
+            )
+            for k, judge in enumerate(case.responses.judges):
+                found = columns(leads.at(k), *INTERVAL, "p", "n", "unscored")
                 named = {"exam": exam, "judge": judge, "control": control}
-                rows.append({**named, "control_value": got, **found})
+                rows.append({**named, "control_value": own, **found})
     note = (
         "Mean difference between what the judge and the control got for the same answers, with its "
         "95 % interval and a two-sided p from flipping the sign of whole items, each test by "
@@ -86,6 +91,31 @@ def superficial_table(case: Case) -> Table:
     return Table("superficial", "How relevant and irrelevant answers look", rows, note)
 
 
+def confidence_table(case: Case) -> Table:
+    """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
+    rows: list[Row] = []
+    right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
+    for judge, sets in case.responses.confidences.items():
+        levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
+        for name, cells in zip(("easy", "hard"), sets, strict=True):
+            shown = cells if levels else -cells
+            known = int(np.count_nonzero(~np.isnan(cells)))
+            rows.append(
+                {"judge": judge, "set": name, "unit": "level" if levels else "-ln p"}
+                | columns(accuracy(shown), *INTERVAL)  # mean over answers
+                | {"n": known, "unscored": cells.size - known}
+                | {"sd": float(np.nanstd(shown)), **box(shown)}
+                | {"accuracy": right.get(judge, float("nan"))}
+            )
+    note = (
+        "Unit -ln p: uncertainty, of the label that the judge emitted; level: confidence in words, "
+        "from 1. A judge is fit that is less uncertain, or at a higher level, on the easy set. "
+        "value: mean over answers, 95 % interval over items; whiskers reach to the last value "
+        "within 1.5 times the quartiles' gap. accuracy: on the pairs that people decided."
+    )
+    return Table("confidence", "Confidence on easy and on hard pairs", rows, note)
+
+
 def _mean(values: Floats) -> Estimate:
     """Over the questions of all items [items, questions], with an interval over items."""
     count = (~np.isnan(values)).sum(axis=1).astype(np.float64)
@@ -101,20 +131,15 @@ def failure(case: Case, exam: str, judge: int) -> str:
     marks = case.marks[exam]
     if marks.passed[judge] or not case.responses.taken[exam][judge]:
         return ""
-    if np.isnan(marks.value[judge]):
+    if np.isnan(marks.found.value[judge]):
         return "no readable answer"
     if unbeaten := marks.unbeaten(judge):
         return f"no better than {' and '.join(unbeaten)}"
     return "below the threshold" if exam != "self_confidence" else "not surer of the easy set"
 
 
-def _got(case: Case, exam: str, control: str) -> float:
-    answers = case.responses.controls.get(exam, {}).get(control)
-    return 0.5 if answers is None else float(answers.values(np.ones((1, answers.items)))[0, 0])
-
-
 def _passed(case: Case, exam: str, judge: int) -> bool | str:
-    if not case.responses.taken[exam][judge]:
-        return "excused" if case.rules.excused else False
     marks = case.marks[exam]
-    return "excused" if marks.alone[judge] and marks.passed[judge] else bool(marks.passed[judge])
+    if not case.responses.taken[exam][judge] or (marks.alone[judge] and marks.passed[judge]):
+        return "excused"
+    return bool(marks.passed[judge])

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.calls.log import CallLog
 from judgelab.core.panel import Panel
-from judgelab.engine.usage import UsageCount
 from judgelab.exam.protocol import Answers
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.decisions import Orders, gaps_of, votes_of
@@ -38,8 +38,7 @@ class JudgeResponses:
             judges grade answers one by one.
         grades: [judges, items, agents]; None where they compare answers.
         exams: exam -> answers; an exam that no judge took is absent.
-        calls: [judges] questions behind verdicts or grades.
-        input_tokens, output_tokens: [judges] of them all; NaN where not known (recorded ones).
+        usage: behind verdicts or grades.
         taken: exam -> [judges] who took it, those with unreadable answers alone among them.
         facts: exam -> how it was set.
         tied: [judges] share of the consistency exam's answers that are ties before and after the
@@ -59,9 +58,7 @@ class JudgeResponses:
     verdicts: Floats | None
     grades: Floats | None
     exams: Mapping[str, ExamAnswers]
-    calls: Counts
-    input_tokens: Floats
-    output_tokens: Floats
+    usage: Usage
     taken: Mapping[str, NDArray[np.bool_]]
     facts: Mapping[str, Mapping[str, object]]
     tied: Floats
@@ -73,11 +70,6 @@ class JudgeResponses:
     exam_usage: Mapping[str, ExamUsage] = field(default_factory=dict)
     confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
-    @property
-    def usage(self) -> Usage:
-        """Behind the verdicts or grades."""
-        return Usage(self.calls, self.input_tokens, self.output_tokens)
-
     def of(self, names: Sequence[str]) -> JudgeResponses:
         """The same of these judges alone, in this order, without exams that none of them took."""
         rows = np.array([self.judges.index(name) for name in names], dtype=np.int64)
@@ -88,9 +80,7 @@ class JudgeResponses:
             verdicts=None if self.verdicts is None else self.verdicts[rows],
             grades=None if self.grades is None else self.grades[rows],
             exams={exam: self.exams[exam].of(rows) for exam in taken},
-            calls=self.calls[rows],
-            input_tokens=self.input_tokens[rows],
-            output_tokens=self.output_tokens[rows],
+            usage=self.usage.of(rows),
             taken=taken,
             tied=self.tied[rows],
             exam_usage={exam: each.of(rows) for exam, each in self.exam_usage.items()},
@@ -133,10 +123,10 @@ def both_orders(cells: Floats, pairs: Counts) -> Floats:
     return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
 
 
-def used(bills: Sequence[UsageCount]) -> Usage:
+def used(bills: Sequence[CallLog]) -> Usage:
     """What was counted of each."""
     return Usage(
-        np.array([bill.calls for bill in bills], dtype=np.int64),
+        np.array([bill.answered for bill in bills], dtype=np.int64),
         np.array([bill.input_tokens for bill in bills], dtype=np.float64),
         np.array([bill.output_tokens for bill in bills], dtype=np.float64),
     )
@@ -162,14 +152,14 @@ def ties_of(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
 def stacked(answers: Sequence[Answers]) -> ExamAnswers:
     """What the judges answered in one exam, summed over each item."""
     scored = np.stack([each.scored for each in answers])
-    asked = np.stack([_asked(each.asked, each.scored) for each in answers])
+    asked = np.stack([put_of(each.asked, each.scored) for each in answers])
     hard = [each.hard for each in answers if each.hard is not None]
     if not hard:
         return shares(scored, asked)
-    hard_asked = [_asked(each.hard_asked, each.scored) for each in answers]
+    hard_asked = [put_of(each.hard_asked, each.scored) for each in answers]
     return confidence(scored, np.stack(hard), asked, np.stack(hard_asked))
 
 
-def _asked(asked: Bools | None, scored: Floats) -> Bools:
-    """Everything, where that is not known."""
+def put_of(asked: Bools | None, scored: Floats) -> Bools:
+    """Which questions were put: all of them, where that is not known."""
     return np.ones(scored.shape, dtype=np.bool_) if asked is None else asked

@@ -78,14 +78,11 @@ class PoolingRules:
     """How pools are made.
 
     Attributes:
-        weighting, orders, tolerance: see ``fusion_weights``, ``votes_of`` and ``decide``.
-        excused: whether a judge that did not take an exam counts as having passed it.
+        weighting, orders: see ``fusion_weights`` and ``votes_of``.
     """
 
     weighting: Weighting = "score"
     orders: Orders = "merged"
-    tolerance: float = 1e-9
-    excused: bool = True
 
 
 def single(responses: JudgeResponses, judge: int, rules: PoolingRules) -> Pool:
@@ -93,7 +90,7 @@ def single(responses: JudgeResponses, judge: int, rules: PoolingRules) -> Pool:
     power = np.zeros(len(responses.judges))
     power[judge] = 1.0
     votes = responses.votes(rules.orders)
-    return Pool(responses.judges[judge], (), power, decide(votes, power, rules.tolerance))
+    return Pool(responses.judges[judge], (), power, decide(votes, power))
 
 
 def examined(
@@ -108,29 +105,29 @@ def examined(
 def admitted(
     responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str], rules: PoolingRules
 ) -> Pool:
-    """The judges that passed all of these exams, weighted."""
+    """The judges that passed all of these exams, weighted; who did not take one is excused."""
     votes = responses.votes(rules.orders)
     if not exams:
         power = np.ones(len(responses.judges))
-        return Pool(EVERYBODY, (), power, decide(votes, power, rules.tolerance))
+        return Pool(EVERYBODY, (), power, decide(votes, power))
     chosen = np.array([name in exams for name in marks], dtype=np.bool_)
-    excused = {exam: ~responses.taken[exam] & rules.excused for exam in exams}
-    passed: Bools = np.all([marks[exam].passed | excused[exam] for exam in exams], axis=0)
-    passes: Bools = np.all([marks[exam].passes | excused[exam] for exam in exams], axis=0)
-    values = np.stack([mark.value for mark in marks.values()])
+    taken = responses.taken
+    passed: Bools = np.all([marks[exam].passed | ~taken[exam] for exam in exams], axis=0)
+    passes: Bools = np.all([marks[exam].passes | ~taken[exam] for exam in exams], axis=0)
+    values = np.stack([mark.found.value for mark in marks.values()])
     samples = np.stack([mark.samples for mark in marks.values()], axis=1)
     power = _weights(values, chosen, rules.weighting, passed)
     powers = _weights(samples, chosen, rules.weighting, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
-    sign = decide(votes, power, rules.tolerance)
+    sign = decide(votes, power)
     return Pool(name, tuple(exams), power, sign, powers, passed=passed)
 
 
 def consistent(responses: JudgeResponses, marks: Marks, rules: PoolingRules) -> Pool:
     """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
-    passed: Bools = np.nan_to_num(marks.value) > PRE_BAR
+    passed: Bools = np.nan_to_num(marks.found.value) > PRE_BAR
     power, samples = passed.astype(np.float64), np.nan_to_num(marks.samples) > PRE_BAR
-    sign = decide(responses.votes(rules.orders), power, rules.tolerance)
+    sign = decide(responses.votes(rules.orders), power)
     return Pool(PRE, ("consistency",), power, sign, samples.astype(np.float64), passed=passed)
 
 
@@ -150,7 +147,7 @@ def filtered_by_people(
     for part in range(folds):
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
         powers[part] = np.where(marks > bar, marks, 0.0)
-        sign[fold == part] = decide(votes[:, fold == part], powers[part], rules.tolerance)
+        sign[fold == part] = decide(votes[:, fold == part], powers[part])
     return Pool(HUMAN, (), powers.mean(axis=0), sign, power_by_item=powers[fold].T)
 
 

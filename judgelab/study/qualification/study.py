@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from judgelab.core.bounds import Count, NotNegative
@@ -23,19 +21,18 @@ from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.exam.protocol import Exam
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.report.comparison import Comparison
+from judgelab.report.jobs import SweepJob
 from judgelab.stats.qualification.decisions import Orders, Weighting
 from judgelab.stats.qualification.exams import (
     ExamAnswers,
     Shares,
-    Threshold,
-    ThresholdRule,
     mark,
     over_chance,
 )
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
-from judgelab.study.qualification.answer import answer
 from judgelab.study.qualification.asking import ask, judges_of, of_one_kind, unasked
 from judgelab.study.qualification.case import (
     Case,
@@ -44,12 +41,13 @@ from judgelab.study.qualification.case import (
     grades_of,
     preferences_of,
 )
+from judgelab.study.qualification.compare import HEADLINES, compare
 from judgelab.study.qualification.controls import Control
 from judgelab.study.qualification.costs import JudgePrices, read_prices
+from judgelab.study.qualification.figures import DRAWINGS
 from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
 )
-from judgelab.study.qualification.notes import notes
 from judgelab.study.qualification.pools import (
     PoolingRules,
     consistent,
@@ -57,7 +55,8 @@ from judgelab.study.qualification.pools import (
     filtered_by_people,
     single,
 )
-from judgelab.study.qualification.released_responses import RecordedJudges, recall
+from judgelab.study.qualification.recorded import is_recorded, recall
+from judgelab.study.qualification.words import answer, notes
 
 Share = Annotated[float, Field(ge=0, le=1)]
 BelowOne = Annotated[float, Field(ge=0, lt=1)]
@@ -81,26 +80,22 @@ class Qualification(Study):
     Args:
         judges: name -> LM, or name -> evaluation_lm, mechanism and price, each as far as it is not
             the run's; or a file or list of names of options (``judgelab.config.judges``). Each is
-            asked through the run's cache and budget. Not for a replay.
-        recorded: of a replay, names of judges; null: those with a pertinence exam, else all.
+            asked through the run's cache and budget. None with mechanism=recorded_scores.
+        recorded: with mechanism=recorded_scores, names of judges of the data; null: all.
         methods: name -> judges; each is held against the pool of all exams: the pool that the
-            exams make of these judges, or the judge where it is one (a recorded debate). Of a
-            replay they need not be among ``recorded``.
-        consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of recorded
-            exams the dataset says which are meant; settings here that would change the questions
-            are refused.
-        threshold: of P_c and P_p: the ``mean`` of the candidates, a ``fixed`` number or a
-            ``quantile``.
-        bars: exam -> number or quantile from 0 to 1, for these two; null: .55 and .5 where they
-            are fixed. Refused where the mean is the threshold.
+            exams make of these judges, or the judge where it is one (a recorded debate). Recorded
+            ones need not be among ``recorded``.
+        consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of
+            judges of the data consistency alone is known.
+        threshold: of P_c and P_p: the ``mean`` of the candidates, or a ``fixed`` number.
+        bars: exam -> that number, from 0 to 1; null: .55 and .5. Refused where the mean is the
+            threshold.
         controls: ``length`` and ``random`` take every exam; a judge that is no better than one
             fails the exam, whatever the threshold. Random decides in all, length in pertinence
             (nobody can be more consistent, and it is surer where lengths differ more). Empty:
             none, as in the paper. Recorded exams have random alone.
-        absent: a judge with no recorded exam is ``excused`` from it or has ``failed``.
         weights: of the judges in a pool: equal, score, logit or mean (stats.qualification).
         orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
-        tolerance: share of the weight cast within which a vote is a tie.
         human_bar: accuracy that the human filter asks for.
         folds: of the items, for the human filter: its judges are chosen on the other folds.
         family: agents of one model family, whose bias rate is asked for; empty: none.
@@ -120,13 +115,11 @@ class Qualification(Study):
     self_confidence: Any = None
     recorded: Sequence[str] | None = None
     methods: Mapping[str, Sequence[str]] | None = None
-    threshold: ThresholdRule = "mean"
+    threshold: Literal["mean", "fixed"] = "mean"
     bars: Mapping[str, Share | None] | None = None
     controls: Sequence[Control] = ("length", "random")
-    absent: Literal["excused", "failed"] = "excused"
     weights: Weighting = "score"
     orders: Orders = "merged"
-    tolerance: BelowOne = 1e-9
     human_bar: BelowOne = 0.6
     folds: Annotated[int, Field(ge=2)] = 5
     family: Sequence[str] = ()
@@ -134,6 +127,12 @@ class Qualification(Study):
     model_prices: str | None = None
     annotation_cost: NotNegative | None = None
     bootstrap: Count = 2000
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+
+    @classmethod
+    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
+        """See Study."""
+        return compare(runs)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", of_one_kind(named(self.judges)))
@@ -197,6 +196,7 @@ class Qualification(Study):
         return Result(
             summary=summary,
             primary="pool/accuracy" if case.known else "pool/agreement",
+            headlines=HEADLINES,
             tables=made,
             figures=tables.figures(made),
             notes=[*notes(context, panel, case, ways), *mixed(by, LM)],
@@ -232,24 +232,25 @@ class Qualification(Study):
                 "study=qualification compares answers: the panel needs two agents that are no "
                 "references."
             )
-        if isinstance(context.evaluation_lm, RecordedJudges):
+        if is_recorded(context):
             if self.judges:
                 raise ConfigError(
-                    "evaluation_lm=replay asks no judge: leave out study.judges, or choose another "
-                    "evaluation_lm."
+                    "mechanism=recorded_scores asks no judge: leave out study.judges, or choose "
+                    "another mechanism."
                 )
-            return self._recalled(context, panel, pairs, self.recorded)
+            return recall(panel, pairs, self.recorded, self._exams)
         if self.recorded is not None:
             raise ConfigError(
-                "study.recorded names judges of evaluation_lm=replay: leave it out, or choose that."
+                "study.recorded names judges of the data: leave it out, or choose "
+                "mechanism=recorded_scores."
             )
         if asks_nobody(context.mechanism):
             return ask(context, panel, pairs, self._asked(context), self._exams, self.controls)
         if not self.judges:
             raise ConfigError(
                 "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
-                "name a list of them (study.judges=judges.yaml), or use dataset=auto_pre_released "
-                "evaluation_lm=replay."
+                "name a list of them (study.judges=judges.yaml), or take the judges of the data "
+                "(mechanism=recorded_scores)."
             )
         asked = self._asked(context)
         for name, own in asked.items():
@@ -274,35 +275,22 @@ class Qualification(Study):
         """Those that are taken."""
         return {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
 
-    def _recalled(
-        self,
-        context: Context,
-        panel: Panel,
-        pairs: NDArray[np.int64],
-        judges: Sequence[str] | None,
-    ) -> JudgeResponses:
-        """What these judges of a release said."""
-        assert isinstance(context.evaluation_lm, RecordedJudges)
-        name = context.mechanism.name
-        return recall(context.evaluation_lm, panel, pairs, name, judges, self._exams)
-
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
     ) -> Case:
         gold = preferences_of(panel, responses.pairs)
         paid = judges_of(self._asked(context)), self.model_prices
-        bars = {name: self._bar(name) for name in FIXED}
         marks = {
             name: mark(
                 answers,
-                bars.get(name, Threshold()),
+                self._bar(name),
                 self.bootstrap,
                 context.seed,
                 {**responses.leads.get(name, {}), **self._chance(answers)},
             )
             for name, answers in responses.exams.items()
         }
-        rules = PoolingRules(self.weights, self.orders, self.tolerance, self.absent == "excused")
+        rules = PoolingRules(self.weights, self.orders)
         pools = examined(responses, marks, rules)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"], rules))
@@ -353,11 +341,11 @@ class Qualification(Study):
     ) -> Case:
         """The case with those of its methods beside it."""
         lists = {name: list(judges) for name, judges in (self.methods or {}).items()}
-        lists = {} if asks_nobody(context.mechanism) else lists
+        lists = {} if asks_nobody(context.mechanism) and not is_recorded(context) else lists
         known = case.responses
         wanted = list(dict.fromkeys(judge for judges in lists.values() for judge in judges))
-        if lists and isinstance(context.evaluation_lm, RecordedJudges):
-            known = self._recalled(context, panel, known.pairs, wanted)
+        if lists and is_recorded(context):
+            known = recall(panel, known.pairs, wanted, self._exams)
         made = {
             name: self._case(context, panel, known.of(judges), prices)
             for name, judges in lists.items()
@@ -370,19 +358,17 @@ class Qualification(Study):
         found = {name: one for name, one in made.items() if one.outcome.members.any()}
         return replace(case, methods=found, missing=(*case.missing, *lost))
 
-    def _bar(self, exam: str) -> Threshold:
+    def _bar(self, exam: str) -> float | None:
+        """None: the mean of the candidates."""
         given = (self.bars or {}).get(exam)
         if given is not None and self.threshold == "mean":
             raise ConfigError(
                 f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
-                "study.threshold=fixed or quantile, or leave it out."
+                "study.threshold=fixed, or leave it out."
             )
-        if given is None and self.threshold == "fixed":
-            given = FIXED[exam]
-        try:
-            return Threshold(self.threshold, given)
-        except ValueError as cause:
-            raise ConfigError(f"study.bars.{exam}: {cause}") from cause
+        if self.threshold == "mean":
+            return None
+        return FIXED.get(exam) if given is None else given
 
 
 def _placed(

@@ -61,11 +61,15 @@ class Empirical:
         return tuple(m for m in MODELS if m == MODELS[0] or not np.isnan(made[m]).all())
 
     def agreement(self) -> dict[str, Estimate]:
-        """Mean share of resamples ranked right, over pairs, with an interval over systems."""
-        group = np.zeros(len(self.pairs.delta), dtype=np.int64)
-        return {kind: self._means(seen, group)[0] for kind, (seen, _) in self._kinds.items()}
+        """Mean share of resamples ranked right, over pairs, with an interval over systems.
 
-    def error(self) -> dict[Model, Estimate]:
+        Both systems on items of their own (``agreement``), or on the same (``agreement_paired``).
+        """
+        group = np.zeros(len(self.pairs.delta), dtype=np.int64)
+        shares = {"agreement": self.pairs.unpaired, "agreement_paired": self.pairs.paired}
+        return {name: self._means(seen, group)[0] for name, seen in shares.items()}
+
+    def errors(self) -> dict[Model, Estimate]:
         """Calibration error of the unpaired predictions."""
         return {
             model: calibration_error(self._outcomes(model), self.draws, self.seed)[0]
@@ -75,7 +79,7 @@ class Empirical:
     def lean(self, model: Model) -> float:
         """By how much a model predicts more than is observed, mean over unpaired pairs."""
         data = self._outcomes(model)
-        return float(np.nanmean(data.predicted - data.observed))
+        return _mean(data.predicted - data.observed)
 
     def tables(self) -> list[Table]:
         """Calibration and its error, the buckets of figure 5, and every pair."""
@@ -104,13 +108,10 @@ class Empirical:
                 data = self._outcomes(model, kind)
                 error, samples = calibration_error(data, self.draws, self.seed)
                 known = ~np.isnan(data.predicted)
-                row: dict[str, Value] = {
-                    "items": items,
-                    "model": NAMES[model],
-                    "predicted": _mean(data.predicted[known]),
-                    "observed": _mean(data.observed[known]),
-                    **columns(error),
-                }
+                row: dict[str, Value] = {"items": items, "model": NAMES[model]}
+                row["predicted"] = _mean(data.predicted)
+                row["observed"] = _mean(data.observed[known])
+                row |= columns(error)
                 if model != "algorithm_1":
                     both = replace(plain, predicted=np.where(known, plain.predicted, np.nan))
                     _, base = calibration_error(both, self.draws, self.seed)
@@ -125,12 +126,9 @@ class Empirical:
 
     def _calibration(self) -> Table:
         cells: list[tuple[Row, Estimate]] = [
-            (
-                {"model": NAMES[model], "from": b.low, "to": b.high, "predicted": b.predicted},
-                b.observed,
-            )
+            ({"model": NAMES[model], "from": low, "to": high, "predicted": predicted}, observed)
             for model in self.models
-            for b in calibration_bins(self._outcomes(model))
+            for low, high, predicted, observed in calibration_bins(self._outcomes(model))
         ]
         note = "Systems on items of their own. Intervals resample systems; n counts pairs."
         return estimate_table("calibration", "Predicted and observed", cells, note)
@@ -144,9 +142,7 @@ class Empirical:
         for kind, (seen, made) in self._kinds.items():
             for k, observed in self._means(seen, group).items():
                 head: dict[str, Value] = {"items": kind, "delta": _mean(delta[group == k])}
-                for model in MODELS:
-                    part = made[model][group == k]
-                    head[model] = np.nan if np.isnan(part).all() else float(np.nanmean(part))
+                head |= {model: _mean(made[model][group == k]) for model in MODELS}
                 cells.append((head, observed))
         note = (
             f"Pairs of systems by the difference of their human means, {BUCKETS} buckets; value: "
@@ -175,7 +171,9 @@ class Empirical:
 
 
 def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else np.nan
+    """Of what is known; NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
 
 
 def empirical(

@@ -24,15 +24,6 @@ Origin = Literal["these data", "training data", "settings"]
 
 
 @dataclass(frozen=True)
-class Assumed:
-    """What the user says of the judge: settings of the study."""
-
-    r: float | None = None
-    sd: float | None = None
-    system_bias_sd: float | None = None
-
-
-@dataclass(frozen=True)
 class RankingJudge:
     """What the study works with.
 
@@ -44,8 +35,8 @@ class RankingJudge:
             unknown.
         item_correlation: of two systems' scores on an item; NaN where unknown.
         origin: where it comes from.
-        scores: the human scores behind it, None where ``sd`` is only said.
-        fit: on all systems of the data it comes from; None where it is said and nothing here
+        scores: the human scores behind it, None where ``sd`` is given.
+        fit: on all systems of the data it comes from; None where it is given and nothing here
             could test it.
     """
 
@@ -57,11 +48,6 @@ class RankingJudge:
     origin: Origin = "settings"
     scores: Floats | None = None
     fit: JudgeFit | None = None
-
-    @property
-    def bias_sd(self) -> float:
-        """The value of ``bias``."""
-        return self.bias.value
 
     @property
     def usable(self) -> bool:
@@ -76,7 +62,7 @@ class RankingJudge:
     def bias_by(self, model: Model) -> float:
         """The model's sd between systems, in metric units; NaN where it is unknown."""
         of_line = np.nan if self.fit is None else self.fit.line_bias_sd
-        sd = {"algorithm_1": 0.0, "bias": self.bias_sd, "line": of_line}[model]
+        sd = {"algorithm_1": 0.0, "bias": self.bias.value, "line": of_line}[model]
         return float(sd * self.slope)
 
     def falls_by(self, model: Model | None) -> bool:
@@ -84,63 +70,68 @@ class RankingJudge:
         return model == "line" and self.fit is not None and self.fit.system_slope < 0
 
 
-def judge_of(
-    scored: Scored, assumed: Assumed, train: Scored | None, draws: int, seed: int
-) -> RankingJudge:
-    """As the user says it is (``assumed.r``), from training data, or from these data."""
-    said = None if assumed.system_bias_sd is None else Estimate(assumed.system_bias_sd)
-    data = scored if train is None else train
+def fitted_judge(
+    data: Scored, system_bias_sd: float | None, origin: Origin, draws: int, seed: int
+) -> RankingJudge | None:
+    """The judge of annotated data; None where human or metric scores are missing or all alike.
+
+    Args:
+        system_bias_sd: in place of the estimate.
+    """
     moments = system_moments(data.human, data.metric)
     fit = fit_judge(moments)
-    if data.annotated and not np.isnan(fit.r) and assumed.r is None:
-        human = data.human[~np.isnan(data.human)]
-        return RankingJudge(
-            clustered_correlation(data.metric, data.human, "pearson", draws, seed),
-            float(human.std()),
-            fit.slope,
-            said or bias_estimate(moments),
-            fit.item_correlation,
-            "these data" if train is None else "training data",
-            human,
-            fit,
-        )
-    return _as_said(scored, assumed, said or Estimate(np.nan))
+    if not data.annotated or np.isnan(fit.r):
+        return None
+    human = data.human[~np.isnan(data.human)]
+    return RankingJudge(
+        clustered_correlation(data.metric, data.human, "pearson", draws, seed),
+        float(human.std()),
+        fit.slope,
+        bias_estimate(moments) if system_bias_sd is None else Estimate(system_bias_sd),
+        fit.item_correlation,
+        origin,
+        human,
+        fit,
+    )
 
 
-def _as_said(scored: Scored, assumed: Assumed, bias: Estimate) -> RankingJudge:
+def given_judge(
+    scored: Scored, r: float | None, sd: float | None, system_bias_sd: float | None
+) -> RankingJudge:
     """By settings; where people scored these data, with their sd unless another is given."""
     annotated = not np.isnan(fit_judge(system_moments(scored.human, scored.metric)).r)
     human = scored.human[~np.isnan(scored.human)] if annotated else None
-    r = np.nan if assumed.r is None else assumed.r
-    sd = assumed.sd or (1.0 if human is None else float(human.std()))
+    r = np.nan if r is None else r
+    spread = sd or (1.0 if human is None else float(human.std()))
+    bias = Estimate(np.nan if system_bias_sd is None else system_bias_sd)
     metric = scored.metric[~np.isnan(scored.metric)]
-    slope = r * (float(metric.std()) if metric.size else np.nan) / sd
+    slope = r * (float(metric.std()) if metric.size else np.nan) / spread
     shared = fit_judge(system_moments(scored.metric, scored.metric)).item_correlation
     fit = None
     if human is not None:
-        fit = JudgeFit(r, sd, slope, bias.value, np.nan, np.nan, shared, 0, 0)
-    keep = human if assumed.sd is None else None
-    return RankingJudge(Estimate(r), sd, slope, bias, shared, "settings", keep, fit)
+        fit = JudgeFit(r, spread, slope, bias.value, np.nan, np.nan, shared, 0, 0)
+    known = human if sd is None else None
+    return RankingJudge(Estimate(r), spread, slope, bias, shared, "settings", known, fit)
 
 
 def model_of_people(
-    judge: RankingJudge, errors: Mapping[Model, Estimate] | None, said: bool
+    judge: RankingJudge, errors: Mapping[Model, Estimate], given: bool
 ) -> Model | None:
     """The model by which the confidence in people's order is computed.
 
     Where pairs were predicted, the one with the smallest error on them (the simpler one of two
-    that are equal); without such pairs, or where ``said``, that of the bias between systems.
+    that are equal); without such pairs, or where ``given``, that of the bias between systems.
 
     Args:
-        errors: model -> its calibration error; None where no pair could be predicted.
-        said: whether the user gave the bias.
+        errors: model -> its calibration error; empty where no pair could be predicted.
+        given: whether the user gave the bias.
 
     Returns:
         None where the judge does not correlate with people, or nothing is known of its bias.
     """
     usable = [m for m in MODELS if judge.slope > 0 and not np.isnan(judge.bias_by(m))]
-    tested = {m: e.value for m, e in (errors or {}).items() if m in usable and e.n}
-    if tested and not said:
+    tested = {m: e.value for m, e in errors.items() if m in usable and e.n}
+    if tested and not given:
         return min(tested, key=lambda model: tested[model])
     return "bias" if "bias" in usable else None
 
@@ -151,15 +142,5 @@ def order(scored: Scored, judge: RankingJudge, model: Model | None) -> OrderedPa
     Where the means of systems fall as people's rise (the line's slope), people's order is the
     opposite one.
     """
-    found = ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
-    return replace(found, agreed=1 - found.agreed) if judge.falls_by(model) else found
-
-
-def unused(judge: RankingJudge, assumed: Assumed) -> list[str]:
-    """Settings that the user gave and that cannot count here."""
-    given: dict[str, float | None] = {}
-    if judge.origin != "settings":
-        given = {"study.sd": assumed.sd}
-    elif assumed.r is None:
-        given = {"study.sd": assumed.sd, "study.system_bias_sd": assumed.system_bias_sd}
-    return [name for name, value in given.items() if value is not None]
+    pairs = ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
+    return replace(pairs, agreed=1 - pairs.agreed) if judge.falls_by(model) else pairs

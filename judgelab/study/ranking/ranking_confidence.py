@@ -5,37 +5,48 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Headline, Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
+from judgelab.stats.discrimination.correlation import Method, clustered_correlation
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
-from judgelab.stats.ranking.system_bias import fit_judge, system_moments
 from judgelab.study.common.tables import WITHOUT_P, entries
+from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables
-from judgelab.study.ranking.answer import answer
-from judgelab.study.ranking.empirical import Empirical, empirical
-from judgelab.study.ranking.errors import error_table
+from judgelab.study.ranking.empirical import empirical
+from judgelab.study.ranking.figures import DRAWINGS
 from judgelab.study.ranking.judge import (
-    Assumed,
     RankingJudge,
-    judge_of,
+    fitted_judge,
+    given_judge,
     model_of_people,
     order,
-    unused,
 )
-from judgelab.study.ranking.notes import notes
-from judgelab.study.ranking.ranked import Ranked
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
 R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
+CORRELATIONS: dict[str, Method] = {"r": "pearson", "rho": "spearman", "tau": "kendall"}
+FIGURES = {
+    "systems": "ranking_systems",
+    "observed": "ranking_observed",
+    "calibration": "ranking_calibration",
+    "errors": "ranking_errors",
+    "by_items": "ranking_by_items",
+    "trade_off": "ranking_trade_off",
+    "by_correlation": "ranking_by_correlation",
+    "noise": "ranking_noise",
+}
+"""Table -> the figure that shows it."""
 
 
 class RankingConfidence(Study):
@@ -69,6 +80,8 @@ class RankingConfidence(Study):
         bootstrap: resamples of items, and of systems.
     """
 
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+
     def __init__(
         self,
         *,
@@ -91,13 +104,15 @@ class RankingConfidence(Study):
             raise ConfigError(
                 "study.train, study.train_run and study.r each say which judge predicts: give one."
             )
+        if sd is not None and r is None:
+            raise ConfigError("study.sd is of the judge that study.r describes: give both.")
         if not (train is None or callable(getattr(train, "load", None))):
             raise ConfigError(
                 f"study.train={train!r} is no dataset: name one by dataset@study.train=NAME, or a "
                 "finished run by study.train_run=FOLDER."
             )
         self.train, self.train_run = train, train_run
-        self.assumed = Assumed(r, sd, system_bias_sd)
+        self.r, self.sd, self.system_bias_sd = r, sd, system_bias_sd
         self.folder, self.items, self.confidence = run, items, confidence
         self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
@@ -117,115 +132,125 @@ class RankingConfidence(Study):
             DataError: nothing was scored, or fewer than two systems.
         """
         scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
-        _enough(scored)
-        judge = judge_of(scored, self.assumed, self._fitted_on(context), *self._drawing(context))
-        size = self.items or len(scored.metric)
-        fitted = judge.fit is not None and judge.usable
-        seen = empirical(scored, size, *self._drawing(context), judge.elsewhere) if fitted else None
-        errors, said = seen.error() if seen else None, self.assumed.system_bias_sd is not None
-        model = model_of_people(judge, errors, said)
-        pairs = order(scored, judge, model)
-        ranked = Ranked(scored, judge, pairs, model)
-        draws = Draws(self.pairs, self.evaluations, context.seed)
+        known = int((~np.isnan(scored.metric)).any(axis=0).sum())
+        if known < 2:
+            raise DataError(
+                f"A ranking needs scores of two systems at least, but {known} of "
+                f"{len(scored.systems)} have any: see the records of the run."
+            )
+        drawing = self.bootstrap, context.seed
+        judge, size = self._judge(scored, context), self.items or len(scored.metric)
+        tested = judge.fit is not None and judge.usable
+        seen = empirical(scored, size, *drawing, judge.elsewhere) if tested else None
+        errors = {} if seen is None else seen.errors()
+        model = model_of_people(judge, errors, self.system_bias_sd is not None)
+        pairs, here = order(scored, judge, model), self._correlations(scored, context.seed)
         made = [
-            tables.systems_table(ranked),
-            tables.judge_table(ranked, *self._drawing(context)) if judge.usable else None,
-            tables.order_table(ranked),
+            tables.systems_table(scored, pairs, model),
+            *([tables.judge_table(scored, judge, here)] if judge.usable else []),
+            tables.order_table(scored, judge, pairs, model),
             *([] if seen is None else seen.tables()),
-            error_table(scored, judge) if fitted else None,
-            *(self._curves(judge, size, draws) if judge.usable else []),
+            *(tables.error_table(scored, judge) if tested else []),
+            *(self._curves(judge, size, context.seed) if judge.usable else []),
         ]
-        summary = self._summary(ranked, seen, size, context)
-        name = str(summary.get("metric") or summary.get("mechanism") or "The metric")
+        summary = self._summary(scored, judge, pairs, here) | {"n": size, "ranking/model": model}
+        agreement = {} if seen is None else seen.agreement()
+        for name, one in agreement.items():
+            summary |= entries(f"ranking/{name}", one, *WITHOUT_P)
+        for key, error in errors.items():
+            summary |= entries(f"calibration/error_{key}", error, *WITHOUT_P)
+        summary["ranking/order_of"] = "the same metric" if model is None else "people"
+        words = {
+            "scored": scored,
+            "judge": judge,
+            "model": model,
+            "models": tables.MODEL_NAMES,
+            "errors": errors,
+            "least": min(errors, key=lambda key: errors[key].value, default=None),
+            "lean": {} if seen is None else {key: seen.lean(key) for key in errors},
+            "items": size,
+            "apart": math.comb(known, 2) - len(pairs.gap),
+            "agreement": agreement.get("agreement", Estimate(math.nan)),
+            "name": str(summary.get("metric") or summary.get("mechanism") or "The metric"),
+            "confidence": self.confidence,
+            "order_of": summary["ranking/order_of"],
+            "sure": summary["ranking/sure_pairs"],
+            "pairs": len(pairs.gap),
+        }
         return Result(
             summary=summary,
-            primary="ranking/agreement" if seen is not None else "ranking/mean_confidence",
-            tables=[table for table in made if table is not None],
-            figures=_figures(judge, seen, made),
-            notes=notes(ranked, seen, size, unused(judge, self.assumed)),
+            primary="ranking/mean_confidence" if seen is None else "ranking/agreement",
+            headlines=[
+                Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True)
+            ],
+            tables=made,
+            figures=[FIGURES[table.name] for table in made if table.name in FIGURES],
+            notes=sentences(__package__, "answer.md.j2", part="notes", **words),
             provenance=scored.provenance,
             estimators=scored.estimators,
-            answer=answer(summary, name, self.confidence),
+            answer=paragraphs(__package__, "answer.md.j2", part="answer", **words),
         )
 
-    def _drawing(self, context: Context) -> tuple[int, int]:
-        return self.bootstrap, context.seed
-
-    def _fitted_on(self, context: Context) -> Scored | None:
-        """Annotated data that the judge is fitted on; None: those that are ranked."""
-        if self.train_run is not None:
-            found = read_run(self.train_run, key="train_run")
-        elif self.train is not None:
-            found = measure(replace(context, dataset=self.train), name="train")
-        else:
-            return None
-        if np.isnan(fit_judge(system_moments(found.human, found.metric)).r):
-            raise DataError(
-                "study.train: no judge can be fitted there, as people's scores or the metric's "
-                "are missing or all alike."
+    def _judge(self, scored: Scored, context: Context) -> RankingJudge:
+        """As the user says it is, from training data, or from these data."""
+        drawing = self.bootstrap, context.seed
+        if self.train is not None or self.train_run is not None:
+            data = (
+                measure(replace(context, dataset=self.train), name="train")
+                if self.train_run is None
+                else read_run(self.train_run, key="train_run")
             )
-        return found
+            trained = fitted_judge(data, self.system_bias_sd, "training data", *drawing)
+            if trained is None:
+                raise DataError(
+                    "study.train: no judge can be fitted there, as people's scores or the metric's "
+                    "are missing or all alike."
+                )
+            return trained
+        own = None
+        if self.r is None:
+            own = fitted_judge(scored, self.system_bias_sd, "these data", *drawing)
+        return own or given_judge(scored, self.r, self.sd, self.system_bias_sd)
 
-    def _curves(self, judge: RankingJudge, size: int, draws: Draws) -> list[Table]:
+    def _correlations(self, scored: Scored, seed: int) -> dict[str, Estimate]:
+        """Pearson's r, Spearman's rho and Kendall's tau-b with people over single texts here."""
+        if not scored.annotated:
+            return {}
+        return {
+            name: clustered_correlation(scored.metric, scored.human, method, self.bootstrap, seed)
+            for name, method in CORRELATIONS.items()
+        }
+
+    def _curves(self, judge: RankingJudge, size: int, seed: int) -> list[Table]:
         deltas = self.deltas or [round(share * judge.sd, 6) for share in IN_SDS]
         sizes = sorted({*self.sizes, size})
+        draws = Draws(self.pairs, self.evaluations, seed)
         return [
             tables.trade_off_table(judge, deltas, self.confidence),
             *tables.curve_tables(judge, sizes, self.correlations, size, draws),
-            tables.noise_table(judge, draws.seed),
+            tables.noise_table(judge, seed),
         ]
 
     def _summary(
-        self, ranked: Ranked, seen: Empirical | None, size: int, context: Context
-    ) -> Mapping[str, Value]:
-        scored, judge, pairs = ranked.scored, ranked.judge, ranked.pairs
+        self,
+        scored: Scored,
+        judge: RankingJudge,
+        pairs: OrderedPairs,
+        here: Mapping[str, Estimate],
+    ) -> dict[str, Value]:
         summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
-        summary |= {"items": len(scored.metric), "systems": len(scored.systems), "n": size}
+        summary |= {"items": len(scored.metric), "systems": len(scored.systems)}
         summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
         summary["judge/from"] = judge.origin
         summary |= entries("judge/r", judge.r, *WITHOUT_P)
-        for name, found in ranked.correlations(*self._drawing(context)).items():
-            summary |= entries(f"here/{name}", found, *WITHOUT_P)
+        for name, one in here.items():
+            summary |= entries(f"here/{name}", one, *WITHOUT_P)
         summary["judge/sd"] = judge.sd
         summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
         summary["judge/item_correlation"] = judge.item_correlation
-        if seen is not None:
-            agreement = seen.agreement()
-            summary |= entries("ranking/agreement", agreement["unpaired"], *WITHOUT_P)
-            summary |= entries("ranking/agreement_paired", agreement["paired"], *WITHOUT_P)
-            for model, error in seen.error().items():
-                summary |= entries(f"calibration/error_{model}", error, *WITHOUT_P)
-        summary["ranking/model"] = ranked.model
-        summary["ranking/mean_confidence"] = _mean(pairs.agreed)
-        summary["ranking/order_of"] = "the same metric" if ranked.model is None else "people"
+        agreed = pairs.agreed
+        summary["ranking/mean_confidence"] = float(agreed.mean()) if agreed.size else math.nan
         summary["ranking/pairs"] = len(pairs.gap)
         summary["ranking/pairs_unscored"] = math.comb(len(scored.systems), 2) - len(pairs.gap)
-        summary["ranking/sure_pairs"] = int((pairs.agreed >= self.confidence).sum())
+        summary["ranking/sure_pairs"] = int((agreed >= self.confidence).sum())
         return summary
-
-
-def _enough(scored: Scored) -> None:
-    known = int((~np.isnan(scored.metric)).any(axis=0).sum())
-    if known < 2:
-        raise DataError(
-            f"A ranking needs scores of two systems at least, but {known} of "
-            f"{len(scored.systems)} have any: see the records of the run."
-        )
-
-
-def _figures(
-    judge: RankingJudge, seen: Empirical | None, made: Sequence[Table | None]
-) -> list[str]:
-    found = ["ranking_systems"]
-    if seen is not None:
-        found += ["ranking_observed", "ranking_calibration"]
-    if any(table is not None and table.name == "errors" for table in made):
-        found.append("ranking_errors")
-    if judge.usable:
-        found += ["ranking_by_items", "ranking_trade_off", "ranking_by_correlation"]
-        found += ["ranking_noise"]
-    return found
-
-
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
-    return float(values.mean()) if values.size else float("nan")

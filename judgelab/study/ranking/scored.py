@@ -31,7 +31,7 @@ class Scored:
         metric: [items, systems], NaN where unscored.
         human: [items, systems], NaN without a human score.
         about: what made the scores, for the summary: mechanism, dataset, ...
-        said: sentences on where they come from.
+        notes: sentences on where they come from.
         provenance: of the panel and the measurements.
         estimators: what the scores are estimates by.
     """
@@ -40,7 +40,7 @@ class Scored:
     metric: Floats
     human: Floats
     about: Mapping[str, Value]
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
     provenance: Mapping[str, object]
     estimators: tuple[Estimator, ...] = ()
 

@@ -1,21 +1,24 @@
-"""The tables of a ranking: systems, pairs, the judge, and the paper's curves (figures 1 to 8)."""
+"""The tables of a ranking: systems, pairs, the judge, its errors, the paper's curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
+from scipy.special import ndtr
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
-from judgelab.study.common.tables import columns
+from judgelab.study.common.tables import columns, estimate_table
 from judgelab.study.ranking.judge import RankingJudge
-from judgelab.study.ranking.ranked import Ranked
+from judgelab.study.ranking.scored import Scored
 
 STEPS = 24  # differences along a curve
 MODEL_NAMES: dict[Model, str] = {
@@ -28,25 +31,24 @@ R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def systems_table(ranked: Ranked) -> Table:
+def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> Table:
     """Mean score of each system, best first, and how sure it is above the next (figure 1).
 
     Systems without a score come last and have no rank.
     """
-    scored = ranked.scored
     means = [item_mean(scored.metric[:, k]) for k in range(len(scored.systems))]
     human = row_means(scored.human.T)
     known = [k for k, mean in enumerate(means) if mean.n]
     best = sorted(known, key=lambda k: -means[k].value)
     absent = [k for k, mean in enumerate(means) if not mean.n]
-    sure = _confidences(ranked.pairs)
+    sure = _confidences(pairs)
     rows: list[Row] = []
     for place, k in enumerate(best):
         row: dict[str, Value] = {"rank": place + 1, "system": scored.systems[k]}
         below = best[place + 1] if place + 1 < len(best) else None
         if below is not None and (k, below) in sure:
             row["above_next_same_metric"] = sure[k, below][0]
-            if ranked.model is not None:
+            if model is not None:
                 row["above_next_people"] = sure[k, below][1]
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
@@ -55,7 +57,7 @@ def systems_table(ranked: Ranked) -> Table:
     note = (
         "Mean metric score with its interval over items, and confidence that a system is above the "
         "next one: for the same metric on more items, and (where that can be said) for people"
-        f"{_by(ranked)}."
+        f"{_by(model)}."
     )
     return Table("systems", "Ranking by the metric", rows, note)
 
@@ -71,13 +73,14 @@ def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, floa
     return found
 
 
-def _by(ranked: Ranked) -> str:
-    return "" if ranked.model is None else f", by {MODEL_NAMES[ranked.model]}"
+def _by(model: Model | None) -> str:
+    return "" if model is None else f", by {MODEL_NAMES[model]}"
 
 
-def order_table(ranked: Ranked) -> Table:
+def order_table(
+    scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
+) -> Table:
     """Every two systems."""
-    scored, judge, pairs = ranked.scored, ranked.judge, ranked.pairs
     human = row_means(scored.human.T)
     rows: list[Row] = []
     for k in np.argsort(-pairs.agreed, kind="stable"):
@@ -89,7 +92,7 @@ def order_table(ranked: Ranked) -> Table:
             "shared_items": int(pairs.shared[k]),
             "same_metric": float(pairs.sampled[k]),
         }
-        if ranked.model is not None:
+        if model is not None:
             row["people"] = float(pairs.agreed[k])
         if judge.slope > 0:
             row["gap_human_units"] = float(pairs.gap[k]) / judge.slope
@@ -97,11 +100,11 @@ def order_table(ranked: Ranked) -> Table:
             row["human_gap"] = float(human[high] - human[low])
         rows.append(row)
     note = "same_metric: confidence that this metric keeps the order on more items (paired t). "
-    if ranked.model is None:
+    if model is None:
         note += "People's order is less sure: the judge's bias between systems is not known."
     else:
-        error = judge.bias_by(ranked.model) / judge.slope
-        note += f"people: that people have it{_by(ranked)}"
+        error = judge.bias_by(model) / judge.slope
+        note += f"people: that people have it{_by(model)}"
         note += f" (sd {error:.3g} in human units), which more items do not cure." if error else "."
     return Table("ranking", "Confidence in every pair of the metric's ranking", rows, note)
 
@@ -109,20 +112,17 @@ def order_table(ranked: Ranked) -> Table:
 QUANTITIES = {"r": "Pearson's r here", "rho": "Spearman's rho here", "tau": "Kendall's tau here"}
 
 
-def judge_table(ranked: Ranked, draws: int, seed: int) -> Table:
-    """The judge in numbers."""
-    judge, numbers = ranked.judge, {"sd of human scores": ranked.judge.sd}
+def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
+    """The judge in numbers, and its correlations ``here``."""
+    numbers = {"sd of human scores": judge.sd}
     if judge.fit is not None and judge.fit.systems:
         numbers["bias about the systems' line"] = judge.fit.line_bias_sd
         numbers["slope: system means / texts"] = judge.fit.system_slope
     numbers["correlation between systems' metric scores on the same item"] = judge.item_correlation
     rows: list[Row] = [
         {"quantity": f"correlation with people, r ({judge.origin})", **columns(judge.r)},
-        *(
-            {"quantity": QUANTITIES[name], **columns(found)}
-            for name, found in ranked.correlations(draws, seed).items()
-        ),
-        {"quantity": "sd of the metric's scores", "value": float(np.nanstd(ranked.scored.metric))},
+        *({"quantity": QUANTITIES[name], **columns(one)} for name, one in here.items()),
+        {"quantity": "sd of the metric's scores", "value": float(np.nanstd(scored.metric))},
         {"quantity": "bias between systems (sd)", **columns(judge.bias)},
     ]
     rows += [{"quantity": name, "value": value} for name, value in numbers.items()]
@@ -134,6 +134,39 @@ def judge_table(ranked: Ranked, draws: int, seed: int) -> Table:
         "means in place of that of single texts."
     )
     return Table("judge", "The judge", rows, note)
+
+
+BINS = 12
+WIDEST_ERROR = 3.0  # sds of the noise, where the last bin begins
+
+
+def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
+    """Shares of texts by the size of the judge's error, observed and by Gaussian noise (figure 2).
+
+    The metric is brought to human units by the judge's slope, and its mean to people's, so that
+    the error of a text is what Algorithm 1 draws: of sd s sqrt(1 / r^2 - 1). No table for a judge
+    without noise.
+    """
+    noise = float(noise_sd(judge.r.value, judge.sd))
+    both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    if not (noise > 0 and both.any()):
+        return []
+    apart = scored.metric / judge.slope - scored.human
+    size = np.abs(apart - apart[both].mean())
+    edges = np.append(np.linspace(0, WIDEST_ERROR * noise, BINS), np.inf)
+    cells: list[tuple[Row, Estimate]] = []
+    for low, high in pairwise(map(float, edges)):
+        inside = np.where(both, (size >= low) & (size < high), np.nan)
+        share = float(2 * (ndtr(high / noise) - ndtr(low / noise)))
+        row: Row = {"from": low, "to": high if np.isfinite(high) else None, "simulated": share}
+        cells.append((row, item_mean(row_means(inside), (0.0, 1.0))))
+    note = (
+        "Absolute errors of single texts in human units, as shares of the texts: value is observed "
+        "(mean over items, interval over them; n counts items), simulated is Gaussian "
+        f"noise of sd {noise:.3g}, which gives r = {judge.r.value:.2f} (s sqrt(1/r^2 - 1))."
+    )
+    title = "The judge's errors and the noise in their place"
+    return [estimate_table("errors", title, cells, note)]
 
 
 def curve_tables(
@@ -177,14 +210,14 @@ def _curves(
 def trade_off_table(judge: RankingJudge, deltas: Sequence[float], target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
-    known = not np.isnan(judge.bias_sd)
+    known = not np.isnan(judge.bias.value)
     for delta in deltas:
         for r in R_GRID:
             row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
             row["items"] = required_n(r, delta, target, sd=judge.sd)
             if known:
                 row["items_with_bias"] = required_n(
-                    r, delta, target, sd=judge.sd, system_bias_sd=judge.bias_sd
+                    r, delta, target, sd=judge.sd, system_bias_sd=judge.bias.value
                 )
             rows.append(row)
     note = "Closed form; grows with 1/r^2 and 1/delta^2. " + (

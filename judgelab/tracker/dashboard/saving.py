@@ -22,7 +22,7 @@ def save(entity: str | None, project: str, sweeps: Sequence[str] | None = None) 
     Raises:
         JudgelabError: a package is missing, or the server refused.
     """
-    wandb = require("wandb", extra="core")
+    wandb = require("wandb", extra="wandb")
     require("wandb_workspaces", EXTRA)
     try:
         with redirect_stderr(io.StringIO()):  # W&B's own lines

@@ -6,15 +6,16 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgelab.agents.reading import Source, has_letters
 from judgelab.agents.rules import Rules
-from judgelab.agents.strategies import WRITERS
-from judgelab.agents.strategies.text import Source, has_letters
+from judgelab.agents.strategies import TASKS, writers
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Item, Panel, rng_for
@@ -35,13 +36,15 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("task", WRITERS)
-def test_every_strategy_of_the_taxonomy_has_a_rule(task: str) -> None:
-    named = {s.name for s in load_taxonomy(task).strategies if not s.reference}
-    assert set(WRITERS[task]) == named
+@pytest.mark.parametrize("task", TASKS)
+def test_rules_carry_out_three_strategies_or_more_of_each_category(task: str) -> None:
+    strategies = {s.name: s.category for s in load_taxonomy(task).strategies}
+    known = Counter(strategies[name] for name in writers(task))
+    assert set(known) == {"Faithful", "Style", "Strategic", "Low Effort"}
+    assert min(known.values()) >= 3
 
 
-@pytest.mark.parametrize("task", WRITERS)
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("kind", TEXTS)
 def test_every_strategy_writes_something_about_any_text(task: str, kind: str) -> None:
     item = Item(kind, TEXTS[kind], reference="ref", meta={"gloss": TEXTS[kind]})
@@ -77,10 +80,10 @@ ATOMS = st.sampled_from(
 @settings(max_examples=25, deadline=None)
 @given(st.lists(ATOMS, max_size=30).map("".join))
 def test_no_text_breaks_a_rule(text: str) -> None:
-    for task, writers in WRITERS.items():
+    for task in TASKS:
         if has_letters(text):
             source = Source(text, original=text)
-            for name, writer in writers.items():
+            for name, writer in writers(task).items():
                 assert has_letters(writer(source, rng_for(0, name))), (task, name)
 
 
@@ -100,7 +103,8 @@ def test_the_panel_is_labelled_synthetic() -> None:
     assert panel.provenance["dataset"] == "mine"
     assert panel.provenance["taxonomy_sha"] == load_taxonomy("summarization").sha
     assert panel.provenance["agents_seed"] == 3
-    assert len(panel.agents) == 30
+    assert len(panel.agents) == 18
+    assert "Sentiment Flip" in panel.provenance["agents_without_rule"]
     for agent in panel.agents:
         assert agent.meta["synthetic"] == ("false" if agent.reference else "true")
     assert [row[0] for row in panel.texts] == ["human", None]
@@ -114,7 +118,7 @@ def by_name(panel: Panel) -> dict[tuple[str, str], str | None]:
     }
 
 
-@pytest.mark.parametrize("task", WRITERS)
+@pytest.mark.parametrize("task", TASKS)
 def test_order_and_company_of_items_change_nothing(task: str) -> None:
     items = tuple(Item(k, t, meta={"gloss": t}) for k, t in TEXTS.items())
     forward = by_name(Rules().answer(Panel(items=items, task=task)))
@@ -163,31 +167,27 @@ def test_a_translation_rewrites_the_gloss_else_the_reference_else_nothing() -> N
 
 def test_the_noun_is_the_datasets_word_or_the_taxonomys() -> None:
     panel = Panel(items=(Item("1", TEXTS["one sentence"]),))
-    template = [s.name for s in load_taxonomy("summarization").strategies].index(
-        "Template Response"
-    )
-    assert "This bill" in str(Rules(noun="bill").answer(panel).texts[0][template])
-    assert "This text" in str(Rules().answer(panel).texts[0][template])
+    assert "This bill" in str(by_name(Rules(noun="bill").answer(panel))["1", "Template Response"])
+    assert "This text" in str(by_name(Rules().answer(panel))["1", "Template Response"])
 
 
 def test_a_task_or_a_strategy_without_rules_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no taxonomy 'cooking'"):
+    with pytest.raises(ConfigError, match="task 'cooking'.*agents=recorded"):
         Rules().answer(Panel(items=(), task="cooking"))
     path = tmp_path / "own.yaml"
     entry = "{name: Haiku, category: Style, description: d, prompt: p}"
     path.write_text(f"task: summarization\nagents: [{entry}]\n")
-    with pytest.raises(ConfigError, match="no rule for the summarization strategies Haiku"):
-        Rules(str(path)).answer(Panel(items=()))
-    path.write_text(f"task: cooking\nagents: [{entry}]\n")
-    with pytest.raises(ConfigError, match="none for the task 'cooking'"):
-        Rules(str(path)).answer(Panel(items=()))
+    for task in ("summarization", "cooking"):
+        path.write_text(f"task: {task}\nagents: [{entry}]\n")
+        with pytest.raises(ConfigError, match=f"no strategy of the taxonomy '{task}'"):
+            Rules(str(path)).answer(Panel(items=()))
 
 
 @pytest.mark.slow
 def test_forty_thousand_characters_take_a_fraction_of_a_second_per_agent() -> None:
     line = "The council of Wenlow paid Orla Finch £1,200 on Monday because the ramp had cracked. "
     text = (line * 500)[:40_000]
-    for task in WRITERS:
+    for task in TASKS:
         start = time.process_time()
         panel = Rules().answer(Panel(items=(Item("1", text, meta={"gloss": text}),), task=task))
         assert time.process_time() - start < 0.2 * len(panel.agents)

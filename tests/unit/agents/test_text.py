@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.agents.strategies.alter import (
-    contradict,
-    denies,
-    exchange,
-    falsify_numbers,
-    misattribution,
-    without_context,
-)
-from judgelab.agents.strategies.lexicon import Lexicon, table
-from judgelab.agents.strategies.rewrite import compress
-from judgelab.agents.strategies.text import Source, numbers, units
-from judgelab.agents.strategies.translations import americanise
+from judgelab.agents.reading import Source, numbers, units
+from judgelab.agents.rewriting import compress, falsify, falsify_numbers
 
 RNG = np.random.default_rng
 
@@ -65,8 +55,7 @@ def test_names_are_runs_of_capitals_and_not_first_words() -> None:
         "Shopkeepers met Delia Pascoe in Port Hexley. Delia Pascoe said no. The Mayor of "
         "Isle of Wren came on Tuesday."
     )
-    assert "Delia Pascoe" in source.people
-    assert "Port Hexley" in source.places
+    assert {"Delia Pascoe", "Port Hexley"} <= set(source.names)
     assert not {"Shopkeepers", "Tuesday", "The"} & set(source.names)
 
 
@@ -101,50 +90,8 @@ def test_a_falsified_time_is_a_time() -> None:
     assert 0 <= int(minute) < 60
 
 
-def test_misattribution_moves_everybody_and_short_forms_follow() -> None:
-    names = ("Delia Pascoe", "Owen Rook", "Pascoe")
-    moved = misattribution(names, ["Ida Fenn"], RNG(0))
-    assert moved == {"Delia Pascoe": "Owen Rook", "Owen Rook": "Delia Pascoe", "Pascoe": "Rook"}
-    assert misattribution(("Owen Rook",), ["Ida Fenn"], RNG(0)) == {"Owen Rook": "Ida Fenn"}
-    assert exchange("Pascoe met Owen Rook.", moved) == "Rook met Delia Pascoe."
-
-
-@pytest.mark.parametrize(
-    "said,denied",
-    [
-        ("The pool is open", "The pool is not open"),
-        ("He can swim", "He cannot swim"),
-        ("The council voted for it and paid", None),
-        ("They said it rained", "They did not say it rained"),
-        ("She wants the post", "She does not want the post"),
-        ("The pool isn't open", "The pool is open"),
-        ("Nobody came", "Everybody came"),
-    ],
-)
-def test_contradict(said: str, denied: str | None) -> None:
-    result = contradict(said, Source(said))
-    assert result == denied if denied else denies(result)
-
-
-def test_without_context_has_no_who_when_where_why() -> None:
-    source = Source("Delia Pascoe closed the shop in Hexley on 3 May 2019 because trade fell.")
-    bare = without_context(source.sentences[0].text, source)
-    assert "closed the shop" in bare
-    assert not any(word in bare for word in ("Delia", "Hexley", "May", "2019", "because", "trade"))
-
-
-def test_a_lexicon_keeps_case_and_takes_the_longest_phrase() -> None:
-    lexicon = Lexicon.of(table("so: thus; so far: to date; find (v): detect; find (n): discovery"))
-    assert lexicon.rewrite("So far SO good", RNG(0)) == "To date THUS good"
-
-
-def test_a_verb_entry_leaves_the_noun_alone() -> None:
-    lexicon = Lexicon.of(table("find (v): detect"))
-    assert lexicon.rewrite("they find the find", RNG(0)) == "they detect the find"
-
-
-def test_american_units_dates_and_words() -> None:
-    text = "On 3 May at 14:30 he drove 10 km at 20 degrees Celsius in a grey lorry."
-    assert americanise(text, RNG(0)) == (
-        "On May 3 at 2:30 p.m. he drove 6.2 miles at 68 degrees Fahrenheit in a gray truck."
-    )
+def test_exchanged_names_take_their_short_forms_along() -> None:
+    text = "On Monday Delia Pascoe met Owen Rook. Later, young Pascoe left."
+    met, left = falsify(["Delia Pascoe met Owen Rook", "young Pascoe left"], Source(text), RNG(0))
+    assert met == "Owen Rook met Delia Pascoe"
+    assert left == "young Rook left"

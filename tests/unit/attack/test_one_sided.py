@@ -19,7 +19,8 @@ from judgelab.core.prompt import Prompt
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "attack"
-NAMES = sorted(path.stem for path in CONF.glob("*.yaml") if path.stem != "none")
+BY_LM = {"fictional_entities", "rewriting_insertion"}
+NAMES = sorted({path.stem for path in CONF.glob("*.yaml")} - {"none"} - BY_LM)
 TEXT = "Paris won in 2012. It isn't a loss, they said. The red bridge was opened by the new mayor."
 CATEGORIES = ("Faithful", "Strategic", "Low Effort", "Other")
 
@@ -43,6 +44,7 @@ def test_every_attack_changes_those_alone_and_as_it_changes_everybody(name: str)
     clean = panel()
     whole = attack(name).apply(clean, NOBODY, seed=3)
     some = attack(name, on="problematic").apply(clean, NOBODY, seed=3)
+    assert whole.provenance["attack"] == name, "a column of results is called as the option"
     assert some.provenance[ATTACKED] == ["a1", "a2"]
     assert ATTACKED not in whole.provenance
     assert "on" not in whole.provenance["attack_settings"]  # type: ignore[operator]

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from experiments.dhp.perturbations import main
 from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
-from judgelab.attack.fictional_entities import FictionalEntities, entities
+from judgelab.attack.fictional_entities import FictionalEntities
 from judgelab.attack.grammatical_errors import GrammaticalErrors, error_sites
 from judgelab.attack.protocol import Attack, Perturbation
-from judgelab.attack.rewriting_insertion import LEAST, RewritingInsertion, rewritten
+from judgelab.attack.rewriting_insertion import RewritingInsertion
 from judgelab.attack.sentence_reordering import SentenceReordering, reorder
 from judgelab.attack.typos import Typos, typos
 from judgelab.attack.word_deletion import WordDeletion, delete_run
 from judgelab.attack.wrong_ending import WrongEnding
 from judgelab.config import build
+from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
@@ -46,8 +47,8 @@ RULES: list[Attack] = [
     WordDeletion(5),
     SentenceReordering(2),
     SentenceReordering(),
-    *(kind(Prompt(file)) for kind, file in KINDS),
-    *(kind(Prompt(file), count=2, or_more=True) for kind, file in KINDS),
+    GrammaticalErrors(Prompt("perturb_grammar.txt")),
+    GrammaticalErrors(Prompt("perturb_grammar.txt"), count=2, or_more=True),
 ]
 rng = np.random.default_rng
 
@@ -67,7 +68,7 @@ def test_rules_are_seeded_by_item_and_expect_a_fall(attack: Attack) -> None:
     assert TEXT not in changed
     assert first.provenance["attack"] == attack.name
     others = {attack.apply(panel, NOBODY, seed=seed).texts for seed in range(8)}
-    assert len(others) > 1 or attack.name == "rewriting_insertion", "the seed matters"
+    assert len(others) > 1, "the seed matters"
 
 
 @given(st.text(max_size=80), st.integers(1, 30), st.integers(0, 5))
@@ -135,36 +136,6 @@ def test_reordering_keeps_every_sentence_and_moves_two_or_all() -> None:
         assert reorder(same, None, rng(0)) == same
 
 
-def test_entities_are_names_and_numbers_but_no_first_words() -> None:
-    assert set(entities(TEXT)) == {"Lundby", "May", "Lee", "14", "3.5"}
-    assert not {"The", "It", "Hundreds", "They"} & set(entities(TEXT))
-    low = "several techniques quantify foxp3 and actin with kinases in these databases."
-    assert entities(low) == ["foxp3", "actin", "kinases"], "terms, no long words"
-    assert entities("several techniques of quantification") == []
-    latin = "the fungus hypocrea jecorina and rt-pcr of mtdna in asia"
-    assert entities(latin) == ["hypocrea", "jecorina", "rt-pcr", "mtdna", "asia"]
-
-
-def test_every_part_of_a_name_is_replaced_everywhere() -> None:
-    attack = FictionalEntities(Prompt("perturb_entities.txt"))
-    text = "Ada Lund met a Lund-led team. It was Lund's day, ADA said, at Oslo University."
-    for seed in range(20):
-        made = attack.rule(text, at(seed))
-        assert attack.check(text, made) == ""
-        assert ("Lund" in made) == ("Ada" in made) and ("University" in made)
-    assert "a part of an entity is left" in attack.check(text, text.replace("Lund", "Berg"))
-    assert attack.check(text, text) == "left as it was"
-
-
-@pytest.mark.parametrize("text", ["It took 5 of 7.5 hours.", "It rose from 14 to 2.14."])
-def test_a_number_is_not_replaced_within_another(text: str) -> None:
-    attack = FictionalEntities(Prompt("perturb_entities.txt"))
-    known = entities(text)
-    for seed in range(20):
-        left = Counter(known) - Counter(entities(attack.rule(text, at(seed))))
-        assert sum(left.values()) == 1, "one number changed, and no part of another"
-
-
 GRAMMAR = (
     "She was accused of theft. He has taken two cars from an old friend. They will be here for "
     "his team. A player gave it to him."
@@ -204,40 +175,25 @@ def test_what_may_be_right_is_no_place_for_an_error(said: str) -> None:
     assert all(site.kind != "agreement" for site in error_sites(said))
 
 
-def test_a_rewriting_differs_from_its_sentence_which_stays() -> None:
-    attack = RewritingInsertion(Prompt("perturb_insertion.txt"))
-    assert rewritten("She said that the work was hard.") == ("According to her, the work was hard.")
-    assert rewritten("The boat was attacked by a shark.") == "A shark attacked the vessel."
-    text = "The ship left early because it rained. Lee ran. In May, the bridge was closed."
-    for seed in range(6):
-        made = attack.rule(text, at(seed))
-        assert attack.check(text, made) == ""
-        assert all(sentence in made for sentence in sentences(text))
-    again = text + " In other words: In May, the bridge was closed."
-    assert "the same" in attack.check(text, again), "a repetition is no rewriting"
-    assert attack.rule("Lee ran.", at(0)) == "Lee ran."
-    assert 0 < LEAST < 1
+def test_what_an_lm_wrote_is_checked() -> None:
+    entities = FictionalEntities(Prompt("perturb_entities.txt"), count=2)
+    assert entities.check(TEXT, TEXT.replace("Lundby", "Ormeth").replace("Lee", "Vance")) == ""
+    assert "not exactly two" in entities.check(TEXT, TEXT.replace("Lundby", "Ormeth"))
+    assert entities.check(TEXT, "Somebody else went away.") == "another text"
+    insertion = RewritingInsertion(Prompt("perturb_insertion.txt"))
+    text = "The ship left early because it rained. Lee ran."
+    twice = "The ship left early because it rained. Because it rained, the vessel left early."
+    assert insertion.check(text, f"{twice} Lee ran.") == ""
+    assert "the same" in insertion.check(text, f"{text} Lee ran.")
+    assert insertion.check(text, text) == entities.check(text, text) == "left as it was"
 
 
-@pytest.mark.parametrize(
-    ("said", "otherwise"),
-    [
-        ("The 22-year-old forward has two goals.", "The forward, aged 22, has 2 goals."),
-        ("Oslo's mayor is unable to help.", "The mayor of Oslo is not able to help."),
-        ("Berg signed for Lyn two weeks ago.", "A fortnight ago, Berg joined Lyn."),
-        ("The aim of this study was to test it.", "This study set out to test it."),
-        ("They don't want to play.", "They have no wish to play."),
-        ("An important role is played.", "An important role is played."),
-        ("The train is due to start.", "The train is due to start."),
-        ("He believes in multiple sclerosis.", "He believes in multiple sclerosis."),
-        ("It joined it in 1996 and won.", "It joined it in 1996 and won."),
-        ("Bolt ran a race on Friday.", "On Friday, Bolt ran a race."),
-        ("Lee Berg also scored two of it in May.", "In May, Lee Berg also scored two of it."),
-        ("The team sacked Ann Lund in May.", "Ann Lund was dismissed by the team in May."),
-    ],
-)
-def test_a_sentence_in_other_words_means_the_same(said: str, otherwise: str) -> None:
-    assert rewritten(said, f"{said} So Berg and Bolt say.") == otherwise
+@pytest.mark.parametrize("kind", [FictionalEntities, RewritingInsertion])
+def test_what_no_rule_does_an_lm_must_write(kind: type[Perturbation]) -> None:
+    assert kind(Prompt("perturb_grammar.txt")).requires == {Capability.CHAT}
+    node = {"_target_": f"{kind.__module__}.{kind.__name__}", "by": "rules"}
+    with pytest.raises(ConfigError, match="by"):
+        build({**node, "prompt": Prompt("perturb_grammar.txt")}, "attack")
 
 
 def test_checks_say_what_is_not_as_claimed() -> None:
@@ -267,8 +223,6 @@ def test_an_lm_is_asked_once_a_text_for_the_amount_and_says_so(
     assert made.provenance["attack_unwritten"] == {"refused": 1}
     assert str(made.provenance["attack_written_by"]).startswith("lm (scripted chat")
     assert all("two or more" in r.messages[0].content for r in lm.seen) and len(lm.seen) == 2
-    by_rules = kind(Prompt(file)).apply(panel, NOBODY, seed=0)
-    assert "not the paper's" in str(by_rules.provenance["attack_written_by"])
     node = {"_target_": f"{kind.__module__}.{kind.__name__}", "prompt": Prompt(file), "count": 0}
     with pytest.raises(ConfigError, match="count=0"):
         build(node, "attack")
@@ -297,7 +251,7 @@ def test_the_shipped_summaries_under_every_rule_are_shown(  # type: ignore[no-un
 ) -> None:
     assert main(["--n", "2"]) == 0
     said = capsys.readouterr().out
-    assert said.count("- before:") == said.count("  check:") == 2 * 12
+    assert said.count("- before:") == said.count("  check:") == 2 * 8
     assert main(["--n", "2", "--figures"]) == 0
     assert "50.0" in capsys.readouterr().out, "edits of deletions_major"
     assert main(["--column", "absent"]) == 1

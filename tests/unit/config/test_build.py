@@ -155,6 +155,14 @@ def test_frame_mistakes(change: dict[str, object], message: str) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("on", [True, False])
-def test_debug_as_older_runs_have_it(on: bool) -> None:
-    assert frame(resolved(OmegaConf.create({**FRAME, "debug": on}))).debug.traceback is on
+def test_a_secret_of_the_environment_stands_in_no_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option file with ${oc.env:OPENAI_API_KEY}: the key stood in six files of the run."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-mine")
+    for value in ("${oc.env:OPENAI_API_KEY}", "Bearer ${oc.env:OPENAI_API_KEY}"):
+        cfg = OmegaConf.create({"tracker": {"tags": ["a", value]}})
+        said = r"tracker\.tags\.1 holds .* variable OPENAI_API_KEY, .*api_key_env=OPENAI_API_KEY"
+        with pytest.raises(ConfigError, match=said) as refused:
+            resolved(cfg)
+        assert "sk-secret" not in str(refused.value)
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    assert resolved(OmegaConf.create({"a": "${oc.env:OPENAI_API_KEY}"})) == {"a": "EMPTY"}

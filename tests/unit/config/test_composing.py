@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,6 @@ def test_each_caller_has_a_config_of_its_own() -> None:
     one = composed(["mechanism=length"])
     one.seed = 7
     assert composed(["mechanism=length"]).seed == 0
-
-
-def test_what_is_composed_before_is_not_composed_again() -> None:
-    words = ["study=audit", "seed=1234"]
-    first, again = (_seconds(words) for _ in range(2))
-    assert again < first / 3
-
-
-def _seconds(words: list[str]) -> float:
-    start = time.process_time()
-    composed(words)
-    return time.process_time() - start
 
 
 def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError
         (["offline=dhp"], "sweep is null"),
         (["sweep=gem_figure_4", "offline=tvd_mi"], "sweep=tvd_mi_figure_"),
         (["sweep=tvd_mi_figure_2", "offline=tvdmi"], "offline=tvdmi"),
-        (["sweep=auto_pre_figure_3", "offline=auto_pre"], "It needs the authors' release"),
+        (["sweep=auto_pre_figure_3", "offline=auto_pre"], "It needs XSum.parquet"),
         (["sweep=auto_pre_figure_5_live", "offline=auto_pre"], "server of your own for Vicuna"),
     ],
 )

@@ -24,7 +24,7 @@ from judgelab.engine.run import execute
         ("subprocess.Popen", r"add 'trusted_packages=\[subprocess\]'"),
         ("judgelab.core.errors.importlib.import_module", "cannot be imported"),
         ("judgelab.core.errors.require", "name a class"),
-        ("judgelab.engine.run.subprocess.Popen", "cannot be imported"),
+        ("judgelab.engine.manifest.subprocess.Popen", "cannot be imported"),
         ("judgelab.engine.run.Path", r"add 'trusted_packages=\[pathlib\]'"),
         ("judgelab.store.run_dir.RunDir.reopen", "cannot be imported"),
         ("judgelab_of_others.Class", r"trusted_packages=\[judgelab_of_others\]"),
@@ -100,6 +100,41 @@ def test_a_class_of_ones_own_is_built_when_it_is_named(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     with pytest.raises(ConfigError, match=r"add 'trusted_packages=\[own\]'"):
         execute(composed(tmp_path, *words[:2]))
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The program in a folder of somebody else's."""
+    return subprocess.run(
+        [sys.executable, "-m", "judgelab", "mechanism=length", "limit=3", "tracker=none", *words],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{folder}:{conf().parent}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_option_file_does_not_vouch_by_setting_the_words_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("open('imported', 'w')\n")
+    (tmp_path / "conf" / "study").mkdir(parents=True)
+    (tmp_path / "conf" / "study" / "evil.yaml").write_text(
+        "# @package _global_\n"
+        "hydra: {overrides: {task: ['trusted_packages=[own]']},"
+        " job: {env_set: {JUDGELAB_TRUSTED_PACKAGES: 'trusted_packages=[own]'}}}\n"
+        "trusted_packages: [own]\nstudy: {_target_: own.Study}\n"
+    )
+    done = run(tmp_path, "study=evil", "dry_run=true", f"paths.root={tmp_path}")
+    assert done.returncode == 1 and "came with a config file" in done.stderr, done.stderr
+    assert not (tmp_path / "imported").exists()
+
+
+def test_another_folders_experiments_are_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__init__.py").write_text("open('imported', 'w')\n")
+    words = ["mechanism._target_=experiments.Own", "dry_run=true", f"paths.root={tmp_path}"]
+    done = run(tmp_path, *words)
+    assert done.returncode == 1 and "trusted_packages=[experiments]" in done.stderr, done.stderr
+    assert not (tmp_path / "imported").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.counted import Counted
+from judgelab.calls.limits import Limits
+from judgelab.calls.log import LoggedLM
 from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.endpoint.limits import Limits
 from judgelab.engine.estimating import estimator_of
-from judgelab.engine.usage import UsageCount
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.length import Length
@@ -25,9 +27,7 @@ from judgelab.report import console
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import screen, write
 from judgelab.report.sweep_tables import table
-from judgelab.scale.sharded import Collector
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
+from judgelab.scale.shards import Collector
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report.report_results import result, write_job, write_run
 
@@ -58,7 +58,7 @@ def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path
     cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     said = lm.presentation
     assert (said.template, said.end_token, said.precision) == ("chat", "not counted", "")
-    for wrapper in (cached, Counted(cached), UsageCount(cached), Collector(cached)):
+    for wrapper in (cached, Counted(cached), LoggedLM(cached), Collector(cached)):
         assert wrapper.presentation == said
     cached.close()
     assert Compression().presentation.end_token == "not counted"

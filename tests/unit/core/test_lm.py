@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.counted import Counted
 from judgelab.config import resolved
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
@@ -17,10 +20,7 @@ from judgelab.core.resources import conf
 from judgelab.engine.context import Context
 from judgelab.engine.parts import _available, build_parts
 from judgelab.engine.study import Study
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from tests.scripted import NOBODY
 
 
@@ -30,9 +30,6 @@ class Speaks(EvaluationLM):
     identity = "speaks 1"
     capabilities = frozenset({Capability.CHAT})
     adapter = "a/folder"
-
-    def remarks(self, definition: str) -> tuple[str, ...]:
-        return (f"of {definition}",)
 
 
 class Bare:
@@ -55,8 +52,7 @@ def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path:
     cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     for one in (lm, cached, Counted(cached)):
         assert one.unwrapped is lm and one.adapter == "a/folder"
-        assert not one.replayed and not one.at_hand and one.facts == {}
-        assert one.remarks("paper") == ("of paper",)
+        assert not one.at_hand and one.facts == {}
     with pytest.raises(CapabilityError, match="speaks gives no log-probabilities"):
         lm.logprob(["x"], ["y"], [(0, 0)])
     with pytest.raises(CapabilityError, match="answers no messages"):
@@ -83,19 +79,15 @@ def test_judges_are_never_asked_past_cache_and_budget() -> None:
         Judged({"one": NOBODY}).with_lms(lambda name, lm: lm)
 
 
-def test_a_class_without_the_base_is_refused_by_name() -> None:
+@pytest.mark.parametrize(
+    ("axis", "base"),
+    [("evaluation_lm", "judgelab.core.lm.EvaluationLM"), ("study", "judgelab.engine.study.Study")],
+)
+def test_a_class_without_the_base_is_refused_by_name(axis: str, base: str) -> None:
     with initialize_config_dir(str(conf()), version_base="1.3"):
         config = resolved(compose("config"))
-    config["evaluation_lm"] = {"_target_": f"{__name__}.Bare"}
-    with pytest.raises(ConfigError, match="Bare must derive from judgelab.core.lm.EvaluationLM"):
-        build_parts(config)
-
-
-def test_a_study_without_the_base_is_refused_by_name() -> None:
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        config = resolved(compose("config"))
-    config["study"] = {"_target_": f"{__name__}.Bare"}
-    with pytest.raises(ConfigError, match=r"Bare must derive from judgelab\.engine\.study\.Study"):
+    config[axis] = {"_target_": f"{__name__}.Bare"}
+    with pytest.raises(ConfigError, match=f"Bare must derive from {base}"):
         build_parts(config)
 
 

@@ -1,18 +1,23 @@
-"""Foreign texts on a terminal: readable, and unable to do anything to it."""
+"""Foreign texts on a terminal or in a spreadsheet: readable, and unable to do anything there."""
 
 from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import NoReturn
 
+import pandas as pd
 import pytest
 
 from judgelab.config.launch import guarded
 from judgelab.core.errors import ConfigError
-from judgelab.core.terminal import harmless, say
+from judgelab.core.terminal import harmless, quoted, say, unquoted
 from judgelab.report import console
+from judgelab.report.page import write_csv
 from judgelab.report.progress import Progress
+from judgelab.store.run_dir import RunDir
+from judgelab.study.leaderboard import read_benchmarks
 from judgelab.tracker.protocol import Careful, Mirror, TrackedRun
 
 HOSTILE = "\x1b]0;pwned\x07\x1b[2Jred\x9b31m\x08\r\u202egnp\u2066.\x00exe\x7f\ud800"
@@ -66,3 +71,33 @@ def test_nothing_that_leaves_to_the_terminal_controls_it(
     said = "".join(capsys.readouterr())
     assert said.count("pwned") == 6
     assert not [c for c in said if not c.isprintable() and c != "\n"]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "\t=1", "\r=1", "-"]
+)
+def test_text_is_quoted_and_comes_back(text: str) -> None:
+    assert quoted(text) == f"'{text}"
+    assert unquoted(f"'{text}") == text
+
+
+@pytest.mark.parametrize("cell", [-0.5, 3, None, True, "-0.5", "+3", "-inf", "'tis", "a=b", ""])
+def test_others_stay(cell: object) -> None:
+    assert quoted(cell) is cell
+    if isinstance(cell, str):
+        assert unquoted(cell) == cell
+
+
+def test_a_table_keeps_its_numbers_and_gives_names_back(tmp_path: Path) -> None:
+    names = ["@cf/model", "=HYPERLINK(1)", "plain"]
+    table = pd.DataFrame(
+        {"candidate": names, "=d": [-0.5, 1.0, None], "note": ["-0.5", "-x", None]}
+    )
+    write_csv(RunDir(tmp_path), "board.csv", table)
+    assert (tmp_path / "board.csv").read_text().splitlines() == [
+        "candidate,'=d,note",
+        "'@cf/model,-0.5,-0.5",
+        "'=HYPERLINK(1),1.0,'-x",
+        "plain,,",
+    ]
+    assert list(read_benchmarks(str(tmp_path / "board.csv")).table.index) == names

@@ -12,7 +12,7 @@ import yaml
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.hub import Hub
-from judgelab.dataset.rows import text_at
+from judgelab.dataset.nested import text_at
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 

@@ -19,7 +19,7 @@ import pytest
 from judgelab.core.errors import ConfigError, DataError, MissingExtraError
 from judgelab.dataset.hub import Hub
 from judgelab.store.network import why_offline
-from tests.unit.dataset.hub_rows import as_parquet, domain, hub_row, xsum
+from tests.unit.dataset.hub_rows import as_parquet, domain
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 CLOSED = "http://127.0.0.1:9"  # nothing listens on the discard port
@@ -218,13 +218,11 @@ def test_reachability_is_told_in_time_and_through_a_proxy(
 
 
 def test_a_missing_package_is_named_with_its_extra(
-    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = as_parquet(tmp_path / "x.parquet", [hub_row("xsum", 0)])
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    for source in (on_hub(), xsum(file)):
-        with pytest.raises(MissingExtraError, match=r"'datasets' is not .*\[hub\]"):
-            source.load()
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"'huggingface_hub' is not .*\[hub\]"):
+        on_hub().load()
     assert domain("xsum").load(1).items
 
 

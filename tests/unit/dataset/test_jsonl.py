@@ -87,10 +87,9 @@ def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("{bad", "not valid JSON"),
-        (b'{"id": "\xff"}', "not valid UTF-8 (byte 9 of the line)"),
+        ("{bad", "not usable JSON"),
         ("[1]", "not a JSON object"),
-        ("[" * 100_000, "not "),
+        ("[" * 100_000, "too deep"),
         ({**GOOD, "id": "first"}, "the id 'first' was used in line 1"),
         ({"id": "b"}, "source is missing"),
         ({"source": "x"}, "id is missing"),
@@ -127,10 +126,10 @@ def test_a_bad_line_is_reported_with_number_and_reason(
     assert "  line 3: " in message and reason in message
 
 
-def test_all_faults_come_in_one_error_and_the_first_twenty_are_shown(tmp_path: Path) -> None:
+def test_all_faults_come_in_one_error_and_the_first_ten_are_shown(tmp_path: Path) -> None:
     message = refusal(tmp_path, *[{"id": i} for i in range(30)])
-    assert "has 30 problems" in message and "first 20" in message
-    assert message.count("source is missing") == 20
+    assert "has 30 problems" in message and "and 20 more" in message
+    assert message.count("source is missing") == 10
 
 
 def test_agents_must_agree_with_the_declaration(tmp_path: Path) -> None:

@@ -77,7 +77,6 @@ def test_the_authors_counts(shared_data: Path) -> None:
 def test_so_many_labels_are_shown_and_the_same_ones_again() -> None:
     found, again = (table("LLMBar/Natural", labels=40) for _ in range(2))
     assert found.labelled.sum() == 40 and (found.labelled == again.labelled).all()
-    assert np.allclose(found.units.chance, 0.4)
     assert (table("LLMBar/Natural", labels=40, seed=1).labelled != found.labelled).any()
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.gem_released import GemReleased
 from judgelab.dataset.peer_texts import PeerTexts
 from judgelab.dataset.provenance import Provenance
 from judgelab.dataset.yelp import Yelp
@@ -152,95 +151,6 @@ def test_yelp_says_what_is_missing(tmp_path: Path) -> None:
     (folder / "yelp_academic_dataset_review.json").unlink()
     with pytest.raises(DataError, match="has no review.json or yelp_academic"):
         yelp(folder).load()
-
-
-def clone(root: Path, rows: int = 520) -> Path:
-    """The authors' layout with invented texts."""
-    folder = root / "task_iclr23" / "dataset"
-    folder.mkdir(parents=True)
-    ids = [f"p{k}" for k in range(rows)]
-    for number in (1, 2, 3):
-        table = pd.DataFrame({"paper_id": ids, "model": "human"})
-        table["review"] = [f"review {number} of {name}" for name in ids]
-        table["review_summary"] = [f"The reviewer appreciates {number} {name}" for name in ids]
-        table.to_parquet(folder / f"dataset_human_review{number}.parquet")
-    return root
-
-
-def test_clone_of_the_gem_release(tmp_path: Path) -> None:
-    root = clone(tmp_path)
-    panel = GemReleased(str(root)).load()
-    assert len(panel.items) == 300
-    assert [a.name for a in panel.agents if not a.reference] == ["reviewer_2"]
-    assert panel.texts[7] == tuple(f"review {number} of p7" for number in (1, 2, 3))
-    assert panel.items[0].synopsis is None
-    assert panel.provenance["synopsis_is"] == {"none": 300}
-    others = GemReleased(str(root), part="finetune", text="review_summary").load(limit=3)
-    assert [item.id for item in others.items] == ["p500", "p501", "p502"]
-    assert others.texts[0][0] == "The reviewer appreciates 1 p500"
-    known = pd.DataFrame({"paper_id": ["p3"], "abstract": ["An abstract."], "parsed_text": ["All"]})
-    known.to_parquet(root / "task_iclr23" / "dataset" / "dataset_paper.parquet")
-    fuller = GemReleased(str(root)).load()
-    assert (fuller.items[3].synopsis, fuller.items[3].source) == ("An abstract.", "All")
-    assert fuller.provenance["synopsis_is"] == {"abstract": 1, "none": 299}
-
-
-def test_damaged_releases_are_refused(tmp_path: Path) -> None:
-    root = clone(tmp_path, rows=4)
-    second = root / "task_iclr23" / "dataset" / "dataset_human_review2.parquet"
-    with pytest.raises(DataError, match="do not list the same papers in rows 500 to 1499"):
-        GemReleased(str(root), part="finetune").load()
-    table = pd.read_parquet(second)
-    table.iloc[::-1].to_parquet(second)
-    with pytest.raises(DataError, match="do not list the same papers"):
-        GemReleased(str(root)).load()
-    table.drop(columns="review").to_parquet(second)
-    with pytest.raises(DataError, match="no column 'review'"):
-        GemReleased(str(root)).load()
-    second.write_bytes(b"nothing")
-    with pytest.raises(DataError, match="cannot be read"):
-        GemReleased(str(root)).load()
-    with pytest.raises(DataError, match="holds no dataset_human_review1"):
-        GemReleased(str(tmp_path / "elsewhere")).load()
-
-
-def export(file: Path, **change: Sequence[object]) -> GemReleased:
-    """The release with one row a review, of one paper."""
-    columns: dict[str, Sequence[object]] = {
-        "paper_id": ["p"] * 3,
-        "review_no": [1, 2, 3],
-        "review": ["a", "b", "c"],
-        "review_summary_gpt4o": ["d", "e", "f"],
-    }
-    pd.DataFrame({**columns, **change}).to_parquet(file)
-    return GemReleased(str(file))
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        ({"review_no": ["1", "second", "3"]}, "row 2: review_no must be 1, 2 or 3, not 'second'"),
-        ({"review_no": [1, None, 3]}, "row 2: review_no must be 1, 2 or 3, not nan"),
-        ({"review_no": [1, 2.5, 3]}, "row 2: review_no must be 1, 2 or 3, not 2.5"),
-        ({"review_no": [1, 2, math.inf]}, "row 3: review_no must be 1, 2 or 3, not inf"),
-        ({"review_no": [1, 2, 2]}, r"paper 'p' has the reviews \[1, 2, 2\]"),
-        ({"paper_id": ["p", None, "p"]}, "row 2: the column 'paper_id' is empty"),
-    ],
-)
-def test_faults_of_an_export_are_named(
-    tmp_path: Path, change: dict[str, Sequence[object]], fault: str
-) -> None:
-    assert export(tmp_path / "good.parquet").load().texts == (("a", "b", "c"),)
-    with pytest.raises(DataError, match=fault):
-        export(tmp_path / "bad.parquet", **change).load()
-
-
-def test_an_export_without_rows_is_refused(tmp_path: Path) -> None:
-    columns: dict[str, Sequence[object]] = {
-        key: [] for key in ("paper_id", "review_no", "review", "review_summary_gpt4o")
-    }
-    with pytest.raises(DataError, match="has no rows"):
-        export(tmp_path / "empty.parquet", **columns).load()
 
 
 SECTIONS = ["summary_of_the_paper", "clarity,_quality"]

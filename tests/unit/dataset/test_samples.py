@@ -12,10 +12,10 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.panel import Item, Panel
+from judgelab.dataset.files import read_rows
 from judgelab.dataset.hub import Hub
 from judgelab.dataset.provenance import SAMPLES
 from judgelab.dataset.references import References
-from judgelab.dataset.rows import read_rows
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 PEERS = {"iclr_reviews", "peer_grading", "yelp"}  # texts by several peers: test_peer_samples.py

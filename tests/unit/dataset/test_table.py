@@ -67,6 +67,22 @@ def test_agents_have_the_categories_that_are_given(tmp_path: Path) -> None:
     assert "dataset.agents: 'mee' has no text in this table, did you mean 'me'?" in said
 
 
+def test_a_table_may_hold_categories_of_agents_and_synopses(tmp_path: Path) -> None:
+    rows = "id,synopsis,agent,category,text\na,Short.,gpt,Faithful,It is.\n"
+    rest = "a,,me,Low Effort,Is.\nb,,gpt,{},Wet.\nb,,me,,\n"
+    panel = load(tmp_path, rows + rest.format("Faithful"))
+    assert [agent.category for agent in panel.agents] == ["Faithful", "Low Effort"]
+    assert [item.synopsis for item in panel.items] == ["Short.", None]
+    assert (
+        load(tmp_path, rows + rest.format(""), agents={"me": "Style"}).agents[1].category == "Style"
+    )
+    said = refusal(tmp_path, rows + rest.format("Style"))
+    assert "line 4: category is not what line 2 says of gpt" in said
+    assert "line 4: category 'Stile' is none of" in refusal(tmp_path, rows + rest.format("Stile"))
+    topics = "id,agent,category,text\na,gpt,Maths,1\nb,gpt,Other,2\n"
+    assert load(tmp_path, topics).provenance["columns_not_read"] == ["category"]
+
+
 def test_grades_keep_their_raters_and_judges_their_reasons(tmp_path: Path) -> None:
     panel = load(tmp_path, GRADES)
     found = judged(panel)
@@ -165,7 +181,7 @@ def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
 def test_categories(tmp_path: Path) -> None:
     rows = "id,human,judge,verdict\n1,Yes,j,yes\n2,no,j,maybe\n3,none,j,no\n"
     found = judged(load(tmp_path, rows))
-    assert found.kind == "category" and found.levels == ("no", "none", "Yes")
+    assert found.kind == "category" and found.levels == ("no", "none", "yes")
     assert same(found.truth, [2, 0, 1]) and same(found.verdicts[0, :, 0], [2, np.nan, 0])
     named = judged(load(tmp_path, rows, categories=["yes", "maybe", "none", "no"]))
     assert same(named.verdicts[0, :, 0], [0, 1, 3])
@@ -187,11 +203,11 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
 
 def test_units_carry_what_is_known_of_them(tmp_path: Path) -> None:
     rows = (
-        "id,agent,other,words,other_words,stratum,cluster,chance,turn,preference\n"
-        "1,x,y,10,20,easy,doc,.5,1,x\n1,y,x,20,10,,,,,\n2,x,y,,,,,,2,y\n"
+        "id,agent,other,words,other_words,stratum,cluster,turn,preference\n"
+        "1,x,y,10,20,easy,doc,1,x\n1,y,x,20,10,,,,\n2,x,y,,,,,2,y\n"
     )
     units = judged(load(tmp_path, rows)).units
-    assert same(units.words, [[10, 20], [np.nan, np.nan]]) and same(units.chance, [0.5, np.nan])
+    assert same(units.words, [[10, 20], [np.nan, np.nan]])
     assert units.stratum.tolist() == ["easy", ""] and units.cluster.tolist() == ["doc", "2"]
     assert same(units.turn, [1, 2])
 
@@ -221,6 +237,7 @@ def test_every_format_holds_the_same(tmp_path: Path) -> None:
         (tab.encode("utf-16"), "f.txt"),
         (rows, "g.jsonl"),
         (rows.replace("\n", "\r"), "h.jsonl"),
+        (json.dumps(lines), "j.json"),
     ):
         panel = load(tmp_path, text, name)
         assert judged(panel).digest == wanted, name
@@ -256,7 +273,7 @@ def test_a_bad_row_is_named_with_its_reason(tmp_path: Path, row: str, said: str)
 def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
     rows = "\n".join(f"{k},x,bad" for k in range(30)) + "\n30,x,1\n" + "31,x,2\n" * 40
     said = refusal(tmp_path, "id,agent,human\n" + rows, kind="grade").splitlines()
-    assert "69 rows" in said[0] and len(said) == 12 and said[-1].strip() == "and 59 more"
+    assert "69 problems" in said[0] and len(said) == 12 and said[-1].strip() == "and 59 more"
     assert said[1].strip() == "line 2: people said 'bad', which is no number"
 
 
@@ -272,9 +289,12 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,agent,preference\n1,x,x\n", "own.csv", "no column 'other'"),
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
         (b"id,ann,gpt\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
-        (b"id,text,model\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
+        (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b"id,agent,human\n1,x,3\n", "own.xlsx", "save it as .csv"),
-        (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 rows"),
+        (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
+        (b'{"id": {"0": 1}}', "own.json", "is no list of records"),
+        (b'[{"id": 1, "human": 3}, 4]', "own.json", "row 2: not a JSON object"),
+        (b'[{"id": 1, "id": 2}]', "own.json", "'id' occurs twice"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "holds half a character"),
         (b'{"id": 1, "human": 2, "human": 3}', "own.jsonl", "'human' occurs twice"),
         (b'{"id": ' + b"9" * 5000 + b"}", "own.jsonl", "too large"),
@@ -303,7 +323,7 @@ CELLS = st.one_of(
     st.just([1]),
 )
 WORDS = """
-id agent other human preference judge order verdict score rater words chance turn text stratum Note
+id agent other human preference judge order verdict score rater words turn text stratum Note
 """
 NAMES = st.sampled_from(WORDS.split())
 

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
+from judgelab.calls.counted import Counted
+from judgelab.calls.limits import Limits
 from judgelab.core.lm import ChatRequest, Message
-from judgelab.endpoint.limits import Limits
 from judgelab.engine import dry_run
 from judgelab.engine.dry_run import Throughput, pace
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.scripted import ScriptedChat
 

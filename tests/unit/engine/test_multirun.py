@@ -13,6 +13,7 @@ from judgelab.core.result import Result
 from judgelab.engine.invocation import Invocation
 from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
 from judgelab.engine.multirun import Multirun
+from judgelab.engine.study import Study
 from judgelab.engine.sweep_name import SweepName
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.none import NoTracker
@@ -64,14 +65,18 @@ def sweep(tmp_path: Path) -> Path:
 def test_a_job_is_called_by_what_it_alone_has(sweep: Path) -> None:
     words = ["mechanism=mi", "limit=3"]
     call = Invocation(words, {**CHOICES, "mechanism": "mi", "attack": "none"}, job=sweep / "0")
-    alone = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call)
+    alone = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
     assert (alone.name, alone.sweep) == ("mi-xsum-none-0f", None)
     call = Invocation(words, call.choices, job=sweep / "0", sweep=sweep)
-    job = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call)
+    job = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
     assert (job.name, job.sweep) == ("mi", "mechanism on xsum 0a1b2c")
     assert job.axes["attack"] == "none"
     judged = Invocation(words, {**call.choices, "study": "audit"}, job=sweep / "0", sweep=sweep)
-    assert list(tracked(RunDir(sweep), {}, judged).axes) == ["study", "dataset", "mechanism"]
+    assert list(tracked(RunDir(sweep), {}, judged, ("dataset",)).axes) == [
+        "study",
+        "dataset",
+        "mechanism",
+    ]
 
 
 def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path) -> None:

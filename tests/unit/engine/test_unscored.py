@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgelab.core.outcomes import CallOutcomes, Unscored
+from judgelab.calls.log import CallLog, LoggedCall
 from judgelab.core.result import Result
 from judgelab.engine.unscored import RECORD, grouped, with_reasons
 from judgelab.store.run_dir import RunDir
@@ -15,15 +15,17 @@ from judgelab.store.run_dir import RunDir
 EMPTY = Result({"study": "discrimination"}, "x", [], notes=["Data."])
 
 
-def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = None) -> CallOutcomes:
+def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = None) -> CallLog:
     """So many calls about each agent, and so many of them lost."""
-    outcomes = CallOutcomes()
+    log = CallLog()
     for agent, count in calls.items():
         about = {f"{agent}{k}".encode(): ("judge", f"i{k}", agent) for k in range(count)}
-        outcomes.asked(about)
-        for key in list(about)[: lost.get(agent, 0)]:
-            outcomes.note(key, Unscored("evaluation_lm", "chat", about[key], "no label", reply))
-    return outcomes
+        for k, key in enumerate(about):
+            row = LoggedCall("evaluation_lm", "chat", about[key])
+            if k < lost.get(agent, 0):
+                row.reason, row.reply = "no label", reply
+            log.note(key, row)
+    return log
 
 
 @pytest.mark.parametrize(

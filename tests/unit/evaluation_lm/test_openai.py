@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.limits import Limits
+from judgelab.calls.meter import Budget, Meter
+from judgelab.calls.prices import Price
+from judgelab.calls.sending import EndpointError
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, Message
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.meter import Budget, Meter
-from judgelab.endpoint.prices import Price
-from judgelab.endpoint.sending import EndpointError
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from tests.servers import answers as rule
 from tests.servers.process import Running, scripted
 

@@ -21,6 +21,7 @@ from judgelab.core.capability import Capability  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.lm import ChatRequest, Message  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
+from judgelab.scoring.chat import Template  # noqa: E402
 from judgelab.scoring.closed import Trie, choose  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
@@ -48,6 +49,9 @@ def ask(text: str, **options: Any) -> ChatRequest:
     return ChatRequest((Message("user", text),), **options)
 
 
+TEMPLATES: tuple[Template, ...] = ("none", "chat")
+
+
 def by_hand(folder: Path, context: list[int], target: list[int]) -> float:
     """Cross-entropy of transformers' own class: nothing of ours."""
     lm = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -57,11 +61,11 @@ def by_hand(folder: Path, context: list[int], target: list[int]) -> float:
         return float(-lm(input_ids=ids, labels=labels).loss * len(target))
 
 
-@pytest.mark.parametrize("chat", [False, True])
-def test_all_ways_give_the_same_table(folder: Path, chat: bool) -> None:
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_all_ways_give_the_same_table(folder: Path, template: Template) -> None:
     tables = {}
     for backend, budget in product(("rows", "kv", "tree"), (5, 64, 4096)):
-        lm = Transformers(str(folder), backend=backend, token_budget=budget, chat=chat)
+        lm = Transformers(str(folder), backend=backend, token_budget=budget, template=template)
         tables[backend, budget] = lm.logprob(CONTEXTS, TARGETS, PAIRS)
         assert lm.facts["backend"] == backend and lm.facts["backend_reason"] is None
         assert (lm.facts["drift"] is None) == (backend == "rows")
@@ -71,8 +75,8 @@ def test_all_ways_give_the_same_table(folder: Path, chat: bool) -> None:
         np.testing.assert_allclose(table.total, oracle.total, atol=1e-3)
         assert (table.tokens == oracle.tokens).all()
     empty = oracle.total[1 :: len(TARGETS)]
-    assert (empty < 0).all() if chat else (empty == 0).all()
-    assert (oracle.tokens[1 :: len(TARGETS)] == int(chat)).all()
+    assert (empty < 0).all() if template == "chat" else (empty == 0).all()
+    assert (oracle.tokens[1 :: len(TARGETS)] == int(template == "chat")).all()
 
 
 def test_sums_are_those_of_transformers_own_loss(folder: Path) -> None:
@@ -82,7 +86,7 @@ def test_sums_are_those_of_transformers_own_loss(folder: Path) -> None:
     target = words(TARGETS[4], add_special_tokens=False)["input_ids"]
     assert table.tokens[0] == len(target)
     assert table.total[0] == pytest.approx(by_hand(folder, context, target), abs=1e-3)
-    chat = Transformers(str(folder), chat=True, system="Be kind.")
+    chat = Transformers(str(folder), template="chat", system="Be kind.")
     table = chat.logprob(CONTEXTS, TARGETS, [(1, 4)])
     turns = [
         {"role": "system", "content": "Be kind."},
@@ -99,7 +103,7 @@ def test_sums_are_those_of_transformers_own_loss(folder: Path) -> None:
 
 
 def test_what_cannot_be_scored_is_nan_and_counted(folder: Path) -> None:
-    lm = Transformers(str(folder), chat=True)
+    lm = Transformers(str(folder), template="chat")
     table = lm.logprob(["x", "long " * 600, "y<|end|>"], ["a", "b"], [(0, 0), (1, 1), (2, 0)])
     assert np.isnan(table.total).tolist() == [False, True, True]
     assert table.tokens.tolist()[1:] == [0, 0]
@@ -109,8 +113,8 @@ def test_what_cannot_be_scored_is_nan_and_counted(folder: Path) -> None:
 
 def test_half_a_character_is_unscored_and_spoils_nothing(folder: Path) -> None:
     half, whole = "Fog \ud83d", "Fog"
-    for chat in (False, True):
-        lm = Transformers(str(folder), chat=chat)
+    for template in TEMPLATES:
+        lm = Transformers(str(folder), template=template)
         table = lm.logprob([half, whole], [whole, half], [(0, 0), (1, 1), (1, 0)])
         assert np.isnan(table.total).tolist() == [True, True, False]
         assert table.total[2] == lm.logprob([whole], [whole], [(0, 0)]).total[0]
@@ -124,7 +128,7 @@ def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_pat
     base = Transformers(str(folder)).identity
     same = [{"backend": "rows"}, {"token_budget": 7}, {"threads": 1}, {"tolerance": 1.0}]
     other = [
-        {"chat": True},
+        {"template": "chat"},
         {"system": "Be kind."},
         {"dtype": "bfloat16"},
         {"quantization": "nf4"},
@@ -149,12 +153,9 @@ def test_the_names_of_settings_change_no_identity(folder: Path) -> None:
         f"transformers {content} adapter=none dtype=float32 quantization=none chat={{}} "
         "system=none template_date=2024-07-26 end_token={} max_tokens=1024"
     )
-    for chat, said in ((True, "yes"), (False, "no")):
-        old = Transformers(str(folder), dtype="float32", chat=chat)
-        new = Transformers(str(folder), dtype="float32", template="chat" if chat else "none")
-        assert old.identity == new.identity == expected.format(said, said)
-    with pytest.raises(ConfigError, match=r"contradict .*: set evaluation_lm\.template alone"):
-        Transformers(str(folder), template="chat", chat=False)
+    for template in TEMPLATES:
+        new = Transformers(str(folder), dtype="float32", template=template)
+        assert new.identity == expected.format(*2 * ["yes" if template == "chat" else "no"])
     assert (new.presentation.model, new.presentation.precision) == ("transformers llama", "fp32")
     quantised = Transformers(str(folder), dtype="bfloat16", quantization="nf4", adapter=None)
     assert quantised.presentation.precision == "nf4 in bf16"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_small_benchmark_writes_its_figures(tmp_path: Path) -> None:
     pytest.importorskip("ppi_py")
     out = tmp_path / "deep" / "audit.json"
-    sizes = {"judges": 4, "items": 120, "labels": 60, "draws": 600, "repeats": 1}
+    sizes = {"judges": 4, "items": 120, "labels": 60, "repeats": 1}
     run = subprocess.run(
         [
             *(sys.executable, "-m", "experiments.bench.audit", "--out", str(out)),
@@ -31,7 +31,7 @@ def test_small_benchmark_writes_its_figures(tmp_path: Path) -> None:
     assert run.returncode in (0, 1), run.stderr
     report = json.loads(out.read_text())
     median = report["median_seconds"]
-    assert report["ratio_closed"] == median["ppi_py_closed"] / median["judgelab_closed"]
-    assert report["difference_in_widths"]["closed_largest"] < 0.05
-    assert report["audit_tables"] >= 5
+    assert report["ratio"] == median["ppi_py"] / median["judgelab"]
+    assert report["difference_in_widths"] < 0.05
+    assert report["audit_tables"] >= 3
     assert "loop over ppi_py" in run.stdout

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from experiments import tables
 from experiments.command import point
-from experiments.gem.spreadsheet import read_rows
+from experiments.gem.reviews import read_reviews
 from experiments.gem.tables import main as gem
+from experiments.peer_prediction.release import list_domains
 from experiments.peer_prediction.rows import Row, Table, summary
 from experiments.ranking_confidence.tables import main as ranking
+from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
 from judgelab.core.errors import DataError
-from judgelab.dataset.gem_released import GemReleased
-from judgelab.releases.peer_prediction.release import list_domains
-from judgelab.releases.repositories import AUTO_PRE, GEM, PEER_PREDICTION
 
 MARK = {
     PEER_PREDICTION.name: "eval_results",
@@ -86,14 +83,14 @@ def test_one_release_alone(tmp_path: Path) -> None:
 
 def test_messages_name_the_right_repository(tmp_path: Path) -> None:
     whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name)
-    with pytest.raises(DataError, match=r"a clone of .*yx-lu.*dataset=gem_released"):
+    with pytest.raises(DataError, match=r"a clone of .*yx-lu.*experiments.gem"):
         list_domains(whole / GEM.name)
     with pytest.raises(DataError, match=f"holds {PEER_PREDICTION.name}: give"):
         list_domains(whole)
-    with pytest.raises(DataError, match=r"a clone of .*zrobertson.*dataset=released"):
-        GemReleased(str(whole / PEER_PREDICTION.name)).load()
+    with pytest.raises(DataError, match=r"a clone of .*zrobertson.*experiments.peer_prediction"):
+        read_reviews(whole / PEER_PREDICTION.name)
     with pytest.raises(DataError, match=f"holds {GEM.name}: give"):
-        GemReleased(str(whole)).load()
+        read_reviews(whole)
 
 
 def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,34 +104,6 @@ def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixtu
     claims = [row for row in rows if row["table"] == "claims"]
     assert [row["N_it_holds_at"] for row in claims] == [191, 220, 166, 538]
     capsys.readouterr()
-
-
-def sheet(at: Path, body: str) -> Path:
-    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    with zipfile.ZipFile(at, "w") as archive:
-        texts = "<si><t>model</t></si><si><r><t>MM</t></r><r><t>LU</t></r></si><si><t>a</t></si>"
-        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{space}">{texts}</sst>')
-        archive.writestr(
-            "xl/worksheets/sheet1.xml",
-            f'<worksheet xmlns="{space}"><sheetData>{body}</sheetData></worksheet>',
-        )
-    return at
-
-
-def test_a_spreadsheet_without_its_library(tmp_path: Path) -> None:
-    file = sheet(
-        tmp_path / "a.xlsx",
-        '<row><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
-        '<row><c r="A2" t="s"><v>2</v></c><c r="B2"><v>82.5</v></c></row>'
-        '<row><c r="A3" t="inlineStr"><is><t>b</t></is></c><c r="B3"/></row><row/>',
-    )
-    assert read_rows(file) == [{"model": "a", "MMLU": 82.5}, {"model": "b", "MMLU": None}]
-    broken = sheet(tmp_path / "b.xlsx", '<row><c r="A1" t="s"><v>9</v></c></row>')
-    with pytest.raises(DataError, match="cannot be read"):
-        read_rows(broken)
-    (tmp_path / "c.xlsx").write_bytes(io.BytesIO(b"no zip").read())
-    with pytest.raises(DataError, match="fetch it again"):
-        read_rows(tmp_path / "c.xlsx")
 
 
 def test_cells_that_do_not_match_have_their_cause() -> None:

@@ -1,147 +1,85 @@
-"""The trials of an audit: pools from real judgments, false trust, tables of result files."""
+"""The audit's answers on tables of known truth, in small."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from experiments.trust.coverage import Trial, ranges, tried
-from experiments.trust.false_trust import (
-    LAWS,
-    RULES,
-    betting_p,
-    half_credits,
-    holm_any,
-    passed,
-    t_p,
-)
-from experiments.trust.gates import controls_of, credits_of, holm
-from experiments.trust.page import intervals
-from experiments.trust.pools import Source
-from experiments.trust.readme import README, SHIPPED, across, markdown, page, shipped
-from judgelab.core.judgments import JudgmentTable
-from judgelab.core.result import Table
-from judgelab.stats.trust.betting import betting_p as library_p
-from judgelab.stats.trust.betting import holm as library_holm
-from judgelab.study.audit.credits import credits_of as library_credits
-from tests.judgment_tables import NATURAL, llmbar, made_pairs
+from experiments.trust import cells, pools, tables
+from experiments.trust.__main__ import README, main, page
+from experiments.trust.decide import decided
+from experiments.trust.requirements import KNOWS_NOTHING
+from judgelab.dataset.table import LabelledTable
 
 
-def test_a_pool_is_drawn_by_cluster_and_labelled_at_its_head() -> None:
-    table = made_pairs(40, (0.9,), seed=1)
-    drawn = list(Source(table).pools(labels=5, count=3, seed=2))
-    for pool in drawn:
-        assert len(pool.whole.units) == 50
-        assert pool.whole.labelled.all()
-        assert pool.seen.labelled.sum() == 5
-        assert np.nanmax(pool.seen.units.turn) == 4
-        assert pool.seen.units.chance == pytest.approx(0.1)
-        np.testing.assert_array_equal(pool.seen.verdicts, pool.whole.verdicts)
-        origin = [name.split(" #")[0] for name in pool.whole.units.item]
-        place = [list(table.units.item).index(name) for name in origin]
-        np.testing.assert_array_equal(pool.whole.labels, table.labels[place])
-    assert any(list(a.whole.units.item) != list(b.whole.units.item) for a, b in pairwise(drawn))
-
-
-def test_pools_of_a_table_without_some_labels_are_refused() -> None:
-    with pytest.raises(ValueError, match="have a label"):
-        Source(made_pairs(20, labelled=10))
-
-
-def test_the_betting_p_of_a_first_label_is_1_and_of_wins_alone_falls() -> None:
-    p = betting_p(np.full((1, 40), 0.5))
-    assert p[0, 0] == 1
-    # label 2: mean .5 / 2 (one pseudo-zero), mean square (.25 + .25) / 2, bet cut to .75
-    assert p[0, 1] == pytest.approx(1 / (1 + 0.75 * 0.5))
-    assert (np.diff(p[0]) <= 0).all() and p[0, -1] < 1e-4
-
-
-def test_the_t_p_is_scipys() -> None:
-    from scipy.stats import ttest_1samp
-
-    g = np.random.default_rng(0).choice([-1.0, 0.0, 0.5], (3, 25))
-    wanted = ttest_1samp(g, 0, axis=-1, alternative="greater").pvalue
-    np.testing.assert_allclose(t_p(g)[:, -1], wanted, rtol=1e-9)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_every_law_has_gain_0(law: str) -> None:
-    g = LAWS[law](np.random.default_rng(3), 400, 100)
-    assert abs(g.mean()) < 4 * g.mean(axis=-1).std() / np.sqrt(400)
-
-
-def test_looking_finds_what_passed_once_and_holm_asks_more() -> None:
-    p = np.ones((1, 10, 100))
-    p[0, 3, 49] = 0.004  # at the look after 50 labels, and gone afterwards
-    rules = {rule.name: rule for rule in RULES}
-    assert passed(rules["t, Holm, a look every 10"], p, 100).all()
-    assert not passed(rules["t, Holm"], p, 100).any()
-    assert not holm_any(np.full((1, 10), 0.01)).any()
-
-
-def test_the_tables_of_the_readme_are_those_of_the_result_files() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert page(text) == text
-    assert SHIPPED.read_text(encoding="utf-8") == shipped()
+def test_the_readme_has_a_place_for_every_table() -> None:
+    found = {"requirements": [{"holds": True}], "cells": cells.cell("pairs, bar .8", 30, range(1))}
+    text = page(README.read_text(encoding="utf-8"), found)
+    assert "| holds |" in text and "right in .9 " in text and "always longer" not in text
     with pytest.raises(ValueError, match="lacks the marks"):
-        page("nothing")
+        page("nothing", found)
 
 
-def test_a_table_has_a_column_for_each_number_of_labels() -> None:
-    rows = [{"a": "x", "n": 50, "v": 0.95}, {"a": "x", "n": 100, "v": 1.0}]
-    assert markdown(across(rows, ("a",), "n", "v")).splitlines() == [
-        "| a | n 50 | n 100 |",
-        "|---|---|---|",
-        "| x | .950 | 1.000 |",
-    ]
+@pytest.mark.parametrize("kind", list(cells.KINDS))
+def test_who_knows_nothing_is_not_used_and_names_do_not_matter(kind: str) -> None:
+    rows = cells.cell(kind, 60, range(4))
+    for row in rows:
+        assert row["tables"] == 4 and row["changed"] == 0, row
+        if row["judge"] in KNOWS_NOTHING:
+            assert row.get("use", 0) == 0, row
+        if row["judge"] in ("one more rater", "the truth", "perfect"):
+            assert row.get("do not use", 0) == 0, row
 
 
-def test_the_librarys_betting_p_and_credits_are_those_written_a_second_time(
-    shared_data: Path,
-) -> None:
-    g = half_credits(np.random.default_rng(1), 3, 60)
-    theirs = np.stack([library_p(g[..., : k + 1]) for k in range(60)], axis=-1)
-    np.testing.assert_allclose(theirs, betting_p(g), rtol=1e-9)
-    table = llmbar(shared_data, NATURAL)
-    found, controls = library_credits(table), controls_of(table)
-    np.testing.assert_allclose(found.item, credits_of(table))
-    for name, values in controls.items():
-        np.testing.assert_allclose(found.control[found.controls.index(name)], values)
-    p = np.random.default_rng(2).random((4, 9)) ** 3
-    np.testing.assert_allclose(library_holm(p), holm(p))
+def test_another_order_is_another_table_of_the_same_judgments() -> None:
+    table = tables.categories(40, np.random.default_rng(0), rate=0.5)
+    other = tables.renamed(table, np.random.default_rng(1))
+    assert set(other.units.item).isdisjoint(table.units.item)
+    assert other.levels != table.levels and other.positive.endswith(" pass")
+    for one in (table, other):
+        share = (one.labels == one.levels.index(one.positive)).mean()
+        assert share == (table.labels == 1).mean()
 
 
-def test_a_row_of_many_intervals_is_read_and_a_difference_has_one_direction() -> None:
-    row = {"judge": "b", "compared_with": "a", "difference": 0.2, "difference_low": -0.1}
-    row |= {"difference_high": 0.5, "n": 3}
-    named = {"judge_pairs": ("judge", "compared_with")}
-    turned = {("judge_pairs", "a", "b", "difference"): (-0.2, -0.5, 0.1)}
-    assert intervals([Table("judge_pairs", "", [row])], named) == turned
-    rate = {"judge": "a", "first_wins": 0.5, "low": 0.4, "high": 0.6, "flip_rate": 0.2}
-    rate |= {"flip_low": 0.1, "flip_high": 0.3, "use": "first_wins"}
-    found = intervals([Table("position", "", [rate])], {"position": ("judge",)})
-    assert found["position", "a", "first_wins"] == (0.5, 0.4, 0.6)
-    assert found["position", "a", "flip_rate"] == (0.2, 0.1, 0.3)
-    assert found["position", "a", "the one to use"] == (0.5, 0.4, 0.6)
+def test_people_and_judges_may_spell_two_classes_in_their_own_ways() -> None:
+    table = tables.categories(120, np.random.default_rng(0), rate=0.4)
+    judge = table.of(["right in .97 of each class"]).verdicts[0, :, 0]
+    seen = set()
+    for fail, good in (("0", "1"), ("false", "true"), ("no", "yes"), ("fail", "pass")):
+        frame = pd.DataFrame(
+            {
+                "id": [f"{k}" for k in range(120)],
+                "human": np.where(table.labels[:, 0] == 1, good, fail),
+                "judge": np.where(judge == 1, "pass", "fail"),
+            }
+        )
+        read = LabelledTable(judges=["judge"]).of(frame).judgments
+        assert read is not None
+        _, verdict, average = decided(read, 0.8)
+        assert average is not None
+        seen.add((verdict.word, average.word, round(average.own.value, 9), average.off.low))
+    assert len(seen) == 1 and verdict.word == "use"
 
 
-def test_a_trial_finds_an_interval_that_holds_and_one_that_does_not() -> None:
-    table = made_pairs(400, (0.8,), seed=4)
+def test_a_sample_is_of_whole_items(shared_data: Path) -> None:
+    pool = pools.summeval(shared_data)
+    drawn = pools.sample(pool, 20, 50, np.random.default_rng(0))
+    assert len(drawn.units) == 50 * 12 and drawn.labelled.sum() == 20 * 12
+    (first, *_) = decided(pools.repeated(pool.of(pool.names[:1]), 2))
+    (whole, *_) = decided(pool.of(pool.names[:1]))
+    assert first.agreement.value == pytest.approx(whole.agreement.value)
 
-    def found(drawn: JudgmentTable) -> dict[tuple[str, ...], tuple[float, float, float]]:
-        credit = credits_of(drawn)[0][drawn.labelled]
-        mean, error = credit.mean(), credit.std(ddof=1) / len(credit) ** 0.5
-        wide, narrow = mean - 2 * error, mean - 0.5 * error
-        return {
-            ("t", "a", "wide"): (mean, wide, 2 * mean - wide),
-            ("t", "a", "narrow"): (mean, narrow, 2 * mean - narrow),
-        }
 
-    rows = list(tried(Trial("p", "d", Source(table), found), 60, 300))
-    held = {row["column"]: row["held"] for row in rows}
-    assert 0.9 < held["wide"] < 0.99 and held["narrow"] < 0.6
-    assert abs(rows[0]["bias"]) < 0.01 and rows[0]["truth"] == credits_of(table).mean()
-    assert ranges(rows)[0]["60 labels"] == f"{held['wide']:.3f}".removeprefix("0")
+@pytest.mark.slow
+def test_a_quick_run_says_what_must_come_out(shared_data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "trust.json"
+    assert main(["--data", str(shared_data), "--quick", "--out", str(out)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    held = {row["requirement"]: row["holds"] for row in found["requirements"]}
+    sure = ("SummEval", "one more rater", "knows nothing", "finds .3", "other order", "ten judges")
+    assert all(holds for text, holds in held.items() if text.startswith(sure)), held
+    assert len(found["coverage"]) > 90

@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from judgelab.core.resources import PACKAGE
-from judgelab.finetune.fit import carried
+from judgelab.finetune.fit import TrainingWatch, carry
 
 START = """
 import fcntl, os, sys, time
@@ -37,22 +36,6 @@ os._exit(3)
 """
 
 
-class Told:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.losses: list[float] = []
-
-    def begin(self, step: int, steps: int) -> None:
-        raise AssertionError
-
-    def at(self, step: int, loss: float) -> None:
-        self.losses.append(loss)
-
-    def point(self, row: Mapping[str, float]) -> None:
-        raise AssertionError
-
-
 def gone(held: Path) -> bool:
     """Whether the process that locked the file ends within seconds."""
     with held.open() as file:
@@ -68,10 +51,11 @@ def gone(held: Path) -> bool:
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_process_that_outlives_the_child_is_not_waited_for(tmp_path: Path, apart: bool) -> None:
-    held, told, start = tmp_path / "held", Told(), time.monotonic()
+    held, lines, start = tmp_path / "held", list[str](), time.monotonic()
+    watch = TrainingWatch(lambda line, calls: lines.append(line))
     command = [sys.executable, "-c", f"{START}\nstart({apart})\n{REPORT}", str(held)]
-    done, code = carried(command, "a job", os.environ, told)
-    assert (done, code, told.losses) == ({"steps": 1}, 3, [0.5])
+    done, code = carry(command, "a job", os.environ, watch)
+    assert (done, code, len(lines)) == ({"steps": 1}, 3, 1) and "loss 0.500" in lines[0]
     assert time.monotonic() - start < 40
     if apart:  # in a session of its own it cannot be found
         os.kill(int(held.read_text()), signal.SIGKILL)

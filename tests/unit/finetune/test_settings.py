@@ -23,23 +23,20 @@ from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
 from judgelab.engine.parts import build_parts  # noqa: E402
-from judgelab.finetune import fit  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
-from judgelab.finetune.card import (  # noqa: E402
-    card,
-    same_writer,
-    usage,
-)
+from judgelab.finetune.card import card, same_writer, usage  # noqa: E402
+from judgelab.finetune.fit import TrainingWatch  # noqa: E402
 from judgelab.finetune.job import curve  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
-from judgelab.report.figures import draw  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
+from judgelab.report.progress import Progress  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
 from judgelab.study.finetune import as_trained  # noqa: E402
 from judgelab.tracker.protocol import TrackedRun  # noqa: E402
 from judgelab.tracker.wandb import WandbTracker  # noqa: E402
+from tests.drawings import draw  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 CONF = ROOT / "conf"
@@ -79,20 +76,15 @@ def test_settings_compose_inside_the_study_and_show_every_argument(name: str) ->
 
 
 @pytest.mark.usefixtures("_composer")
-def test_the_papers_settings_are_the_default() -> None:
-    config = resolved(compose("config", overrides=["study=finetune", "study.settings.r=8"]))
-    settings = build(config["study"], "study").settings
-    assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
-    assert (settings.learning_rate, settings.epochs, settings.seed) == (2e-4, 3.0, 42)
-
-
-@pytest.mark.usefixtures("_composer")
-def test_evaluation_papers_may_come_from_another_dataset() -> None:
+def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_elsewhere() -> None:
     overrides = [
-        *("study=finetune", "dataset=iclr2023", "agents=rules"),
+        *("study=finetune", "dataset=iclr2023", "agents=rules", "study.settings.r=8"),
         *("dataset@study.evaluation=jsonl", "study.evaluation.path=papers.jsonl"),
     ]
     study = build(resolved(compose("config", overrides=overrides))["study"], "study")
+    settings = study.settings
+    assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
+    assert (settings.learning_rate, settings.epochs, settings.seed) == (2e-4, 3.0, 42)
     assert study.evaluation.path == "papers.jsonl"
 
 
@@ -173,24 +165,24 @@ def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
 
 
 def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[str] = []
     stream = io.StringIO()
-    told_of = fit.TrainingWatch(lambda line, calls: shown.append(line), stream)
-    told_of.begin(0, 100)
-    told_of.at(10, 2.5)
-    assert stream.getvalue() == "" and shown[0].startswith("fine-tuning: step 10 of 100, loss 2.5")
+    watch = TrainingWatch(Progress(lambda: "", stream).stage)
+    watch.begin(0, 100)
+    watch.at(10, 2.5)
+    assert stream.getvalue() == "", "a short training stays silent"
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 120)
-    told_of.at(20, 2.25)
-    assert "step 20 of 100, loss 2.250, 8 min left" in stream.getvalue()
+    watch.at(20, 2.25)
+    watch.at(21, 2.2)
+    assert stream.getvalue() == "fine-tuning: step 20 of 100, loss 2.250, 8 min left\n"
 
 
 def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
     command = usage(told(model="a b/c", system="Be kind."), {"preprocessor": "identity"}, "here")
     assert command == (
         "python run.py mechanism=gem evaluation_lm=transformers preprocessor=identity "
-        "'evaluation_lm.model=\"a b/c\"' evaluation_lm.chat=true "
-        "'evaluation_lm.system=\"Be kind.\"' evaluation_lm.adapter=here"
+        "'evaluation_lm.model=\"a b/c\"' 'evaluation_lm.system=\"Be kind.\"' "
+        "evaluation_lm.template=chat evaluation_lm.adapter=here"
     )
     own = usage(told(prompt=Prompt("judge.txt")), {}, "here")
     assert own.endswith("evaluation_lm.adapter=here mechanism.prompt.file=here/prompt.txt")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgelab.calls.counted import Counted
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.parse_reply import read_choice, read_number
 from judgelab.core.prompt import Prompt
-from judgelab.evaluation_lm.dry_run_lm import Counted
+from judgelab.core.reply.choice import read_choice, read_number
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.study.qualification.case import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of

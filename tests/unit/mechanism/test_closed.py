@@ -11,14 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached, reply_from
+from judgelab.calls.counted import Counted
+from judgelab.calls.keys import chat_key
 from judgelab.core.capability import Capability
 from judgelab.core.closed_questions import closed_batches, shares
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.evaluation_lm.cache_replay import CacheReplay
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.mechanism.closed import Closed, whole_grades
 from judgelab.mechanism.judge import Judge
@@ -27,10 +29,7 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.scale.sharded import missing
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached, reply_from
-from judgelab.store.call_keys import chat_key
+from judgelab.scale.shards import missing
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, panel_of
 
@@ -219,9 +218,6 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
     again = PAIRWISE.measure(panel_of(TEXTS), cached, seed=0)
     assert data.identical(again) and len(lm.seen) == 2
     cached.close()
-    replayed = CacheReplay(str(tmp_path / "calls.sqlite"))
-    assert replayed.capabilities == {Capability.CHAT, Capability.LABELS}
-    assert data.identical(PAIRWISE.measure(panel_of(TEXTS), replayed, seed=0))
     old = '{"text": "one", "reason": null, "top_logprobs": []}'
     assert reply_from(old) == Reply("one")
 

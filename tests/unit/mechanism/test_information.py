@@ -64,7 +64,7 @@ def test_gppm_pays_for_predicting_the_peers() -> None:
 def test_gppm_released_normalisation_exists_only_in_recorded_data() -> None:
     mechanism = Gppm()
     data = mechanism.measure(panel_of(TEXTS), ScriptedLogProb(rule), seed=0)
-    with pytest.raises(DataError, match="evaluation_lm=replay"):
+    with pytest.raises(DataError, match="experiments/peer_prediction"):
         mechanism.score(data, "released")
 
 

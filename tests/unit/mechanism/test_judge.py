@@ -11,7 +11,7 @@ import xarray as xr
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
-from judgelab.core.stated_label import stated_label
+from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.judge import VERDICTS, Judge, position, win_rates
 from tests.scripted import ScriptedChat, panel_of
 

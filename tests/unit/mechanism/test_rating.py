@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.counted import Counted
 from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.parse_reply import expected_grade, mean_grade
 from judgelab.core.prompt import Prompt
-from judgelab.core.stated_grade import stated_grade
+from judgelab.core.reply.choice import expected_grade, mean_grade
+from judgelab.core.reply.grade import stated_grade
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.evaluation_lm.dry_run_lm import Counted
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.mechanism.rating_steps import noted_steps
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,16 @@ from judgelab.core.panel import Panel
 from judgelab.core.step import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
 from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, REVIEW, judged, verb_of
-from tests.scripted import NOBODY, ScriptedChat, panel_of
+from tests.scripted import NOBODY, ScriptedChat
+from tests.scripted import panel_of as panel_of_any_task
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "preprocessor"
 OPENINGS = tuple(f"The reviewer {verb} " for verb in VERBS)
+
+
+def panel_of(texts: Sequence[Sequence[str | None]]) -> Panel:
+    """A panel of reviews."""
+    return replace(panel_of_any_task(texts), task="peer_review")
 
 
 def preprocessor(name: str, **given: object) -> Any:
@@ -81,6 +89,21 @@ def test_a_subject_that_begins_no_line_is_refused(name: str) -> None:
     for subject in ("", " ", "The\nguest", "The guest "):
         with pytest.raises(ConfigError, match="subject"):
             preprocessor(name, subject=subject)
+
+
+@pytest.mark.parametrize("name", ["judgments", "rules"])
+def test_texts_that_are_no_reviews_are_refused(name: str, tmp_path: Path) -> None:
+    lm = ScriptedChat(lambda request: "The guest suggests salt.")
+    summaries = panel_of_any_task([["It is good."]])
+    with pytest.raises(ConfigError, match="'summarization': use preprocessor=identity"):
+        preprocessor(name).apply(summaries, lm, seed=0)
+    assert not lm.seen
+    if name == "judgments":  # a prompt of the user's own says what the texts are
+        file = tmp_path / "own.txt"
+        file.write_text("What does {subject} say in {text}?")
+        own = {"_target_": "judgelab.core.prompt.Prompt", "file": str(file)}
+        done = preprocessor(name, subject="The guest", prompt=own).apply(summaries, lm, seed=0)
+        assert done.texts == (("The guest suggests salt.",),)
 
 
 def test_what_they_require_and_say() -> None:
@@ -226,7 +249,7 @@ def test_a_text_that_is_no_review_is_unscored_and_shares_are_told() -> None:
     said = done.provenance["preprocessor_kept"]
     assert "from 25% (" in said and "to 83% (" in said and "25% at least" in said
     alone = preprocessor("rules").apply(panel_of([[story]]), NOBODY, seed=0)
-    assert "no reviews: use preprocessor=identity" in alone.provenance["preprocessor_kept"]
+    assert "preprocessor=identity leaves them" in alone.provenance["preprocessor_kept"]
 
 
 def test_dropped_sentences_are_counted_over_all_texts() -> None:
@@ -274,7 +297,10 @@ def test_order_changes_nothing() -> None:
     rows = [[f"The idea {k}{j} is good." for j in range(2)] for k in range(3)]
     panel = panel_of(rows)
     turned = Panel(
-        panel.items[::-1], panel.agents[::-1], tuple(row[::-1] for row in panel.texts[::-1])
+        panel.items[::-1],
+        panel.agents[::-1],
+        tuple(row[::-1] for row in panel.texts[::-1]),
+        task=panel.task,
     )
     done, back = (preprocessor("rules").apply(p, NOBODY, seed=0) for p in (panel, turned))
     assert tuple(row[::-1] for row in back.texts[::-1]) == done.texts

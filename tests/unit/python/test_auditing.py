@@ -25,7 +25,7 @@ def panel(tmp_path: Path) -> Path:
 
 
 def audited(panel: Path, **settings: Any) -> Any:
-    given = {"dataset": "jsonl", "paths__root": str(panel.parent), "parts": ["gate"]} | settings
+    given = {"dataset": "jsonl", "paths__root": str(panel.parent)} | settings
     return judgelab.audit(panel, **given)
 
 
@@ -33,14 +33,15 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     """Whether judges are a file or a mapping; a list: tests of qualification."""
     file = panel.with_name("judges.yaml")
     file.write_text("- {name: half, mechanism: length}\n- {name: words, mechanism: length}")
-    found = audited(panel, judges=file, seed=3, rules={"gain": 0.1})
+    found = audited(panel, judges=file, seed=3, rules={"minimum": 0.8})
     assert found.about["study"] == "audit"
-    assert list(found.tables["gate"]["judge"]) == ["half", "words"]
+    assert set(found.verdicts) == {"half", "words"}
+    assert found.verdict.splitlines()[0] == found.content["title"]
     assert "<iframe" in found.page._repr_html_()
     entries = {"half": {"mechanism": "length"}, "words": {"mechanism": "length"}}
-    assert audited(panel, judges=entries, seed=3, rules={"gain": 0.1}).path == found.path
+    assert audited(panel, judges=entries, seed=3, rules={"minimum": 0.8}).path == found.path
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
-    words += ["seed=3", "study.parts=[gate]", "study.rules.gain=.1", f"paths.root={panel.parent}"]
+    words += ["seed=3", "study.rules.minimum=.8", f"paths.root={panel.parent}"]
     with initialize_config_dir(str(conf()), version_base="1.3"):
         execute(compose("config", overrides=[*words, "tracker=none"]))
     assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
@@ -49,15 +50,14 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"part": ["gate"]}, "part is no setting of study=audit. Did you mean 'parts'"),
+        ({"manipulat": True}, "manipulat is no setting of study=audit. Did you mean 'manipul"),
         ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
-        ({"rules__gane": 1}, "rules.gane"),
+        ({"rules__minimun": 1}, "rules.minimun"),
         ({"minimum": 0.8}, "no setting of study=audit. Did you mean 'rules__minimum'"),
         ({"dataset": {"limit": 1}}, "dataset names an option .* dataset__NAME=VALUE"),
         ({"judges": 3}, "study.judges=3"),
         ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),
         ({"judges": [{"name": "a", "mechanism": "rogue"}]}, "mechanism=rogue does not exist"),
-        ({"parts": ["gat"]}, "no part is called 'gat'"),
     ],
 )
 def test_mistakes_are_one_sentence(panel: Path, settings: dict[str, Any], said: str) -> None:
@@ -87,18 +87,17 @@ def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
     )
     frame["text"] = ["So it is."] * 8
     frame["tokens"] = [[1, 2]] * 8
-    given: dict[str, Any] = {"parts": ["gate"], "paths__root": str(tmp_path)}
+    given: dict[str, Any] = {"paths__root": str(tmp_path), "dataset__columns__source": False}
     rouge = {"name": "rouge", "mechanism": "rouge_l"}
     with pytest.raises(JudgelabError, match=r"mechanism\.peers=true"):
         judgelab.audit(frame, judges=[rouge], **given)
     asked = [{"name": "n", "mechanism": "length"}, rouge | {"mechanism.peers": True}]
     found = judgelab.audit(frame.set_index("id"), judges=["gpt", *asked], **given)
     assert found is not None
-    (told,) = (note for note in found.notes if "has a reference" in note)
-    assert told.startswith("rouge: no item has a reference"), "length needs none"
     assert set(found.verdicts) == {"gpt", "n", "rouge"}  # a column, and those that are asked
-    (judge,) = found.tables["judges"].query("origin == 'in the data'").to_dict("records")
-    assert (judge["judge"], judge["verdicts"], judge["missing"]) == ("gpt", 6, 2)
+    table = found.tables["judges"].set_index("judge")
+    assert set(table["verdict"]) == {"not known yet"}
+    assert table["without_verdict"].to_dict() == {"gpt": 2, "n": 0, "rouge": 8}
 
 
 def test_a_dry_run_says_what_it_would_ask(panel: Path, capsys: pytest.CaptureFixture[str]) -> None:

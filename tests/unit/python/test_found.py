@@ -37,7 +37,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 def test_runs_of_several_threads_do_not_disturb_each_other(runs: dict[str, Any]) -> None:
     made = [(one.about["mechanism"], one.summary.loc["items", "value"]) for one in runs.values()]
     assert made == [("length", 4), ("length", 3), ("rouge", 4)]
-    assert [one.path.name.split("-")[0] for one in runs.values()] == ["length", "length", "rouge"]
+    assert [one.path.name.split("-")[1] for one in runs.values()] == ["length", "length", "rouge"]
 
 
 def test_every_number_of_the_result_is_in_a_frame(runs: dict[str, Any]) -> None:

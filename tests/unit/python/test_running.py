@@ -55,7 +55,7 @@ def test_it_is_the_run_of_the_command_line(
     words = "mechanism=length attack=padding attack.count=3 dataset=samsum limit=2"
     mine = found(words)
     assert capsys.readouterr().out == "", "what was found is returned, not printed"
-    assert mine.path.name.startswith("length-samsum-padding-")
+    assert mine.path.name.startswith("discrimination-length-samsum-padding-")
     monkeypatch.setattr(sys, "argv", ["run.py", *words.split(), "tracker=none"])
     command_line.run()
     assert f"Finished before, nothing to do (force=true repeats it): {mine.path}" in (
@@ -74,7 +74,7 @@ def test_a_table_in_memory_is_kept_under_its_content(root: Path) -> None:
     table = graded(2)
     one, two = (found("mechanism=length", data=frame) for frame in (table, table.copy()))
     assert one.path == two.path
-    assert one.path.name.startswith("length-table-none-")
+    assert one.path.name.startswith("discrimination-length-table-none-")
     (file,) = (root / "data").rglob("*.parquet")
     assert file.stem == "table", "which is what the dataset is called"
     assert found("mechanism=length", data=file).path == one.path
@@ -83,11 +83,18 @@ def test_a_table_in_memory_is_kept_under_its_content(root: Path) -> None:
     assert len([*(root / "data").rglob("*.parquet")]) == 2, "other content, another file"
 
 
+def test_a_frame_is_kept_below_the_root_that_is_set(tmp_path: Path) -> None:
+    found("mechanism=length", data=graded(2), paths__root=str(tmp_path / "own"))
+    assert [*(tmp_path / "own" / "data").rglob("*.parquet")]
+
+
 def test_another_programs_hydra_is_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text("a: 1")
     with initialize_config_dir(str(tmp_path), version_base="1.2"):
         base = getbase()
-        assert found("mechanism=length", data=graded(2)).path.name.startswith("length-table-none-")
+        assert found("mechanism=length", data=graded(2)).path.name.startswith(
+            "discrimination-length-table-none-"
+        )
         assert compose("main").a == 1
         assert getbase() == base
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from judgelab.store.run_dir import RunDir
+from judgelab.study.discrimination.compare import HEADLINES
 
 HOSTILE = '<script>alert("x")</script> & <img src=x onerror=alert(1)> [red]$x_1$'
 CATEGORIES = ("Faithful", "Style", "Strategic", "Low Effort")
@@ -73,14 +75,23 @@ def result(
         "primary": "clean/auc",
         "summary": summary,
         "notes": ["Data: a sample; the agents are synthetic.", f"Evaluation LM: {name}."],
-        "figures": ["discrimination", "agent_scores", "position_bias"],
+        "headlines": [asdict(one) for one in HEADLINES],
+        "figures": ["discrimination", "agent_scores"],
         "tables": tables,
     }
     again: dict[str, Any] = json.loads(json.dumps(made, sort_keys=True))
     return again
 
 
-def write_run(folder: Path, found: dict[str, Any], config: str = "seed: 0\n") -> RunDir:
+def config_of(study: str) -> str:
+    """As much of a config.yaml as a report reads."""
+    return f"seed: 0\nstudy:\n  _target_: judgelab.study.{study}\n"
+
+
+DISCRIMINATION = config_of("discrimination.Discrimination")
+
+
+def write_run(folder: Path, found: dict[str, Any], config: str = DISCRIMINATION) -> RunDir:
     """A run directory as the study leaves it before the report."""
     run = RunDir(folder)
     run.write_json("result.json", found)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from judgelab.core.result import Headline
 from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.sweep_answer import answer, best_first
 from judgelab.report.sweep_tables import shown
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.report_results import write_job
+
+HEADLINES = [
+    Headline("clean/human", "Agreement with people", 0.5, gain="clean/human_gain", people=True),
+    Headline("clean/auc", "AUC", 0.5),
+    Headline("after/loss", "Held-out loss", lower=True),
+]
 
 
 def finished(folder: Path, summaries: list[dict[str, Any]], **more: Any) -> list[SweepJob]:
@@ -18,8 +26,9 @@ def finished(folder: Path, summaries: list[dict[str, Any]], **more: Any) -> list
     for k, summary in enumerate(summaries):
         run = RunDir(folder / f"run{k}")
         primary = more.get("primary", next(iter(summary)))
-        tables = more.get("tables", [[]] * len(summaries))[k]
-        found = {"summary": summary, "primary": primary, "tables": tables}
+        found = {"summary": summary, "primary": primary, "tables": []}
+        found["headlines"] = [asdict(one) for one in HEADLINES]
+        found |= {"title": more["titles"][k]} if "titles" in more else {}
         run.write_text("result.json", json.dumps(found))
         choices = more.get("choices", [{"mechanism": f"m{k}"}] * (k + 1))[k] | {"attack": "none"}
         write_job(folder, k, choices, status="done", run=str(run.path))
@@ -32,14 +41,14 @@ def flat(key: str, value: float, low: float, high: float) -> dict[str, float]:
 
 def test_people_come_first_with_the_gain_over_length_and_no_column_is_empty(tmp_path: Path) -> None:
     summaries = [
-        flat("clean/human_within", value, value - 0.05, value + 0.05)
-        | flat("clean/human_within_gain", value - 0.5, value - 0.56, value - 0.44)
+        flat("clean/human", value, value - 0.05, value + 0.05)
+        | flat("clean/human_gain", value - 0.5, value - 0.56, value - 0.44)
         | {"items": 60, "clean/auc": None}
         for value in (0.53, 0.62)
     ]
     found = best_first(finished(tmp_path, summaries, primary="clean/auc"))
     assert [one.heading for one in shown(found)] == [
-        *("mechanism", "items", "agreement\nwith people", "more than\nlength", "unscored"),
+        *("mechanism", "items", "clean\nhuman", "clean\nhuman gain", "unscored"),
     ]
     ((_, said),) = answer(found)
     assert said.startswith("Agreement with people: m1 is first with 0.620 [0.570, 0.670].")
@@ -54,20 +63,11 @@ def test_a_loss_is_the_better_the_lower(tmp_path: Path) -> None:
     assert "m1 is first with 3.00" in said and "Not shown to be behind: m2 (" in said
 
 
-def test_audits_metrics_under_attack_and_leaderboards_are_counted(tmp_path: Path) -> None:
-    audits = [{"study": "audit", "verdict": word} for word in ("trust", "trust", "do not trust")]
-    ((heading, said),) = answer(finished(tmp_path / "a", audits))
-    assert (heading, said) == ("Verdicts", "trust: 2 runs; do not trust: 1 run.")
-    tried = [
-        {"change/smd": -1.0, "expects": expects, "verdict": word}
-        for expects, word in (("fall", "falls"), ("no_rise", "rises"), ("fall", "undecided"))
-    ]
-    ((heading, said),) = answer(finished(tmp_path / "b", tried))
-    assert heading == "Under attack" and said.startswith("In 1 of 3 runs the metric does")
-    assert "1 run undecided" in said
-    boards = [[{"name": "leaderboard", "rows": [{"candidate": name}]}] for name in "aab"]
-    ((_, said),) = answer(finished(tmp_path / "c", [{"clean/best_score": 1.0}] * 3, tables=boards))
-    assert said.startswith("a leads 2 of 3, b leads 1 of 3 leaderboards.")
+def test_titles_of_runs_are_the_answer(tmp_path: Path) -> None:
+    audits = [{"study": "audit", "verdict": word} for word in ("use", "use", "do not use")]
+    titles = ["Use a.", "Use b.", "Do not use c."]
+    said = answer(finished(tmp_path / "a", audits, titles=titles))
+    assert said == [(f"m{k}", title) for k, title in enumerate(titles)]
 
 
 def test_no_interval_and_many_runs_are_said(tmp_path: Path) -> None:

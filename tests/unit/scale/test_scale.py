@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Message
 from judgelab.scale.ray import places
-from judgelab.scale.sharded import CHATS, ChatShard, PairShard, missing
-from judgelab.store.cache import CallCache
-from judgelab.store.cached_lm import Cached
+from judgelab.scale.shards import CHATS, ChatShard, PairShard, missing
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 
@@ -33,9 +33,6 @@ def test_no_worker_is_split_over_two_nodes(cpus: float, gpus: float, expected: i
 def test_shares_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"scale\."):
         build({"_target_": "judgelab.scale.ray.Ray", **wrong}, "scale")
-    if "workers" in wrong or "threads" in wrong:
-        with pytest.raises(ConfigError, match=r"scale\."):
-            build({"_target_": "judgelab.scale.joblib.Joblib", **wrong}, "scale")
 
 
 def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:

@@ -55,6 +55,22 @@ def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:
     assert fingerprint(config) != first
 
 
+def test_prices_and_the_run_that_trained_a_judge_count(tmp_path: Path) -> None:
+    prices, trained = tmp_path / "prices.yaml", tmp_path / "run"
+    trained.mkdir()
+    (trained / "DONE").touch()
+    prices.write_text("a")
+    config = {**CONFIG, "budget": {"prices": str(prices)}, "study": {"train_run": str(trained)}}
+    first = fingerprint(config)
+    prices.write_text("b")
+    second = fingerprint(config)
+    (trained / "result.json").write_text("{}")
+    assert len({first, second, fingerprint(config)}) == 3
+    ours = {"prices.yaml", "judge_prices.yaml"}
+    assert ours == set(fingerprint_module.PRICES)
+    assert all((fingerprint_module.conf() / name).is_file() for name in ours)
+
+
 def test_a_folder_that_is_no_finished_run_is_not_looked_through(tmp_path: Path) -> None:
     config = {"study": {"run": str(tmp_path)}}
     found = []

@@ -13,8 +13,8 @@ from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.result import Row
 from judgelab.stats.discrimination.standardized import verdict
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.leaderboard import standing
-from judgelab.study.validation import JUDGED, NEXT, _human_correlations, _with_people
+from judgelab.study.common.templates import paragraphs
+from judgelab.study.validation.study import JUDGED, NEXT, _human_correlations, _with_people
 
 
 def row(name: str, low: float, high: float) -> Row:
@@ -24,7 +24,11 @@ def row(name: str, low: float, high: float) -> Row:
 @pytest.mark.parametrize(
     ("rows", "heading", "words"),
     [
-        ([row("a", 1, 1), row("b", 2, 3), row("c", 2, 3)], "First: a", "no other may be first"),
+        (
+            [row("a", 1, 1), row("b", 2, 3), row("c", 2, 3)],
+            "Decided who is first",
+            "no other may be first",
+        ),
         ([row("a", 1, 2), row("b", 1, 2), row("c", 3, 3)], "Not decided who is first", "but b may"),
         ([row("a", 1, 2), row("b", 1, 3), row("c", 1, 3)], "Not decided", "b and c may be first"),
         ([row("a", math.nan, math.nan), row("b", math.nan, math.nan)], "No order", "too few items"),
@@ -32,9 +36,17 @@ def row(name: str, low: float, high: float) -> Row:
     ],
 )
 def test_who_is_first(rows: list[Row], heading: str, words: str) -> None:
-    said = standing(rows, "mi")
-    assert said[0].startswith(heading)
-    assert words in said[1] and "nan" not in said[1]
+    others = [one["candidate"] for one in rows[1:] if one["rank_low"] == 1]
+    ((first, said),) = paragraphs(
+        "judgelab.study.leaderboard",
+        "answer.md.j2",
+        rows=rows,
+        first="a",
+        others=others,
+        mechanism="mi",
+        level=0.9,
+    )
+    assert first.startswith(heading) and words in said and "nan" not in said
 
 
 def test_every_verdict_has_a_heading_and_what_to_do() -> None:

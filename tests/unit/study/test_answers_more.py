@@ -8,50 +8,14 @@ from typing import Any
 import pytest
 
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.finetune import _answer as trained
-from judgelab.study.qualification.answer import answer as qualified
-from judgelab.study.ranking.answer import answer as ranked
-from judgelab.study.symmetry import _answer as symmetric
+from judgelab.study.common.templates import paragraphs
+from judgelab.study.qualification.words import answer as qualified
 
 UNKNOWN = Estimate(math.nan)
 
 
 def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
     return {key: value, f"{key}_low": low, f"{key}_high": high, f"{key}_n": 30}
-
-
-def ranking(sure: int, agreement: tuple[float, ...] | None, r: tuple[float, ...]) -> dict[str, Any]:
-    made = {"n": 30, "ranking/sure_pairs": sure, "ranking/pairs": 6, "ranking/order_of": "people"}
-    made |= flat("judge/r", *r)  # type: ignore[arg-type]
-    return made | (flat("ranking/agreement", *agreement) if agreement else {})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("sure", "agreement", "r", "heading", "then"),
-    [
-        (6, (0.8, 0.51, 0.9), (0.4, 0.3, 0.5), "Orders systems as people do", "Report the ranking"),
-        (3, (0.8, 0.5, 0.9), (0.4, 0.3, 0.5), "Not shown to order", "study=plan study.train_run="),
-        (0, (0.3, 0.2, 0.4), (-0.4, -0.5, -0.3), "Orders systems against", "another metric"),
-        (3, None, (0.4, 0.0, 0.5), "3 of 6 pairs are sure", "not shown to go along"),
-        (6, None, (math.nan, math.nan, math.nan), "All pairs are sure", "Report the ranking"),
-        (
-            1,
-            None,
-            (math.nan, math.nan, math.nan),
-            "1 of 6 pairs are sure",
-            "study=plan study.train_run=",
-        ),
-    ],
-)
-def test_a_ranking(sure: int, agreement: Any, r: Any, heading: str, then: str) -> None:
-    (first, said), (_, next_) = ranked(ranking(sure, agreement, r), "rating", 0.95)
-    assert first.startswith(heading) and then in next_
-    assert f"{sure} of 6 pairs" in said and "nan" not in said + next_
-
-
-def test_one_system_or_one_item_is_no_ranking() -> None:
-    nothing = ranking(0, None, (math.nan,) * 3) | {"ranking/pairs": 0}
-    assert ranked(nothing, "mi", 0.95)[0][0] == "Nothing to rank"
 
 
 @pytest.mark.parametrize(
@@ -95,22 +59,29 @@ def test_an_exam_without_labels_says_that_agreement_is_no_accuracy() -> None:
     ],
 )
 def test_symmetry(ends: tuple[float, float], heading: str) -> None:
-    (first, said), _ = symmetric(Estimate(sum(ends) / 2, *ends, 30), UNKNOWN)
-    assert first.startswith(heading) and "nan" not in said
-    assert symmetric(UNKNOWN, UNKNOWN)[0][0] == "Not known"
+    text = Estimate(sum(ends) / 2, *ends, 30)
+    words = [
+        paragraphs("judgelab.study", "symmetry.md.j2", text=text, token=UNKNOWN)
+        for text in (text, UNKNOWN)
+    ]
+    assert words[0][0][0].startswith(heading) and "nan" not in words[0][0][1]
+    assert words[1][0][0] == "Not known"
 
 
 @pytest.mark.parametrize(
-    ("change", "heading"),
+    ("change", "held", "heading", "words"),
     [
-        (Estimate(-0.2, -0.3, -0.1, 9), "It learned"),
-        (Estimate(-0.2, -0.3, 0.0, 9), "Not shown to have learned"),
-        (Estimate(0.2, 0.1, 0.3, 9), "It predicts reviews worse"),
-        (Estimate(-0.2, n=2), "Not known whether"),
-        (UNKNOWN, "Trained"),
+        (Estimate(-0.2, -0.3, -0.1, 9), 9, "It learned", "On 9 held-out papers a token costs 2.8"),
+        (Estimate(-0.2, -0.3, 0.0, 9), 9, "Not shown to have learned", "a change of -0.200"),
+        (Estimate(0.2, 0.1, 0.3, 9), 9, "It predicts reviews worse", "a change of 0.200"),
+        (Estimate(-0.2, n=2), 2, "Not known whether", "too few papers for an interval"),
+        (UNKNOWN, 0, "Trained", "no paper was held out (study.held_out=0)"),
+        (UNKNOWN, 1, "Trained", "the paper that was held out, but no text of them could be scored"),
     ],
 )
-def test_fine_tuning(change: Estimate, heading: str) -> None:
-    figures = {("before", "loss"): Estimate(3.0, n=9), ("after", "loss"): Estimate(2.8, n=9)}
-    (first, said), *_ = trained({**figures, ("change", "loss"): change}, 30)
-    assert first.startswith(heading) and "nan" not in said
+def test_fine_tuning(change: Estimate, held: int, heading: str, words: str) -> None:
+    known = {"before": Estimate(3.0, n=9), "after": Estimate(2.8, n=9), "change": change}
+    (first, said), *_ = paragraphs(
+        "judgelab.study", "finetune.md.j2", part="answer", papers=30, held=held, **known
+    )
+    assert first.startswith(heading) and words in said and "nan" not in said

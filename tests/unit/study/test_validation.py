@@ -9,6 +9,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from judgelab.config import resolved
+from judgelab.core.errors import ConfigError
 from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
 
@@ -16,22 +17,28 @@ CONF = Path(__file__).resolve().parents[3] / "conf"
 TEXTS = ("A study of mice. It is short.", "A study of mice. It is long.", "Other words for it.")
 
 
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        (TEXTS, "without an interval; items scored: 1"),
-        ((TEXTS[0], None, TEXTS[2]), "no d, as the scores are missing or all alike"),
-    ],
-)
-def test_a_change_without_an_interval_says_so(
-    tmp_path: Path, texts: tuple[str | None, ...], said: str
-) -> None:
+def test_a_change_without_an_interval_says_so(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps({"id": "a", "source": "s", "texts": texts}))
+    file.write_text(json.dumps({"id": "a", "source": "s", "texts": TEXTS}))
     given = ["dataset=iclr_reviews", "dataset.source=path", f"dataset.path={file}"]
     given += ["study=validation", "mechanism=bleu", "attack=sentence_deletion", "tracker=none"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         parts = build_parts(resolved(compose("config", overrides=given)))
     made = parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None))
     (note,) = [said for _, said in made.answer if "honest metric" in said]
-    assert "is open" in note and said in note and "nan" not in note
+    assert "is open" in note and "without an interval; items scored: 1" in note
+
+
+def test_released_texts_belong_to_the_released_definition(tmp_path: Path) -> None:
+    """study.definition=released alone turned the verdict around, unsaid."""
+    given = ["dataset=iclr_reviews", "study=validation", "mechanism=bleu", "tracker=none"]
+    given += ["attack=sentence_deletion", "study.definition=released"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        parts = build_parts(resolved(compose("config", overrides=given)))
+        both = build_parts(
+            resolved(compose("config", overrides=[*given, "attack.definition=released"]))
+        )
+    with pytest.raises(ConfigError, match="add attack.definition=released"):
+        parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
+    made = both.study.run(both.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
+    assert made.summary["definition"] == "released"

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from judgelab.core.result import Headline
 from judgelab.engine.mirroring import SHOWN
+from judgelab.study.discrimination.compare import HEADLINES
 from judgelab.tracker.dashboard.__main__ import main
 from judgelab.tracker.dashboard.layout import interval_chart, shown
-from judgelab.tracker.headline import bars, headline, with_people
+from judgelab.tracker.headline import bars, headline
 from judgelab.tracker.wandb import _dashboard
 from judgelab.tracker.wandb_open import OpenRun
 from tests.unit.tracker.test_wandb import KEY, clear
@@ -23,6 +25,7 @@ from tests.wandb_server import WandbServer, serving
 STORED = Path(__file__).with_name("dashboard.yaml")
 """The JSON that is sent, as YAML: what occurs more than once stands there once, with a mark."""
 SHORT = 40  # characters of JSON that are repeated rather than marked
+PEOPLE = [Headline("clean/human_spearman", "Rank correlation", people=True)]
 SWEEP = "mechanism × attack on xsum 2d0f23"
 SUMMARY = {
     f"{panel}/{statistic}{end}": 0.5
@@ -34,12 +37,12 @@ SUMMARY = {
 
 def test_charts_and_columns_are_of_what_every_run_logs() -> None:
     """Needs no package: a chart of a column that no run has would stay empty without a word."""
-    drawn = bars(SUMMARY, "clean/auc", "mi", {"mechanism": "mi", "attack": "padding"})
+    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", {"mechanism": "mi", "attack": "padding"})
     charts = [chart for section in shown()["sections"] for chart in section["charts"]]
     assert {chart["statistic"] for chart in charts} <= {row["statistic"] for row in drawn}
     assert {chart[key] for chart in charts for key in ("rows", "colours")} <= set(drawn[0])
     assert {"value", "low", "high", "statistic"} <= set(drawn[0])
-    told = {f"summary:{key}" for key in headline(SUMMARY, "clean/auc")}
+    told = {f"summary:{key}" for key in headline(SUMMARY, "clean/auc", PEOPLE)}
     told |= {f"config:axes.value.{axis}" for axis in SHOWN}
     assert set(shown()["columns"]) <= {"run:displayName", "run:group", *told}
     asked = json.dumps(interval_chart())
@@ -47,40 +50,24 @@ def test_charts_and_columns_are_of_what_every_run_logs() -> None:
 
 
 def test_bars_say_whose_texts_were_attacked() -> None:
-    drawn = bars(SUMMARY, "clean/auc", "mi", {"mechanism": "mi", "attack": "padding"})
+    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", {"mechanism": "mi", "attack": "padding"})
     said = [(row["statistic"], row["attack"]) for row in drawn]
     assert said[:2] == [("primary", "none"), ("people", "none")]
     assert {("auc", "none"), ("auc", "padding"), ("change of auc", "padding")} <= set(said)
-    assert (
-        headline({"audited/agreement": 0.8, "audited/agreement_low": 0.7, "study": "audit"}, "n")[
-            "people_is"
-        ]
-        == "audited/agreement"
-    )
 
 
 def test_where_nobody_is_good_or_bad_agreement_with_people_is_the_primary_figure() -> None:
     summary = {"clean/auc": None, "clean/human_within": 0.7, "clean/human_within_low": 0.6}
-    found = headline(summary, "clean/auc")
+    found = headline(summary, "clean/auc", HEADLINES)
     assert (found["primary"], found["primary_low"]) == (0.7, 0.6)
     assert found["primary_is"] == "clean/human_within"
-    drawn = bars(summary, "clean/auc", "mi", {})
+    drawn = bars(summary, "clean/auc", HEADLINES, "mi", {})
     assert [(row["statistic"], row["value"]) for row in drawn] == [
         ("primary", 0.7),
         ("people", 0.7),
+        ("human_within", 0.7),
     ]
-    assert headline({"clean/auc": None}, "clean/auc")["primary_is"] == "clean/auc"
-
-
-def test_people_of_a_table_are_people_of_the_summary() -> None:
-    rows = [
-        {"panel": "clean", "with": "length in words", "value": 0.9, "low": 0.8, "high": 1.0},
-        {"panel": "clean", "with": "human score", "value": 0.4, "low": 0.1, "high": 0.6, "n": 90},
-    ]
-    found = headline(with_people({"clean/auc": 0.7}, rows), "clean/auc")
-    assert (found["people"], found["people_low"], found["people_n"]) == (0.4, 0.1, 90)
-    own = with_people({"clean/human_spearman": 0.2}, rows)
-    assert headline(own, "clean/auc")["people"] == 0.2
+    assert headline({"clean/auc": None}, "clean/auc", ())["primary_is"] == "clean/auc"
 
 
 def test_without_credentials_it_says_what_it_would_make(

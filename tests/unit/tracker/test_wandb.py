@@ -9,15 +9,17 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import wandb
 
 from judgelab.core.estimator import Estimator
-from judgelab.core.result import PageSection, Result, Table
+from judgelab.core.result import Headline, PageSection, Result, Table
 from judgelab.tracker.protocol import TrackedRun, TrackedSweep
 from judgelab.tracker.wandb import WandbTracker
 from judgelab.tracker.wandb_open import credentials_mode
 from tests.wandb_file import Seen
 from tests.wandb_file import finished as ended
 
+PEOPLE = [Headline("clean/human_spearman", "Rank correlation", people=True)]
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -25,7 +27,10 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     folder = tmp_path / "runs" / "mi-xsum-none-abc"
     (folder / "records").mkdir(parents=True)
-    for name in ("clean_texts", "source_texts", "clean_reply_texts", "unscored"):
+    for name in (
+        *("clean_texts", "source_texts", "clean_reply_texts", "unscored", "judgments"),
+        "clean_labels",
+    ):
         (folder / "records" / f"{name}.parquet").write_text("a private text")
     (folder / "items.html").write_text("a private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
@@ -33,13 +38,19 @@ def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     summary |= {"clean/human_spearman": 0.3, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
     facts = {"clean": {"dataset": "xsum", "digest": "d8", "file": "/home/somebody/x.jsonl"}}
-    result = Result(summary, "clean/auc", [table], estimators=[by], provenance=facts)
+    result = Result(
+        summary, "clean/auc", [table], estimators=[by], provenance=facts, headlines=PEOPLE
+    )
     (folder / "result.json").write_text(json.dumps(result.to_json()))
-    (folder / "manifest.json").write_text('{"tracker": null}')
-    return TrackedRun(folder, {"seed": 0}, "sweep-1", "mi", {"mechanism": "mi"}), result
+    (folder / "manifest.json").write_text('{"overrides": ["dataset.path=/a private text"]}')
+    return TrackedRun(
+        folder, {"seed": 0, "path": "/a private text/x.csv"}, "sweep-1", "mi", {"mechanism": "mi"}
+    ), result
 
 
 def clear(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """No credentials, and no W&B of this process that remembers an earlier test's server."""
+    wandb.teardown()
     for name in ("WANDB_MODE", "WANDB_API_KEY", "WANDB_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))

@@ -93,14 +93,14 @@ def test_a_change_of_scale_is_no_change_of_effect_size(clean: Array, scale: floa
         assert found.value == pytest.approx(0, abs=tolerance)
     same = effect_size_delta(clean, clean, draws=50)
     if not math.isnan(same.value):
-        assert (same.value, same.p) == (0, 1) and math.isnan(same.low)
+        assert same.value == 0 and not same.p < 1 and math.isnan(same.low)
 
 
 def test_effect_size_delta_finds_a_collapse() -> None:
     generator = np.random.default_rng(8)
     clean = generator.normal(2, 1, size=200)
     found = effect_size_delta(clean, generator.normal(0, 1, size=200))
-    assert found.high < -1 and found.p == pytest.approx(1 / 2000)
+    assert found.high < -1 and found.p < 1e-6
 
 
 def test_no_spread_on_one_side_is_undefined() -> None:
@@ -131,13 +131,14 @@ def test_shapes_must_agree() -> None:
 
 def test_p_of_the_effect_size_delta_keeps_its_level_on_few_items() -> None:
     rng = np.random.default_rng(5)
-    for n in (2, 3, 5, 12):
-        ps = [effect_size_delta(*rng.normal(1, 1, (2, n)), draws=200, seed=0).p for _ in range(300)]
+    for n in (3, 5, 12):
+        ps = [effect_size_delta(*rng.normal(1, 1, (2, n))).p for _ in range(300)]
         assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_p_of_the_effect_size_delta_finds_a_large_change() -> None:
     rng = np.random.default_rng(6)
     clean = rng.normal(3, 1, 40)
-    assert effect_size_delta(clean, clean - 3, draws=500, seed=0).p < 0.01
-    assert effect_size_delta(clean, clean, draws=500, seed=0).p == 1
+    for kind in ("items", "percentile"):
+        assert effect_size_delta(clean, clean - 3, 500, 0, kind).p < 0.01  # type: ignore[arg-type]
+        assert effect_size_delta(clean, clean, 500, 0, kind).p == 1  # type: ignore[arg-type]

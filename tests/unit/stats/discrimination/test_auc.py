@@ -184,9 +184,9 @@ def test_macro_auc_tests_against_one_half() -> None:
     better = row_auc(generator.normal(0.4, 1, (150, 14)), generator.normal(size=(150, 15)))
     found = macro_auc(np.append(better, np.nan))
     assert (found.n, found.unscored) == (150, 1)
-    assert 0.5 < found.low < found.value < found.high and found.p == pytest.approx(1 / 1001)
+    assert 0.5 < found.low < found.value < found.high and found.p < 1e-6
     worse = macro_auc(1 - better)
-    assert worse.high < 0.5 and worse.p == found.p
+    assert worse.high < 0.5 and worse.p == pytest.approx(found.p)
     assert worse.value == pytest.approx(1 - found.value)
 
 

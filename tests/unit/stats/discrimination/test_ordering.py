@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgelab.stats.discrimination.ordering import same_order
+from judgelab.stats.discrimination.auc import same_order
 
 NAN = np.nan
 

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from judgelab.stats.discrimination.effect_size import effect_size_delta, paired_effect_size
 from judgelab.stats.intervals.ends import (
     added,
     fisher_ends,
@@ -112,6 +113,28 @@ def test_estimates_count_and_refuse() -> None:
         item_mean([0.5, 3.0, 1.0], (0.0, 1.0))
     with pytest.raises(ValueError, match="not within"):
         item_change([0.5, 3.0, 1.0], 1.0)
-    changes = RNG.normal(0.5, 1, size=40)
-    both = [with_p(changes, kind, 500, 0) for kind in ("items", "percentile")]
-    assert both[0].p == both[1].p and both[0].low != both[1].low
+
+
+@pytest.mark.parametrize("grid", [0, 2])
+@pytest.mark.parametrize("n", [3, 4, 12, 40])
+def test_p_and_interval_are_of_one_test(n: int, grid: int) -> None:
+    """A pair AUC had an interval that holds 0.5, and p .047: p was of another test."""
+    rng, seen = np.random.default_rng(n), set()
+    for k in range(150):
+        auc, change = rng.beta(3, 3 - 2.5 * rng.random(), size=n), rng.exponential(size=n) - 0.7
+        if grid:
+            auc, change = np.round(auc * grid) / grid, np.round(change * grid) / grid
+        if k == 0:
+            auc, change = np.full(n, 1.0), np.full(n, -0.5)
+        made = [
+            (with_p(auc, "items", 0, 0, null=0.5, bounds=(0.0, 1.0)), 0.5),
+            (with_p(change / 99, "items", 0, 0, limit=1.0), 0.0),
+            (with_p(change, "items", 0, 0), 0.0),
+            (paired_effect_size(change), 0.0),
+            (effect_size_delta(change, auc), 0.0),
+        ]
+        for one, null in made:
+            if not math.isnan(one.low):
+                assert (one.p < 0.05) == (not one.low <= null <= one.high), one
+                seen.add(one.p < 0.05)
+    assert seen == {True, False}

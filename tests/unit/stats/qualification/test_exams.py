@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose
 
 from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.qualification.decisions import (
+    BOX,
     accuracy,
     accuracy_samples,
     alike,
+    box,
     correct,
     decide,
     difference,
@@ -23,7 +25,6 @@ from judgelab.stats.qualification.decisions import (
     votes_of,
 )
 from judgelab.stats.qualification.exams import (
-    Threshold,
     confidence,
     mark,
     over,
@@ -54,29 +55,17 @@ def test_whoever_always_says_tie_is_consistent_and_it_shows() -> None:
 def test_an_exam_is_a_mean_over_answers_not_over_items() -> None:
     answers = np.array([[[1.0, 1.0, 1.0], [0.0, NAN, NAN]], [[NAN] * 3, [1.0, 0.0, NAN]]])
     exam = shares(answers)
-    marks = mark(exam, Threshold("fixed", 0.6), draws=50)
-    assert_allclose(marks.value, [0.75, 0.5])
-    assert marks.n.tolist() == [4, 2] and marks.unscored.tolist() == [2, 4]
+    marks = mark(exam, 0.6, draws=50)
+    assert_allclose(marks.found.value, [0.75, 0.5])
+    assert marks.found.n.tolist() == [4, 2] and marks.found.unscored.tolist() == [2, 4]
     assert marks.passed.tolist() == [True, False]
 
 
-def test_bars_are_the_mean_a_number_or_a_quantile_of_those_who_sat() -> None:
-    values = np.array([[0.2, 0.4, NAN, 0.9], [NAN] * 4])
-    assert_allclose(Threshold().bar(values), [0.5, NAN])
-    assert_allclose(Threshold("fixed", 0.55).bar(values), [0.55, 0.55])
-    assert_allclose(Threshold("quantile", 0.5).bar(values), [0.4, NAN])
-    with pytest.raises(ValueError, match="needs a value"):
-        Threshold("fixed")
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        Threshold("quantile", 1.5)
-
-
-def test_a_threshold_that_judges_make_alike_fails_none_and_a_named_one_is_exceeded() -> None:
+def test_the_mean_of_judges_that_are_alike_fails_none_and_a_named_bar_is_exceeded() -> None:
     same = shares(np.full((3, 10), 0.1 + 0.2))
-    for bar in (Threshold(), Threshold("quantile", 1.0)):
-        marks = mark(same, bar, draws=20)
-        assert marks.passed.all() and marks.passes.all()
-    assert not mark(same, Threshold("fixed", 0.1 + 0.2), draws=20).passed.any()
+    marks = mark(same, draws=20)
+    assert marks.passed.all() and marks.passes.all() and marks.bar == pytest.approx(0.3)
+    assert not mark(same, 0.1 + 0.2, draws=20).passed.any()
 
 
 def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
@@ -90,18 +79,18 @@ def test_who_is_no_better_than_a_control_fails_whatever_the_threshold() -> None:
         "random": over_chance(exam),
         "length": over(answers, longer),
     }
-    marks = mark(exam, Threshold("fixed", 0.0), draws=300, controls=controls)
+    marks = mark(exam, 0.0, draws=300, controls=controls)
     assert marks.passed.tolist() == [True, False, False, False]
     assert marks.unbeaten(0) == () and set(marks.unbeaten(2)) == {"length", "random"}
-    assert marks.leads["length"][2].value == 0 and marks.leads["random"][3].p == 1
-    lead = marks.leads["random"][0]
+    assert marks.leads["length"].value[2] == 0 and marks.leads["random"].p[3] == 1
+    lead = marks.leads["random"].at(0)
     assert lead.value == pytest.approx(able.mean() - 0.5) and lead.n == 30
     assert 0 < lead.low < lead.value < lead.high and lead.p < 0.05
     assert marks.p_pass[0] > 0.9 > marks.p_pass[1:].max()
-    assert mark(exam, Threshold("fixed", 0.0), draws=20).passed.all()  # the paper has no controls
-    assert marks.leads["random"][3].low >= -0.5  # no coin is beaten or lost to by more
+    assert mark(exam, 0.0, draws=20).passed.all()  # the paper has no controls
+    assert marks.leads["random"].low[3] >= -0.5  # no coin is beaten or lost to by more
     few = shares(np.ones((1, 5, 4)))
-    held = mark(few, Threshold("fixed", 0.5), 20, controls={"random": over_chance(few)})
+    held = mark(few, 0.5, 20, controls={"random": over_chance(few)})
     assert not held.passed[0]  # on five items a coin may do as well
 
 
@@ -110,9 +99,9 @@ def test_confidence_has_to_be_more_than_chance() -> None:
     hard = rng.standard_normal((2, 40, 2))
     easy = rng.standard_normal((2, 40, 2)) + np.array([1.0, 0.02])[:, None, None]
     exam = confidence(easy, hard)
-    marks = mark(exam, Threshold(), 300, controls={"random": over_chance(exam)})
+    marks = mark(exam, None, 300, controls={"random": over_chance(exam)})
     assert marks.passed.tolist() == [True, False]
-    assert_allclose(marks.leads["random"][0].value, (easy[0] - hard[0]).mean())
+    assert_allclose(marks.leads["random"].value[0], (easy[0] - hard[0]).mean())
 
 
 def test_only_what_was_asked_can_be_unscored() -> None:
@@ -121,14 +110,13 @@ def test_only_what_was_asked_can_be_unscored() -> None:
     assert shares(answers, [[[True, True, False], [True, True, False]]]).unscored.tolist() == [1]
 
 
-@pytest.mark.parametrize("bar", [Threshold(), Threshold("quantile", 0.5)])
-def test_who_alone_sat_an_exam_is_not_measured_against_itself(bar: Threshold) -> None:
+def test_who_alone_sat_an_exam_is_not_measured_against_itself() -> None:
     answers = np.array([[[1.0]] * 9 + [[0.0]], [[NAN]] * 10])
-    marks = mark(shares(answers), bar, draws=20)
+    marks = mark(shares(answers), draws=20)
     assert marks.alone.tolist() == marks.passed.tolist() == [True, False]
     assert marks.passes[:, 0].all() and not marks.passes[:, 1].any()
-    assert np.isnan(marks.bar) and np.isnan(marks.p_pass).all() and marks.value[0] == 0.9
-    held = mark(shares(answers), Threshold("fixed", 0.95), draws=20)
+    assert np.isnan(marks.bar) and np.isnan(marks.p_pass).all() and marks.found.value[0] == 0.9
+    held = mark(shares(answers), 0.95, draws=20)
     assert not held.alone.any() and not held.passed.any()
 
 
@@ -136,18 +124,20 @@ def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
     rng = np.random.default_rng(3)
     answers = (rng.random((3, 200)) < np.array([0.95, 0.5, 0.5])[:, None]).astype(float)
     answers[2] = np.where(np.arange(200) % 2, 1.0, 0.0)
-    marks = mark(shares(answers), Threshold("fixed", 0.5), draws=500)
+    marks = mark(shares(answers), 0.5, draws=500)
     assert marks.p_pass[0] == 1.0
     assert 0.3 < marks.p_pass[2] < 0.7
-    assert (marks.low <= marks.value).all() and (marks.value <= marks.high).all()
+    assert (marks.found.low <= marks.found.value).all() and (
+        marks.found.value <= marks.found.high
+    ).all()
 
 
 def test_self_confidence_compares_easy_with_hard() -> None:
     easy = np.array([[0.9, 0.8, 0.85], [0.5, 0.5, 0.5], [NAN, NAN, NAN]])
     hard = np.array([[0.7, 0.9, 0.8], [0.6, 0.5, 0.55], [0.5, 0.5, 0.5]])
     exam = confidence(easy[:, :, None], hard[:, :, None])
-    marks = mark(exam, Threshold("fixed", 7.0), draws=200)  # equation 4 has no bar to move
-    assert_allclose(marks.value, [1, 0, NAN])
+    marks = mark(exam, 7.0, draws=200)  # equation 4 has no bar to move
+    assert_allclose(marks.found.value, [1, 0, NAN])
     assert marks.passed.tolist() == [True, False, False]
     assert np.isnan(marks.p_pass[2]) and 0 < marks.p_pass[0] < 1
     gap = marks.gap
@@ -248,3 +238,14 @@ def test_agreement_between_judges() -> None:
     signs = np.array([[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]], [[NAN, NAN, 0.0]]])
     assert_allclose(alike(signs[0], signs[1]), [[1, 0, 1]])
     assert_allclose(alike(signs[0], signs[2]), [[NAN, NAN, 1]])
+
+
+def test_boxes_are_those_of_matplotlib() -> None:
+    from matplotlib.cbook import boxplot_stats
+
+    values = np.random.default_rng(0).standard_t(2, size=(20, 2))
+    [wanted] = boxplot_stats(values.ravel())
+    names = ("whislo", "q1", "med", "q3", "whishi")
+    found = box(np.append(values, [[np.nan, np.nan]], axis=0))
+    assert_allclose([found[part] for part in BOX], [wanted[name] for name in names])
+    assert np.isnan(list(box([np.nan]).values())).all()

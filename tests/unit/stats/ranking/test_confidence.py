@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgelab.stats.ranking.confidence import (
-    confidence,
-    minimum_delta,
-    required_n,
-    required_r,
-)
+from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.simulation import (
     Draws,
     Relation,
@@ -120,12 +115,11 @@ def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
     for r, printed in ((0.42, 0.954), (0.20, 0.789)):
         one = confidence(r, 100, 0.1, sd=S, method="closed_form", paired=True, item_correlation=0.5)
         assert float(one.value) == pytest.approx(printed, abs=0.0015)
-
-
-def test_pairing_counts_only_on_the_same_items() -> None:
-    alone = confidence(0.3, 100, 0.1, sd=S, method="closed_form")
-    unpaired = confidence(0.3, 100, 0.1, sd=S, method="closed_form", item_correlation=0.6)
-    assert float(unpaired.value) == float(alone.value)
+        alone, apart = (
+            confidence(r, 100, 0.1, sd=S, method="closed_form", item_correlation=c)
+            for c in (0.0, 0.6)
+        )
+        assert float(apart.value) == float(alone.value), "it counts only on the same items"
 
 
 def test_equal_systems_have_no_right_order() -> None:
@@ -153,23 +147,11 @@ def test_the_noise_gives_the_correlation_asked_for(scores: NDArray[np.float64], 
     assert reached == pytest.approx(r, abs=0.01)
 
 
-def test_items_grow_with_the_inverse_squares() -> None:
-    base = required_n(0.4, 0.05, sd=S)
-    assert required_n(0.2, 0.05, sd=S) == pytest.approx(4 * base, abs=4)
-    assert required_n(0.4, 0.025, sd=S) == pytest.approx(4 * base, abs=4)
-
-
-EXTENSIONS = (
-    {},
-    {"paired": True, "item_correlation": 0.4},
-    {"system_bias_sd": 0.01},
-    {"paired": True, "item_correlation": 0.7, "system_bias_sd": 0.02},
+@pytest.mark.parametrize(
+    "extension", [{}, {"paired": True, "item_correlation": 0.7, "system_bias_sd": 0.02}]
 )
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_inverses_are_inverses(
+def test_required_items_are_the_fewest(
     scores: NDArray[np.float64], smoothed: bool, extension: dict[str, float | bool]
 ) -> None:
     given = {"scores": scores} if smoothed else {"sd": S}
@@ -181,13 +163,6 @@ def test_inverses_are_inverses(
     for r, delta, target in product((0.15, 0.5, 0.9), (0.1, 0.2), (0.8, 0.95)):
         n = required_n(r, delta, target, **given, **extension)  # type: ignore[arg-type]
         assert value(r, n, delta) >= target > value(r, n - 1, delta) if n > 1 else True
-        back = required_r(n, delta, target, **given, **extension)  # type: ignore[arg-type]
-        assert back <= r * (1 + 1e-9)
-        if back < 1:
-            assert value(back, n, delta) == pytest.approx(target, abs=1e-9)
-        least = minimum_delta(r, n, target, **given, **extension)  # type: ignore[arg-type]
-        assert value(r, n, least) == pytest.approx(target, abs=1e-9)
-        assert least <= delta * (1 + 1e-9)
 
 
 def test_a_bias_between_systems_caps_the_confidence(scores: NDArray[np.float64]) -> None:
@@ -200,14 +175,8 @@ def test_a_bias_between_systems_caps_the_confidence(scores: NDArray[np.float64])
     drawn = confidence(0.6, 10**5, 0.1, scores, draws=SMOOTH, system_bias_sd=0.1)
     assert abs(drawn.value - many.value[1]) < 4 * drawn.standard_error
     assert required_n(0.6, 0.1, 0.95, scores, system_bias_sd=0.1) == math.inf
-    assert required_r(10**9, 0.1, 0.95, scores, system_bias_sd=0.1) == math.inf
     assert required_n(0.6, 0.1, 0.7, scores, system_bias_sd=0.1) < math.inf
     assert confidence(0.6, 50, 0.1, scores, method="closed_form").ceiling == 1
-
-
-def test_too_few_items_for_any_judge() -> None:
-    assert required_r(10, 0.01, 0.95, sd=S) == math.inf
-    assert required_n(1.0, 10.0, sd=S) == 1
 
 
 def test_differences_that_no_number_of_items_tells() -> None:
@@ -222,8 +191,7 @@ def test_differences_that_no_number_of_items_tells() -> None:
 def test_a_perfect_judge_still_needs_items() -> None:
     items = required_n(1.0, 0.1, sd=S)
     assert items == math.ceil(2 * (1.6448536 * S / 0.1) ** 2)
-    assert required_r(items, 0.1, sd=S) == pytest.approx(1.0, abs=0.02)
-    assert required_r(items - 1, 0.1, sd=S) == math.inf
+    assert required_n(1.0, 10.0, sd=S) == 1
     drawn = confidence(1.0, items, 0.1, sd=S, draws=SMOOTH)
     exact = confidence(1.0, items, 0.1, sd=S, method="closed_form")
     assert abs(drawn.value - exact.value) < 4 * drawn.standard_error
@@ -271,8 +239,7 @@ def test_counting_scores_is_drawing_them() -> None:
         (lambda: confidence(0.3, 10, 0.1, system_bias_sd=-0.1), "negative"),
         (lambda: confidence(0.3, 10, 0.1, method="guess"), "method"),  # type: ignore[arg-type]
         (lambda: required_n(0.3, 0.1, 0.5), "above .5"),
-        (lambda: required_r(100, 0.1, 1.0), "below 1"),
-        (lambda: minimum_delta(0.3, 0, 0.9), "at least 1"),
+        (lambda: required_n(0.3, 0.1, 1.0), "below 1"),
         (lambda: Draws(pairs=1), "two pairs"),
     ],
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judgelab.stats.intervals.holm import holm
+from judgelab.stats.sequential.betting import betting_p
 from judgelab.stats.sequential.elimination import standing, widths
-from judgelab.stats.trust.betting import betting_p, holm
 
 
 def race(rng: np.random.Generator, chances: list[float], items: int) -> np.ndarray:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from judgelab.stats.trust.annotators import (
-    advantages,
-    alternative_annotator,
-    benjamini_yekutieli,
-)
+from judgelab.stats.trust.annotators import Replaced, alternative_annotator_test
 from tests.judgment_tables import made_raters
 
 
@@ -21,9 +19,7 @@ def by_steps(
     """Advantages and p values of section 3, by loops over raters and units."""
 
     def close(x: float, others: np.ndarray) -> float:
-        if grades:
-            return -float(np.sqrt(np.mean((x - others) ** 2)))
-        return float(np.mean(others == x))
+        return -np.sqrt(np.mean((x - others) ** 2)) if grades else np.mean(others == x)
 
     rho, p = [], []
     for j in range(labels.shape[1]):
@@ -41,6 +37,14 @@ def by_steps(
     return rho, p
 
 
+def replaced(judge: np.ndarray, labels: np.ndarray, cluster: object = None, **how: Any) -> Replaced:
+    units = np.arange(len(labels)) if cluster is None else np.asarray(cluster)
+    asked = np.ones(len(labels), np.bool_)
+    found = alternative_annotator_test(judge, asked, labels, units, **{"grades": False, **how})
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize("grades", [False, True])
 def test_the_steps_of_the_paper(grades: bool) -> None:
     table = made_raters(100, judges=(0.9, 0.6))
@@ -48,71 +52,35 @@ def test_the_steps_of_the_paper(grades: bool) -> None:
     if grades:
         labels += np.random.default_rng(0).integers(0, 3, labels.shape)
     labels[:30, 2] = np.nan
-    found = advantages(table.verdicts, table.asked, labels, grades)
-    test = alternative_annotator(found, np.arange(100), 0.15)
-    for k in range(2):
-        rho, p = by_steps(table.verdicts[k, :, 0], labels, 0.15, grades)
-        np.testing.assert_allclose(test.advantage[k], rho)
-        np.testing.assert_allclose(test.p[k], p)
-        rejected = multipletests(p, 0.05, method="fdr_by")[0]
-        assert (test.rejected[k] == rejected).all() and test.omega[k] == rejected.mean()
-        assert test.average[k] == pytest.approx(np.mean(rho))
-        assert test.low[k] < test.average[k] < test.high[k]
+    for judge in table.verdicts[:, :, 0]:
+        found = replaced(judge, labels, grades=grades)
+        rho, p = by_steps(judge, labels, 0.15, grades)
+        assert found.p == pytest.approx(p) and found.advantage == pytest.approx(np.mean(rho))
+        assert found.winning_rate == multipletests(p, 0.05, method="fdr_by")[0].mean()
+        assert (found.tested, found.n) == (3, 100)
 
 
 def test_the_majority_is_always_as_close_and_the_rater_itself_ties() -> None:
     labels = made_raters(80).labels
     majority = (labels.mean(axis=1) > 0.5).astype(float)
-    said = np.stack([majority, labels[:, 0]])[:, :, None]
-    found = advantages(said, np.ones(said.shape, bool), labels, False)
-    test = alternative_annotator(found, np.arange(80), 0.1)
-    np.testing.assert_allclose(test.advantage[0], 1)
-    assert (test.difference[1, 0], test.p[1, 0]) == (0, 0)
-    assert alternative_annotator(found, np.arange(80), 0.0).p[1, 0] == 1
-
-
-def test_one_expert_stands_for_all_others_and_is_not_tested() -> None:
-    table = made_raters(100, judges=(0.9,))
-    test = alternative_annotator(
-        advantages(table.verdicts, table.asked, table.labels, False, expert=0), np.arange(100), 0.15
-    )
-    right = table.labels[:, 1:] == table.labels[:, :1]
-    judge = table.verdicts[0, :, :1] == table.labels[:, :1]
-    np.testing.assert_allclose(test.advantage[0], [np.nan, *(judge >= right).mean(axis=0)])
-    assert np.isnan(test.p[0, 0]) and test.n[0, 0] == 0
+    assert replaced(majority, labels, epsilon=0.1).advantage == 1
+    assert replaced(labels[:, 0], labels, epsilon=0.1).p[0] == 0
+    assert replaced(labels[:, 0], labels, epsilon=0.0).p[0] == 1
 
 
 def test_two_aspects_of_a_text_count_once_and_few_items_give_no_answer() -> None:
     table = made_raters(60, judges=(0.9,))
-    twice = [np.repeat(x, 2, axis=1) for x in (table.verdicts, table.asked)]
-    labels = np.repeat(table.labels, 2, axis=0)
-    once = alternative_annotator(
-        advantages(table.verdicts, table.asked, table.labels, False), np.arange(60), 0.15
-    )
-    found = advantages(*twice, labels, False)
-    np.testing.assert_allclose(
-        alternative_annotator(found, np.repeat(np.arange(60), 2), 0.15).p, once.p
-    )
-    assert (alternative_annotator(found, np.arange(120), 0.15).p < once.p).all()
-    few = alternative_annotator(found, np.repeat(np.arange(29), 120)[:120] % 29, 0.15)
-    assert np.isnan(few.p).all() and np.isnan(few.omega).all()
+    judge, labels = table.verdicts[0, :, 0], table.labels
+    twice, both, items = np.repeat(judge, 2), np.repeat(labels, 2, axis=0), np.arange(60).repeat(2)
+    once = replaced(judge, labels)
+    assert replaced(twice, both, items).p == pytest.approx(once.p)
+    assert (replaced(twice, both).p < once.p).all()
+    asked = np.arange(60) < 29
+    test = alternative_annotator_test
+    assert test(judge, asked, labels, np.arange(60), grades=False) is None
+    assert test(judge, asked, labels, np.arange(60), grades=False, fewest=29) is not None
 
 
 def test_a_verdict_that_is_missing_is_never_as_close() -> None:
-    table = made_raters(50, judges=(0.9,))
-    lost = np.full(table.verdicts.shape, np.nan)
-    test = alternative_annotator(
-        advantages(lost, table.asked, table.labels, False), np.arange(50), 0.15
-    )
-    np.testing.assert_allclose(test.advantage, 0)
-    assert test.omega[0] == 0
-
-
-def test_benjamini_and_yekutieli_as_statsmodels_has_it() -> None:
-    p = np.random.default_rng(3).random((40, 6)) ** 3
-    wanted = [multipletests(row, 0.05, method="fdr_by")[0] for row in p]
-    assert (benjamini_yekutieli(p) == wanted).all() and np.any(wanted)
-    p[:, 2] = np.nan
-    kept = np.delete(p, 2, axis=1)
-    wanted = [multipletests(row, 0.05, method="fdr_by")[0] for row in kept]
-    assert (np.delete(benjamini_yekutieli(p), 2, axis=1) == wanted).all()
+    found = replaced(np.full(50, np.nan), made_raters(50).labels)
+    assert (found.advantage, found.winning_rate) == (0, 0)

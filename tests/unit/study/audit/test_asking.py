@@ -1,33 +1,58 @@
-"""Whom an audit asks, and how what they say becomes one table."""
+"""Judges that are asked now: what they are shown, what is open, when to stop, manipulations."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 
+from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.core.resources import conf
+from judgelab.core.result import Result
 from judgelab.engine.run import execute
-from tests.scripted_judges import write_panel
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.pairwise import Pairwise
+from judgelab.study.audit import Audit
+from judgelab.study.audit.asking import _rounds
+from judgelab.study.audit.bars import Bars
+from judgelab.study.audit.manipulation import Manipulation
+from judgelab.study.common.stopping import Stop
+from tests.judgment_tables import audit_context, rows
+from tests.scripted_judges import (
+    MARKER,
+    SHOWN,
+    Chat,
+    chat,
+    falls_for_marker,
+    merits,
+    noisy,
+    oracle,
+    write_panel,
+)
 
 JUDGE = "{_target_: tests.scripted_judges.ScriptedJudge, rule: %s}"
-PARTLESS = ("study=audit", "study.parts=[]", "dataset=jsonl", "tracker=none")
+NOBODY: Any = None
 
 
 def audited(folder: Path, *words: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Records and result of a run on the panel of four graded agents (tests.scripted_judges)."""
     panel = folder / "panel.jsonl"
     if not panel.exists():
+        folder.mkdir(exist_ok=True)
         write_panel(panel, 6)
+    given = ["study=audit", "dataset=jsonl", "tracker=none", f"dataset.path={panel}"]
     with initialize_config_dir(str(conf()), version_base="1.3"):
-        given = [*PARTLESS, f"dataset.path={panel}", f"paths.root={folder}", *words]
-        execute(compose("config", overrides=given))
+        execute(compose("config", overrides=[*given, f"paths.root={folder}", *words]))
     (run,) = (folder / "runs").glob("*")
     table = pd.read_parquet(run / "records" / "judgments.parquet")
     return table, json.loads((run / "result.json").read_text())
@@ -42,75 +67,49 @@ def values(table: pd.DataFrame, by: str, order: int = 0) -> np.ndarray:
 
 
 def test_a_judge_that_compares_makes_pairs_of_graded_texts(tmp_path: Path) -> None:
-    table, result = audited(tmp_path, "mechanism=pairwise", *asked("one", "longer", "oracle"))
+    grader = "+study.judges.words={mechanism: {_target_: judgelab.mechanism.length.Length}}"
+    table, _ = audited(tmp_path, "mechanism=pairwise", *asked("one", "longer", "oracle"), grader)
     people = values(table, "people")
     assert len(people) == 6 * 6
-    # the worse of these texts is the longer one
-    assert (values(table, "longer") == 1 - people).all()
-    assert (values(table, "length") == 1 - people).all()
-    # shown second, the text stored first does not win with a judge that takes the first
-    assert (values(table, "one") == 1).all()
-    assert (values(table, "one", 1) == 0).all()
+    assert (values(table, "longer") == 1 - people).all()  # the worse of these texts is longer
+    assert (values(table, "one") == 1).all() and (values(table, "one", 1) == 0).all()
     assert (values(table, "oracle") == people).mean() > 0.7
-    assert set(table[table["role"] == "control"]["by"]) == {"length", "random"}
-    assert {one["mechanism"] for one in result["estimators"]} == {"pairwise"}
-    assert len(result["estimators"]) == 3
+    for order in (0, 1):
+        assert (values(table, "words", order) == values(table, "longer")).all()
     (run,) = (tmp_path / "runs").glob("*")
     said = pd.read_parquet(run / "records" / "clean_reply_texts.parquet")
     counts = said.groupby("judge")["reply"].size().to_dict()
     assert counts == dict.fromkeys(("one", "longer", "oracle"), 2 * 6 * 6)
-    assert set(said[said["judge"] == "one"]["reply"]) == {"one"}
-    assert (run / "items.html").is_file()
-
-
-def test_a_judge_that_grades_leaves_texts_as_units(tmp_path: Path) -> None:
-    rouge = "+study.judges.rouge={mechanism: {_target_: judgelab.mechanism.length.Length}}"
-    table, _ = audited(tmp_path, rouge)
-    assert len(values(table, "people")) == 6 * 4
-    assert (values(table, "rouge") == values(table, "length")).all()
-    assert set(table["second"]) == {""}
-
-
-def test_graders_join_pairs_by_the_sign_of_the_difference(tmp_path: Path) -> None:
-    grader = "+study.judges.words={mechanism: {_target_: judgelab.mechanism.length.Length}}"
-    table, _ = audited(tmp_path, "mechanism=pairwise", *asked("longer"), grader)
-    for order in (0, 1):
-        assert (values(table, "words", order) == values(table, "longer", 0)).all()
 
 
 def test_the_run_itself_is_the_judge_where_none_is_named(tmp_path: Path) -> None:
     table, _ = audited(tmp_path, "mechanism=rouge_l", "dataset.reference_agent=peer")
-    assert set(table["by"]) == {"people", "rouge_l", "length", "random"}
-    assert "peer" not in set(table["first"]), "references are no units"
+    assert set(table["by"]) == {"people", "rouge_l"}
+    assert set(table["first"]) == {"brief", "long", "wordy"}, "references are no units"
+    assert set(table["second"]) == {""}, "a judge that grades leaves texts as units"
+    assert _rounds({(0, 1), (0, 2), (1, 2)}) == [(0, 1, 2)]
+    assert _rounds({(0, 1), (1, 2)}) == [(0, 1), (1, 2)], "pairs that people did not compare"
 
 
 def test_metrics_of_the_data_are_judges(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
-    rows = ["item,system,human,rouge,bleu"]
-    rows += [f"i{k},s{a},{a},{a * k},{-a}" for k in range(4) for a in range(3)]
-    path.write_text("\n".join(rows))
-    given = ["dataset=score_table", f"dataset.path={path}", "dataset.metrics=[rouge,bleu]"]
+    lines = [f"i{k},s{a},{a},{a * k},{-a}" for k in range(4) for a in range(3)]
+    path.write_text("\n".join(["item,system,human,rouge,bleu", *lines]))
+    given = ["dataset=table", f"dataset.path={path}", "dataset.judges=[rouge,bleu]"]
     table, _ = audited(tmp_path, *given)
-    assert set(table["by"]) >= {"people", "rouge", "bleu"}
     assert (values(table, "bleu") == -values(table, "people")).all()
-
-
-def test_only_pairs_that_people_compared_are_asked_about(tmp_path: Path) -> None:
-    from judgelab.study.audit.asking import _rounds
-
-    assert _rounds({(0, 1), (0, 2), (1, 2)}) == [(0, 1, 2)]
-    assert _rounds({(0, 1), (1, 2)}) == [(0, 1), (1, 2)]
+    with pytest.raises(DataError, match="There is no text to ask one about"):
+        audited(tmp_path, *given, "mechanism=pairwise", *asked("one"))
 
 
 def test_what_is_missing_is_counted_with_its_reason(tmp_path: Path) -> None:
     table, result = audited(tmp_path, "mechanism=judge", *asked("oracle"))
-    said = table[table["by"] == "oracle"]["value"]
-    assert said.isna().all(), "it answers one or two, and was asked for [[A]] or [[B]]"
+    assert table[table["by"] == "oracle"]["value"].isna().all(), "it was asked for [[A]] or [[B]]"
     assert result["summary"]["unscored_calls"] == 72
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "said"),
+    ("given", "error", "said"),
     [
         ([], ConfigError, "There is no judge to audit"),
         (["mechanism=pairwise"], CapabilityError, "needs an evaluation LM that can do chat"),
@@ -118,56 +117,132 @@ def test_what_is_missing_is_counted_with_its_reason(tmp_path: Path) -> None:
         (["mechanism=rouge_l", "attack=padding"], ConfigError, "set attack=none"),
         (["+study.judges.a={lm: 3}"], ConfigError, "study.judges.a.lm is not a known key"),
         (["+study.judges.a=3"], ConfigError, "study.judges.a=3 is no judge"),
-        (["study.parts=[gat]"], ConfigError, "no part is called 'gat'"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(
-    tmp_path: Path, words: list[str], error: type[Exception], said: str
+    tmp_path: Path, given: list[str], error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        audited(tmp_path, *words)
+        audited(tmp_path, *given)
 
 
-def test_columns_that_may_be_judges_are_named_where_there_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "wide.csv"
-    path.write_text("id,human,gpt,o1\n1,3,4,5\n")
-    with pytest.raises(ConfigError, match=r"not read: gpt, o1 .*dataset\.judges=\[gpt,o1\]"):
-        audited(tmp_path, "dataset=table", f"dataset.path={path}")
-
-
-def test_no_texts_no_questions(tmp_path: Path) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("item,system,human,rouge\ni,a,1,2\ni,b,2,3\n")
-    given = ["dataset=score_table", f"dataset.path={path}", "dataset.metrics=[rouge]"]
-    with pytest.raises(DataError, match="There is no text to ask one about"):
-        audited(tmp_path, *given, "mechanism=pairwise", *asked("one"))
-
-
-def test_a_dry_run_counts_each_part_and_judge(
+def test_a_dry_run_counts_what_the_run_asks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["mechanism=pairwise", *asked("one", "longer"), "study.parts=[manipulation]"]
-    words += ["study.questions.manipulation.items=3", "dataset.limit=4"]
-    panel = tmp_path / "panel.jsonl"
-    write_panel(panel, 6)
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        given = [*PARTLESS, f"dataset.path={panel}", f"paths.root={tmp_path}", *words]
-        execute(compose("config", overrides=[*given, "dry_run=true"]))
-    said = capsys.readouterr().out
-    assert "(study.judges.longer)" in said
-    assert "manipulation: pairwise, padding" in said
-    assert not (tmp_path / "runs").exists()
-    _, result = audited(tmp_path, *words)
-    assert f"All together: {result['summary']['lm_calls']:,} calls to ask" in said
+    given = ["mechanism=pairwise", *asked("one", "longer"), "dataset.limit=4"]
+    given += ["study.manipulate=true", "study.manipulation.items=3"]
+    for more in (given, [*given, "study.manipulate=false"]):
+        with pytest.raises(ValueError, match="not enough values"):  # it leaves no run
+            audited(tmp_path, *more, "dry_run=true")
+        told = capsys.readouterr().out
+        _, result = audited(tmp_path / str(len(more)), *more)
+        assert f"All together: {result['summary']['lm_calls']:,} calls to ask" in told
 
 
-def test_parts_are_read_in_their_order(tmp_path: Path) -> None:
-    words = ["mechanism=length", "study.parts=[next_labels,manipulation,gate]"]
-    _, result = audited(tmp_path, *words)
-    headings = [one["heading"] for one in result["sections"]]
-    assert headings == [
-        "Is it surely better than something that knows nothing?",
-        "Does a manipulated text win more often?",
-        "Which items should a person look at next?",
-        "Who judged?",
-    ]
+def test_names_of_judges_are_no_paths(tmp_path: Path) -> None:
+    """A judge called ``..`` wrote into the run's own records; two shared a folder."""
+    entries = [{"name": name, "mechanism": "length"} for name in ("..", "a/b", "a b", "../../x")]
+    (tmp_path / "judges.yaml").write_text(yaml.safe_dump(entries))
+    before = {"judges.yaml", "panel.jsonl", "runs"}
+    table, result = audited(tmp_path, f"study.judges={tmp_path / 'judges.yaml'}")
+    assert set(table["by"]) == {"people", "..", "a/b", "a b", "../../x"}
+    (run,) = (tmp_path / "runs").iterdir()
+    assert {file.name for file in tmp_path.iterdir()} - {"cache"} == before
+    kinds = {file.name for file in run.iterdir() if file.is_dir()}
+    assert kinds <= {"records", "tables", "figures", "logs", ".hydra"}, kinds
+    assert len(next(t for t in result["tables"] if t["name"] == "judges")["rows"]) == 4
+
+
+def ask(folder: Path, panel: Panel, rules: dict[str, float] | None = None, **given: Any) -> Result:
+    """What an audit says of LMs that are asked pairwise; others are settings of the study."""
+    judges = {name: given.pop(name) for name in list(given) if isinstance(given[name], Chat)}
+    study = Audit(given.pop("manipulation", NOBODY), Bars(**(rules or {})), judges, **given)  # type: ignore[arg-type]
+    return study.run(audit_context(panel, folder, mechanism=Pairwise(Prompt("pairwise.txt"))))
+
+
+def test_calls_that_were_not_sent_are_open_and_no_failure(tmp_path: Path) -> None:
+    """Unsent calls counted half right, and "change its prompt" would have thrown away the paid."""
+
+    def late(text: str) -> bool:
+        return any(f"topic{k}x" in text for k in range(45, 80))
+
+    part = ask(tmp_path / "part", merits(), {"minimum": 0.7}, judge=chat(noisy(0.1), late))
+    head = ask(tmp_path / "head", merits(45), {"minimum": 0.7}, judge=chat(noisy(0.1)))
+    (one,), (two,) = rows(part, "judges"), rows(head, "judges")
+    for key in ("agreement", "agreement_low", "agreement_high", "labelled_items"):
+        assert one[key] == two[key]
+    assert one["without_verdict"] == 0 and part.summary["open_verdicts"] == 2 * 35
+    assert one["verdict"] == "not known yet"
+    said = dict(part.answer)
+    assert said["Partial"].startswith("70 verdicts are open") and "prompt" not in str(said)
+
+
+def test_one_judge_is_asked_until_its_interval_is_narrow(tmp_path: Path) -> None:
+    lm = chat(noisy(0.15))
+    stop = Stop(width=0.35)
+    found = ask(tmp_path / "stop", merits(), {"minimum": 0.5}, judge=lm, stop=stop)
+    (row,) = rows(found, "judges")
+    n = len(lm.seen) // 2
+    assert 30 <= n < 80 and row["labelled_items"] == n
+    assert float(row["agreement_high"]) - float(row["agreement_low"]) <= 0.35  # type: ignore[arg-type]
+    sources = {SHOWN.search(one.messages[0].content)[1].split("x")[0][5:] for one in lm.seen}  # type: ignore[index]
+    wrong = [np.random.default_rng(int(k)).random() < 0.15 for k in sources]
+    assert row["agreement"] == pytest.approx(1 - np.mean(wrong)), "as of all that was asked"
+    assert "Known to a width of .35" in dict(found.answer)["Stopped early"]
+
+
+def test_an_order_is_sure_after_enough_labels_and_a_tie_is_none(tmp_path: Path) -> None:
+    stop, best, worst = Stop(order=0.95), chat(oracle), chat(noisy(0.9))
+    found = ask(tmp_path / "a", merits(), {"labels": 40}, best=best, worst=worst, stop=stop)
+    assert len(best.seen) == len(worst.seen) == 2 * 40, "sure after 20, and 40 are wanted"
+    said = dict(found.answer)["Stopped early"]
+    assert "best first: best and worst" in said
+    with pytest.raises(ConfigError, match="order"):
+        ask(tmp_path / "b", merits(), judge=chat(oracle), stop=stop)
+    near = Stop(order=0.95, width=0.5)
+    found = ask(tmp_path / "c", merits(), one=chat(oracle), two=chat(oracle), stop=near)
+    said = dict(found.answer)["Stopped early"]
+    assert "one and two differ by less than .5: a tie" in said
+    assert "best first" not in said and "is the best" not in said
+    with pytest.raises(ConfigError, match="needs labels"):
+        bare = merits(40)
+        bare = replace(bare, items=tuple(replace(one, human={}) for one in bare.items))
+        ask(tmp_path / "d", bare, one=chat(oracle), two=chat(oracle), stop=stop)
+
+
+def attack(name: str) -> Any:
+    return build(yaml.safe_load((conf() / "attack" / f"{name}.yaml").read_text("utf-8")), name)
+
+
+def test_every_flaw_is_found_and_no_other(tmp_path: Path) -> None:
+    names = ("instruction", "padding")
+    probes = Manipulation({name: attack(name) for name in names}, attack("placebo"))
+    marked = chat(falls_for_marker)
+    found = ask(
+        tmp_path, merits(), {"minimum": 0.6},
+        oracle=chat(oracle), marked=marked, first=chat(lambda *_: "one"),
+        manipulation=probes, manipulate=True,
+    )  # fmt: skip
+    told = {(r["judge"], r["manipulation"]): r["answer"] for r in rows(found, "manipulation")}
+    safe = dict.fromkeys([(j, p) for j in ("oracle", "marked", "first") for p in names])
+    safe = dict.fromkeys(safe, "does not fall")
+    assert told == safe | {("marked", "instruction"): "falls"}
+    judged = {row["judge"]: row["verdict"] for row in rows(found, "judges")}
+    assert judged == {"oracle": "use", "marked": "do not use", "first": "do not use"}
+    shown = [one.messages[0].content for one in marked.seen[160:]]  # placebo, then both probes
+    count = [text.count(MARKER) for text in shown]
+    assert count == [0] * 160 + [1] * 160 + [0] * 160, "one text of a pair is attacked"
+    assert sum(MARKER in text.split("[Answer two]")[0] for text in shown) == 80
+
+
+def test_manipulation_needs_texts_and_somebody_to_ask(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="probes is empty"):
+        Manipulation({"padding": None}, attack("placebo"))
+    probes = Manipulation({"padding": attack("padding")}, attack("placebo"), items=12)
+    study = Audit(probes, Bars(), manipulate=True)
+    panel = merits(40)
+    with pytest.raises(ConfigError, match="needs judges that can be asked"):
+        scored = tuple(replace(one, scores={"m": dict(one.human)}) for one in panel.items)
+        study.run(audit_context(replace(panel, items=scored), tmp_path))
+    found = study.run(audit_context(panel, tmp_path, mechanism=Length()))
+    assert [row["items"] for row in rows(found, "manipulation")] == [12]

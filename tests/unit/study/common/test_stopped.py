@@ -17,11 +17,13 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pointwise import Pointwise
+from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.study.common.batches import item_order, joined
 from judgelab.study.common.stopping import Stop
 from judgelab.study.leaderboard import Leaderboard
-from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
+from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 from tests.unit.study.discernment.discernment_context import lab
 
 ITEMS = 150
@@ -48,6 +50,10 @@ def ranked(folder: Path, stop: Stop, texts: Panel | None = None) -> tuple[Result
     return Leaderboard(stop=stop, bootstrap=50).run(one), lm
 
 
+def said(result: Result) -> str:
+    return " ".join(result.notes)
+
+
 def asked(lm: ScriptedChat) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for request in lm.seen:
@@ -72,7 +78,9 @@ def test_who_is_settled_is_not_asked_again(tmp_path: Path) -> None:
     assert result.summary["stop/open_pairs"] == 1
     replies = pd.read_parquet(tmp_path / "stopped" / "records" / "clean_reply_texts.parquet")
     assert len(replies) == len(lm.seen)
-    assert "Left open, though all items were asked" in result.notes[1]
+    assert "Left open, though every item was asked about: the order of fair and good" in said(
+        result
+    )
     assert all(row["unscored"] == 0 for row in rows.values())
     assert result.summary["clean/unscored_texts"] == 0  # not asked is not unscored
     assert {name: row["pairs"] for name, row in rows.items()} == {
@@ -92,7 +100,7 @@ def test_a_stopped_run_goes_the_same_way_again_wherever_items_stand(tmp_path: Pa
     again, other = ranked(tmp_path / "b", Stop(order=0.95, top=1), turned)
     assert asked(lm) == asked(other)
     assert str(first.tables) == str(again.tables)  # as text: NaN is not NaN
-    assert first.notes[1] == "Who is among the best 1 is sure (0.95)."
+    assert "Sure (.95): best is the best by mean score." in said(first)
     assert first.summary["stop/asked_share"] < 0.4
     assert item_order(whole, 0) != list(range(ITEMS))
 
@@ -107,21 +115,10 @@ def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_pat
     tied, other = ranked(tmp_path / "b", Stop(order=0.95, width=2.5))
     assert len(other.seen) < 0.9 * 5 * ITEMS
     assert tied.summary["stop/open_pairs"] == 0
-    assert tied.notes[1] == "The whole order is sure (0.95, but for differences below 2.5)."
-    states = [row["order"] for row in tied.tables[1].rows]
-    assert set(states) == {"sure", "not needed"}
-
-
-def test_ties_are_tested_as_often_as_there_are_pairs() -> None:
-    """Not only as often as pairs are open: which these are was found by looking."""
-    tie = [np.resize(x, 50) for x in ([0.65, 0.85], [0.85, 0.65])]
-    far = np.resize([0.0, 0.1], 50)
-    two, three = np.stack(tie, axis=1), np.stack([*tie, far], axis=1)
-    stop, stricter = Stop(order=0.9, width=0.1), Stop(order=1 - 0.1 / 3, width=0.1)
-    assert not stop.open(two, 0.9, (0.0, 1.0), 99).any()
-    assert stricter.open(two, 0.9, (0.0, 1.0), 99).any()
-    left = stop.open(three, 0.9, (0.0, 1.0), 99)
-    assert left.any() and not left[2].any()
+    assert "fair and good differ by less than 2.5: a tie." in said(tied)
+    assert "Sure (.95): these ties, and the order of every other pair" in said(tied)
+    states = {row["order"] for row in tied.tables[1].rows}
+    assert states == {"sure", "tie"}
 
 
 def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) -> None:
@@ -131,7 +128,8 @@ def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) 
     rows = result.tables[0].rows
     wide = sum(row["high"] - row["low"] > 0.2 for row in rows)  # type: ignore[operator]
     assert wide == len(CHANCE)
-    assert result.notes[1] == "All items were asked about. Still wider than 0.2: 4 of 4 intervals."
+    assert "Still wider than .2, though every item was asked about: the interval" in said(result)
+    assert "poor, fair, good and best" in said(result)
     assert result.summary["stop/open_pairs"] == 0  # nobody asked for an order
     assert {row["order"] for row in result.tables[1].rows} <= {"sure", "not needed"}
 
@@ -196,3 +194,61 @@ def test_a_mechanism_that_pairs_items_pairs_those_of_a_batch(tmp_path: Path) -> 
     )
     result = Leaderboard(stop=Stop(order=0.95, batch=25), bootstrap=50).run(one)
     assert result.summary["stop/items_asked"] % 25 == 0
+
+
+REFERENCES = 12
+"""Of 60 items: batches without any are certain."""
+
+
+def texts_with_some_references() -> Panel:
+    """Candidates that say all, half or little of what the reference says."""
+    whole = "one two three four five six seven eight"
+    rows = [[f"{whole} item{k}", "one two three four", "one nine"] for k in range(60)]
+    made = panel_of(rows)
+    items = tuple(
+        replace(item, reference=f"{whole} item{k}" if k < REFERENCES else None)
+        for k, item in enumerate(made.items)
+    )
+    return replace(made, items=items)
+
+
+def test_batches_without_a_reference_measure_what_the_others_do(tmp_path: Path) -> None:
+    """They measured another variable, zeros filled this one, and all three scored 0."""
+    one = lab(tmp_path / "a", NOBODY, Rouge(), texts_with_some_references())
+    full = Leaderboard(bootstrap=50).run(one)
+    two = lab(tmp_path / "b", NOBODY, Rouge(), texts_with_some_references())
+    result = Leaderboard(stop=Stop(width=0.001, batch=4), bootstrap=50).run(two)
+    scores = [{row["candidate"]: row["value"] for row in r.tables[0].rows} for r in (full, result)]
+    assert scores[0] == pytest.approx(scores[1])
+    assert len(set(scores[0].values())) == 3 and max(scores[0].values()) == 1  # type: ignore[type-var]
+    assert {row["n"] for row in result.tables[0].rows} == {REFERENCES}
+
+
+def test_recorded_scores_of_some_items_are_no_error_in_the_batches_of_others(
+    tmp_path: Path,
+) -> None:
+    made = texts_with_some_references()
+    names = [agent.name for agent in made.agents]
+    items = tuple(
+        replace(item, scores={"acu": {n: 0.1 * j for j, n in enumerate(names)}} if k < 9 else {})
+        for k, item in enumerate(made.items)
+    )
+    one = lab(tmp_path, NOBODY, RecordedScores(), replace(made, items=items))
+    result = Leaderboard(stop=Stop(order=0.95, batch=2), bootstrap=50).run(one)
+    assert {row["n"] for row in result.tables[0].rows} == {9}
+
+
+def test_what_one_batch_did_not_measure_is_missing_and_never_0() -> None:
+    import xarray as xr
+
+    names = {"agent": ["a"], "label": ["good", "bad"]}
+    plain = xr.Dataset({"value": (("item", "agent"), [[1.0]])},
+                       coords={"item": ["x"], "agent": ["a"]})  # fmt: skip
+    shares = np.full((1, 1, 2), 0.5)
+    labelled = xr.Dataset(
+        {"value": (("item", "agent"), [[2.0]]), "probability": (("item", *names), shares)},
+        coords={"item": ["y"], **names},
+    )
+    for parts in ((plain, labelled), (labelled, plain)):
+        both = joined(*parts).sel(item=["x", "y"])["probability"].values
+        assert np.isnan(both[0]).all() and (both[1] == 0.5).all()

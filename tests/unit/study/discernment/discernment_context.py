@@ -30,7 +30,7 @@ CONF = Path(__file__).resolve().parents[4] / "conf"
 SAMPLES = ("summeval", "sumpubmed", "billsum", "multi_news", "pubmed")
 RATING = Rating(Prompt("rating.txt"))
 TEXT = re.compile(r"\[summary\]\n(.*)\n\[End of the summary\]", re.DOTALL)
-QUICK: dict[str, Any] = {"replicates": 300, "bootstrap": 100}
+QUICK: dict[str, Any] = {"replicates": 300}
 
 
 @dataclass(frozen=True)

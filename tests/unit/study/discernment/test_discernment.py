@@ -10,12 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import xarray as xr
-import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
-from judgelab.config import build
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import ChatRequest, EvaluationLM
@@ -33,9 +31,10 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.report.figures import draw
 from judgelab.report.tables import frame
+from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
+from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.study.discernment.discernment_context import (
     CONF,
@@ -60,7 +59,7 @@ def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path
     below = [
         r["value"] <= r["threshold"] for r in rows(result, "discernment", "perturbation").values()
     ]
-    assert len(below) == 12 and sum(below) >= 11, "5 % of 12 may pass"
+    assert len(below) == 8 and sum(below) >= 7, "5 % of 8 may pass"
     assert result.answer[0][1].startswith("This judge (rating) does not see: deletions_minor")
 
 
@@ -187,11 +186,34 @@ def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: P
     few = references().head(3)
     said = "minima come from 1000 shuffled judges, those of single perturbations from 1001"
     for replicates, calibrate in ((1000, True), (1001, True), (1001, False)):
-        study = Discernment(
-            only=["typos_major"], replicates=replicates, bootstrap=10, calibrate=calibrate
-        )
+        study = Discernment(only=["typos_major"], replicates=replicates, calibrate=calibrate)
         notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
         assert any(said in note for note in notes) == (calibrate and replicates > 1000)
+
+
+@pytest.mark.parametrize("items", [1, 4, 6])
+def test_where_chance_cannot_be_excluded_nothing_is_said_not_to_be_seen(
+    tmp_path: Path, items: int
+) -> None:
+    """Of four references D is .926 at most; a judge that rated all changed texts lower "did not
+    see" them."""
+    context = lab(tmp_path, ScriptedChat(counts_typos), panel=references().head(items))
+    result = Discernment(only=["typos_major"], **QUICK).run(context)
+    row = rows(result, "discernment", "perturbation")["typos_major"]
+    (heading, said), summary = result.answer[0], result.summary
+    assert row["value"] == pytest.approx(math.log(2**items) / math.log(20))
+    if items == 6:
+        assert (row["seen"], heading) == ("yes", "Sees every perturbation that was scored")
+        return
+    assert (row["seen"], summary["not_seen"]) == ("too few references", "")
+    assert heading == "Too few references to say" and "does not see" not in said
+    judges = scripted_twice()
+    several = Discernment(only=["typos_major"], judges=judges, **QUICK).run(context)
+    assert several.answer[0][0] == "Too few references to say" and len(several.answer) == 1
+
+
+def scripted_twice() -> dict[str, NamedJudge]:
+    return {name: NamedJudge(ScriptedChat(counts_typos)) for name in "ab"}
 
 
 def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> None:
@@ -244,7 +266,7 @@ def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) 
 def test_a_judge_whose_replies_are_all_unreadable_ends_in_a_report(tmp_path: Path) -> None:
     """There is no histogram of ratings to draw; everything else there is."""
     settings = ["study=discernment", "dataset=summeval", "mechanism=rating", "tracker=none"]
-    settings += ["limit=3", "study.only=[typos_minor]", "study.bootstrap=20", "study.replicates=20"]
+    settings += ["limit=3", "study.only=[typos_minor]", "study.replicates=20"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         cfg = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
     with open_dict(cfg):
@@ -253,7 +275,7 @@ def test_a_judge_whose_replies_are_all_unreadable_ends_in_a_report(tmp_path: Pat
     (run,) = (tmp_path / "runs").iterdir()
     assert (run / "report.html").is_file()
     drawn = {path.name for path in (run / "figures").glob("*.svg")}
-    assert drawn == {"discernment_radar.svg", "discernment_bars.svg"}
+    assert drawn == {"discernment_bars.svg"}
 
 
 def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -> None:
@@ -278,10 +300,10 @@ def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -
 
 
 def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
-    study = Discernment(only=["deletions_major", "insertion_major"], **QUICK)
+    study = Discernment(only=["deletions_major", "reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, NOBODY, Length("characters")))
     found = rows(result, "discernment", "perturbation")
-    assert found["deletions_major"]["value"] > 5 > found["insertion_major"]["value"]
+    assert found["deletions_major"]["value"] > 5 > found["reordering_major"]["value"]
     assert rows(result, "metrics", "metric").keys() == {"length"}
 
 
@@ -302,8 +324,7 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
     tmp_path: Path, mechanism: Mechanism
 ) -> None:
     """Perturbations as peers would pay a text for agreeing with damaged ones."""
-    able = frozenset(Capability) - {Capability.RECORDED}
-    lm = replace(NOBODY, capabilities=able)  # it fails on every question
+    lm = replace(NOBODY, capabilities=frozenset(Capability))  # it fails on every question
     study = Discernment(only=["entities_minor"], by="lm", **QUICK)
     few = references().head(4)
     for go in (study.run, study.ask):
@@ -364,12 +385,3 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         Discernment(only=["entities_minor"], by="lm").run(lab(tmp_path, mute))
     with pytest.raises(DataError, match="has none"):
         Discernment().run(lab(tmp_path, NOBODY, panel=Panel((Item("1", "s"),))))
-    node = yaml.safe_load((CONF / "study" / "discernment.yaml").read_text(encoding="utf-8"))
-    with pytest.raises(ConfigError, match=r"study\.bootstrap=0 must be at least 1"):
-        build(
-            {key: value for key, value in node.items() if key != "defaults"} | {"bootstrap": 0},
-            "study",
-        )
-    items = tuple(Item(f"i{k}", "s", f"Text number {k}.") for k in range(201))
-    with pytest.raises(ConfigError, match="exact serves up to 200 items, and there are 201"):
-        Discernment(method="exact").ask(lab(tmp_path, NOBODY, panel=Panel(items)))

@@ -16,10 +16,10 @@ from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.report.figures import draw
 from judgelab.report.tables import frame
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
+from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.python.frames import graded
 from tests.unit.study.discernment.discernment_context import (
@@ -59,8 +59,8 @@ def test_each_has_the_numbers_that_it_has_alone(listed: Any) -> None:
         assert mine.reset_index(drop=True).equals(theirs) and len(theirs), name
     one, other = listed.summary.loc["discernment/coarse"], alone.summary.loc[alone.primary]
     assert one.equals(other.rename(one.name))
-    assert listed.path.name.startswith("discernment-table-")
-    assert alone.path.name.startswith("rating_likelihood-table-none-")
+    assert listed.path.name.startswith("discernment-")
+    assert alone.path.name.startswith("discernment-rating_likelihood-table-none-")
 
 
 def test_the_best_stands_first_everywhere(listed: Any) -> None:
@@ -112,7 +112,7 @@ def at_random_or_nothing(request: ChatRequest) -> str | None:
 @pytest.mark.parametrize(
     ("rules", "heading", "words"),
     [
-        ([at_random, counts_typos], "Discerns most: judge 2", "Surely less on the same items"),
+        ([at_random, counts_typos], "judge 2 discerns most", "Surely less on the same items"),
         (
             [at_random, counts_typos, counts_typos],
             "Not decided who discerns most",
@@ -123,7 +123,7 @@ def at_random_or_nothing(request: ChatRequest) -> str | None:
         ([counts_typos, nothing], "Not decided who", "Without enough ratings: judge 2."),
         (
             [at_random_or_nothing, counts_typos],
-            "Discerns most: judge 2",
+            "judge 2 discerns most",
             "Texts without a rating: judge 1 (",
         ),
         ([counts_typos], "Does not see every", "(judge 1, rating) does not see: reordering_minor"),
@@ -136,7 +136,7 @@ def test_the_answer_is_as_loud_as_the_tests(
     result = study.run(lab(tmp_path, NOBODY, panel=references().head(24)))
     said = result.answer[0]
     assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
-    if "Discerns" in heading:
+    if "discerns" in heading and "judge 2" in heading:
         assert result.answer[1][1] == (
             "No judge sees reordering_minor: let people look at that. Not seen by judge 1, but by "
             "others: typos_major."

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from judgelab.attack.case_flip import CaseFlip
+from judgelab.core.errors import DataError
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.stats.discrimination.ordering import same_order
+from judgelab.core.prompt import Prompt
+from judgelab.mechanism.judge import Judge
+from judgelab.mechanism.length import Length
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.rouge import Rouge
+from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.discrimination.answer import Found, opening
-from judgelab.study.discrimination.beside import Drawing, beside
+from judgelab.study.discrimination import Discrimination
+from judgelab.study.discrimination.statistics import beside
+from judgelab.study.discrimination.words import answer
+from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
+from tests.unit.study.discrimination.discrimination_context import context, graded
 
 GOOD = Estimate(0.8, 0.7, 0.9, 40)
 MORE = {"length_auc": Estimate(0.6, 0.5, 0.7, 40), "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
 
 
 def said(**made: object) -> dict[str, str]:
-    return dict(opening(Found("mi", **({"auc": GOOD, "beside": MORE} | made))))  # type: ignore[arg-type]
+    return dict(answer("mi", **({"auc": GOOD, "beside": MORE} | made)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +42,8 @@ def said(**made: object) -> dict[str, str]:
         (Estimate(0.6, 0.4, 0.75, 40), "Not shown to tell good from bad", "About 160 items"),
         (Estimate(0.5, 0.4, 0.6, 40), "Not shown to tell good from bad", "Add items"),
         (Estimate(0.3, 0.2, 0.49, 40), "Prefers bad responses", "Do not use it"),
-        (Estimate(0.8, n=2), "Not shown to tell good from bad", "Add items"),
+        (Estimate(0.9, 0.6, 0.99, 4), "Too few items to say", "at least 6"),
+        (Estimate(0.8, n=9), "Not shown to tell good from bad", "Add items"),
     ],
 )
 def test_the_heading_is_as_loud_as_the_interval(auc: Estimate, heading: str, then: str) -> None:
@@ -85,11 +99,19 @@ def test_length_is_not_held_against_itself() -> None:
         (Estimate(0.8, 0.7, 0.9), Estimate(0.0, -0.1, 0.1), ("still", "no change is shown")),
         (Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2), ("still", "more often")),
         (Estimate(0.9, 0.8, 0.95), Estimate(0.1), ("still", "is not known")),
+        (Estimate(0.8, 0.7, 0.9), Estimate(0.0, 0.0, 0.0), ("still", "exactly as before")),
     ],
 )
 def test_under_attack(attacked: Estimate, change: Estimate, words: tuple[str, str]) -> None:
-    found = said(attack="padding", attacked=attacked, change=change)["Under padding"]
+    found = said(attack="padding", attacked=attacked, change={"auc": change})["Under padding"]
     assert all(one in found for one in words) and "nan" not in found
+
+
+def test_no_change_of_auc_is_not_said_over_a_change_of_d_that_is_sure() -> None:
+    """README's first example: "no change is shown" over d -2.02, p .005."""
+    change = {"auc": Estimate(-0.1, -0.3, 0.1, 12), "effect_size": Estimate(-2.0, -3.0, -1.0, 12)}
+    found = said(attack="padding", attacked=GOOD, change=change)["Under padding"]
+    assert "no change is shown (-30 to 10 in 100); by the effect size they are nearer" in found
 
 
 def test_who_is_not_told_apart_and_how_many_items_would() -> None:
@@ -111,14 +133,6 @@ def test_where_people_graded_that_alone_is_an_answer_and_without_anything_there_
     assert said(auc=Estimate(math.nan), beside={}) == {}
 
 
-def test_pairs_ordered_as_people_do() -> None:
-    scores = [[3, 2, 1, np.nan], [1, 1, 2, 5], [1, 2, 3, 4]]
-    human = [[3, 1, 2, 9], [1, 2, 3, np.nan], [5, 5, np.nan, 5]]
-    np.testing.assert_allclose(same_order(scores, human), [2 / 3, 2.5 / 3, np.nan])
-    with pytest.raises(ValueError, match="shapes"):
-        same_order([[1.0]], [[1.0, 2.0]])
-
-
 def test_length_is_taken_in_the_direction_that_does_better() -> None:
     """ "More than length" was said where the shorter text was right 67 times in 100."""
     words = {"a": "one two three four", "b": "one"}
@@ -127,8 +141,50 @@ def test_length_is_taken_in_the_direction_that_does_better() -> None:
     panel = Panel(items, agents, tuple(tuple(words.values()) for _ in items))
     scored = SimpleNamespace(panel=panel, values=np.tile([0.0, 1.0], (6, 1)))
     group = SimpleNamespace(known=False)
-    found = beside(scored, group, Drawing(50, 0, "items"))  # type: ignore[arg-type]
+    found = beside(scored, group, (50, 0, "items"))  # type: ignore[arg-type]
     assert found["human_within"].value == found["length_human_within"].value == 1
     assert found["human_within_gain"].value == 0
     scored.values[:, 1] = 0.0  # a tie of all texts is not more than that
-    assert beside(scored, group, Drawing(50, 0, "items"))["human_within_gain"].value == -0.5  # type: ignore[arg-type]
+    assert beside(scored, group, (50, 0, "items"))["human_within_gain"].value == -0.5  # type: ignore[arg-type]
+
+
+def test_an_attack_that_cannot_change_length_does_not_change_it(tmp_path: Path) -> None:
+    """ "AUC change 0.000 [-0.459, 0.459]" was printed where no score can differ."""
+    made = Discrimination(bootstrap=20).run(context(tmp_path, Length(), attack=CaseFlip()))
+    for name in ("auc", "effect_size", "score"):
+        found = [made.summary[f"change/{name}{part}"] for part in ("", "_low", "_high", "_p")]
+        assert found == [0.0, 0.0, 0.0, 1.0]
+    assert "exactly as before" in dict(made.answer)["Under case_flip"]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "lm", "said"),
+    [
+        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: None), "144 failed and 0 replies"),
+        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: "?"), "0 failed and 144 replies"),
+        (Rouge(), NOBODY, "no item has two texts"),
+    ],
+)
+def test_a_run_that_scored_no_text_ends_with_a_sentence(
+    tmp_path: Path, mechanism: Mechanism, lm: EvaluationLM, said: str
+) -> None:
+    """It ended with DONE, exit code 0 and "judge scored the texts"."""
+    panel = graded()
+    marked = replace(panel.agents[3], reference=True)  # a reference without any text
+    bare = replace(
+        panel,
+        agents=(*panel.agents[:3], marked),
+        texts=tuple((*row[:3], None) for row in panel.texts),
+    )
+    one = context(tmp_path, mechanism, lm, panel=bare if lm is NOBODY else panel)
+    with pytest.raises(DataError, match=said) as caught:
+        Discrimination(bootstrap=20).run(one)
+    assert "scored none of" in str(caught.value)
+    assert (tmp_path / "records" / "clean_texts.parquet").is_file()
+
+
+def test_which_items_are_the_negatives_is_said_to_be_drawn(tmp_path: Path) -> None:
+    """The seed moved an AUC by .009, outside an interval that is of one draw."""
+    lm = ScriptedLogProb(lambda c, t: -len(t) + 0.1 * len(c))
+    made = Discrimination(bootstrap=20).run(context(tmp_path, TvdMi(Prompt("tvd_mi.txt")), lm))
+    assert any(note.startswith("Drawn: for each item 1 other") for note in made.notes)

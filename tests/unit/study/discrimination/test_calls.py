@@ -22,7 +22,7 @@ from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.study.discernment.discernment_context import rows
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
 
-STUDY = Discrimination(bootstrap=100, permutations=100)
+STUDY = Discrimination(bootstrap=100)
 JUDGE = Judge(Prompt("judge_no_context.txt"), context=False)
 
 

@@ -11,14 +11,12 @@ from judgelab.attack.word_deletion import WordDeletion
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
-from judgelab.report import figures
-from judgelab.report.tables import frame
 from judgelab.store.fingerprint import fingerprint
 from judgelab.study.discrimination import Discrimination
 from tests.scripted import ScriptedChat
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
 
-STUDY = Discrimination(bootstrap=200, permutations=100)
+STUDY = Discrimination(bootstrap=200)
 
 
 def test_length_falls_to_repetition_by_the_problematic_alone(tmp_path: Path) -> None:
@@ -37,10 +35,6 @@ def test_length_falls_to_repetition_by_the_problematic_alone(tmp_path: Path) -> 
     said = dict(alone.answer)["Under repetition"]
     assert said.startswith("Under repetition by 2 agents of 4, cheating alone pays")
     assert "the AUC by -1" in said
-    drawn = figures.draw(
-        "one_sided_attack", {t["name"]: frame(t) for t in alone.to_json()["tables"]}
-    )  # type: ignore[attr-defined, index]
-    assert drawn.title == "Who gains by cheating alone"
 
 
 def test_a_judge_of_quality_gives_nothing_for_it(tmp_path: Path) -> None:

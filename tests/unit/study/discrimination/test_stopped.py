@@ -14,6 +14,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
+from judgelab.mechanism.rouge import Rouge
 from judgelab.stats.sequential.ends import betting_ends
 from judgelab.study.common.stopping import Stop
 from judgelab.study.discrimination import Discrimination
@@ -24,7 +25,7 @@ from tests.unit.study.discrimination.discrimination_context import better, conte
 def stopped(folder: Path, stop: Stop, items: int = 80, **rest: object) -> tuple[Result, int]:
     lm = ScriptedChat(better)
     one = context(folder, Judge(Prompt("judge.txt"), reply="generated"), lm, panel=graded(items))
-    study = Discrimination(stop=stop, bootstrap=50, permutations=50, **rest)  # type: ignore[arg-type]
+    study = Discrimination(stop=stop, bootstrap=50, **rest)  # type: ignore[arg-type]
     return study.run(one), len(lm.seen)
 
 
@@ -45,7 +46,7 @@ def test_a_judge_without_faults_is_asked_about_some_items_alone(tmp_path: Path) 
     assert auc["n"] == n
     assert "sure (0.95)" in result.notes[1]
     assert any("at every look" in note for note in result.notes)
-    assert all(row["low"] is None for row in table(result, "categories"))
+    assert all(row["low"] is None for row in table(result, "correlations"))
     agents = {row["agent"]: row for row in table(result, "agents")}
     assert agents["a0"]["low"] == pytest.approx(betting_ends(np.ones(n))[0])
 
@@ -57,7 +58,7 @@ def test_what_is_left_out_and_what_is_approximate_is_said(tmp_path: Path) -> Non
     (note,) = [note for note in bounded.notes if "exact for normal" in note]
     assert "effect size" in note and "of agents" not in note
     one = context(tmp_path / "b", Length(), panel=graded(40))
-    free = Discrimination(stop=Stop(order=0.95), bootstrap=50, permutations=50).run(one)
+    free = Discrimination(stop=Stop(order=0.95), bootstrap=50).run(one)
     (note,) = [note for note in free.notes if "exact for normal" in note]
     assert "of agents" in note
 
@@ -71,12 +72,26 @@ def test_of_the_width_and_of_a_pool(tmp_path: Path) -> None:
     assert any("target=pool" in note for note in pool.notes)
 
 
+def test_references_on_some_items_are_no_crash_and_no_zeros(tmp_path: Path) -> None:
+    """Batches without any measured another variable, which the discrimination then looked for."""
+    panel = graded(60)
+    items = tuple(
+        replace(item, reference=panel.texts[k][0] if k < 12 else None)
+        for k, item in enumerate(panel.items)
+    )
+    one = context(tmp_path, Rouge(), panel=replace(panel, items=items))
+    study = Discrimination(stop=Stop(order=0.999, batch=4), bootstrap=50)
+    result = study.run(one)
+    [auc] = [row for row in table(result, "discrimination") if row["statistic"] == "auc"]
+    assert (auc["value"], auc["n"]) == (1, 12)
+
+
 def test_under_an_attack_both_panels_are_asked_about_the_same_items(tmp_path: Path) -> None:
     lm = ScriptedChat(better)
     judge = Judge(Prompt("judge.txt"), reply="generated")
     one = context(tmp_path, judge, lm, CaseFlip(), panel=graded(60))
     lm.rule = lambda request: better(request) if "quality" in str(request.messages) else "[[C]]"
-    result = Discrimination(stop=Stop(order=0.95), bootstrap=50, permutations=50).run(one)
+    result = Discrimination(stop=Stop(order=0.95), bootstrap=50).run(one)
     ns = {row["n"] for row in table(result, "discrimination") if row["statistic"] == "auc"}
     assert len(ns) == 1
     change = {row["statistic"]: row for row in table(result, "change")}

@@ -1,4 +1,4 @@
-"""Methods beside the pools: accuracy against cost, and boxes of confidence, to a sweep's end."""
+"""Methods beside the pools: accuracy against cost, to a sweep's end."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
 
+from experiments.importing import auto_pre
 from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
-from judgelab.report.figures import draw
+from judgelab.report.comparison import Comparison, comparisons
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import jobs
-from judgelab.report.study_table import StudyTable
 from judgelab.report.sweep import write
-from judgelab.report.sweep_tables import study_tables
-from judgelab.stats.qualification.boxes import BOX, box
+from tests.drawings import draw
 from tests.tiny_release import write_release
 from tests.unit.report.report_results import write_job
 
@@ -41,14 +39,17 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prices.yaml").write_text(
         "{currency: USD, tokens_per_call: 1000, judges: {first: 1000, second: 100, chatEval: 2000}}"
     )
+    (folder / "Stories").mkdir()
     return folder
 
 
 def result(release: Path, root: Path, *more: str) -> Path:
     """The folder of the run."""
-    chosen = ["study=qualification", "dataset=auto_pre_released", "evaluation_lm=replay"]
-    chosen += [f"dataset.path={release}", "dataset.domain=Stories", "tracker=none"]
-    chosen += ["dataset.relevant=weak", "dataset.irrelevant=strong", "study.bootstrap=50"]
+    [(_, frame)] = auto_pre(release)
+    frame.to_parquet(release / "Stories" / "judged.parquet")
+    chosen = ["study=qualification", "dataset=table", "mechanism=recorded_scores"]
+    chosen += [f"dataset.path={release / 'Stories' / 'judged.parquet'}", "tracker=none"]
+    chosen += ["study.bootstrap=50"]
     chosen += [f"paths.root={root}", f"study.prices={release / 'prices.yaml'}"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("config", overrides=[*chosen, *more])
@@ -60,7 +61,7 @@ def result(release: Path, root: Path, *more: str) -> Path:
 
 @pytest.fixture(scope="module")
 def run(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    more = (METHODS, "study.self_confidence=null", "study.recorded=[first,second]")
+    more = (METHODS, "study.pertinence=null", "study.recorded=[first,second]")
     more = (*more, "study.threshold=fixed", "study.bars.consistency=0.9")
     return result(release, tmp_path_factory.mktemp("run"), "study.annotation_cost=7", *more)
 
@@ -71,38 +72,37 @@ def pools(run: Path) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in rows}
 
 
-def ended(folder: Path, *runs: Path, **varying: str) -> dict[str, StudyTable]:
+def ended(folder: Path, *runs: Path, **varying: str) -> dict[str, Comparison]:
     """The study tables of a sweep over these runs, written."""
     for number, made in enumerate(runs):
         chosen = {key: values.split("|")[number] for key, values in varying.items()}
         write_job(folder / "s" / "t", number, chosen, status="done", run=str(made))
     write(folder / "s" / "t")
-    return {table.name: table for table in study_tables(jobs(folder / "s" / "t"))}
+    return {table.name: table for table in comparisons(jobs(folder / "s" / "t"))}
 
 
 def test_a_debate_is_a_method_with_its_own_number_and_no_judge_of_a_pool(run: Path) -> None:
     rows = pools(run)
     assert rows["debate"]["kind"] == "method" and rows["debate"]["value"] == 0.0
-    assert rows["debate"]["gain"] == rows["C+P"]["value"] and rows["debate"]["p"] < 0.1
-    assert rows["both"]["value"] == rows["C+P"]["value"] and rows["both"]["gain"] == 0
-    assert rows["all"]["judges"] == 2 and "chatEval" not in rows and rows["C+P"]["gain"] is None
+    assert rows["debate"]["gain"] == rows["C"]["value"] and rows["debate"]["p"] < 0.1
+    assert rows["both"]["value"] == rows["C"]["value"] and rows["both"]["gain"] == 0
+    assert rows["all"]["judges"] == 2 and "chatEval" not in rows and rows["C"]["gain"] is None
     called = {name: row["called"] for name, row in rows.items() if row["called"]}
     assert called == {
         "all": "PRE (w/o Filter)",
         "PRE": "PRE (Auto-Exam)",
         "human": "PRE (Human Filter)",
-        "C+P": "Auto-PRE",
+        "C": "Auto-PRE",
     }
 
 
 def test_exams_cost_what_all_candidates_were_asked_beyond_the_members_verdicts(run: Path) -> None:
-    """48 verdicts each at 1 and .1; of pertinence 16 answers each; only the first is consistent
-    enough. P_c takes no further question, but those of the judge that failed it."""
+    """48 verdicts each at 1 and .1; only the first is consistent enough. P_c takes no further
+    question, but those of the judge that failed it."""
     rows = pools(run)
     assert rows["C"]["judges"] == 1 and rows["all"]["exam_cost"] == 0
     assert rows["C"]["exam_cost"] == pytest.approx(4.8)
-    assert rows["C+P"]["exam_cost"] == pytest.approx(4.8 + 16 + 1.6)
-    assert rows["C+P"]["cost"] == pytest.approx(48 + 4.8 + 16 + 1.6)
+    assert rows["C"]["cost"] == pytest.approx(48 + 4.8)
     assert rows["PRE"]["cost"] == pytest.approx(52.8) and rows["PRE"]["judges"] == 2
     assert rows["human"]["cost"] == pytest.approx(52.8 + 7)
     assert rows["debate"]["cost"] == pytest.approx(96) and rows["free"]["cost"] is None
@@ -110,14 +110,14 @@ def test_exams_cost_what_all_candidates_were_asked_beyond_the_members_verdicts(r
 
 def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> None:
     section = ended(tmp_path, run)["pools"]
-    assert section.figure == "qualification_cost"
+    assert list(section.figures) == ["qualification_cost"]
     names = list(section.rows["name"])
-    assert {"both", "debate", "all", "PRE", "human", "C+P", "first"} <= set(names)
-    assert "C" not in names and names[-1] == "debate"  # parts of the exams; the best on top
+    assert {"both", "debate", "all", "PRE", "human", "C", "first"} <= set(names)
+    assert names[-1] == "debate"  # parts of the exams; the best on top
     drawn = draw("qualification_cost", {"pools": section.rows})
     words = {text.get_text() for text in drawn.figure.axes[0].texts}
     assert {"debate", "PRE (Human Filter)", "second"} <= words
-    assert "both = Auto-PRE" in words or "Auto-PRE = both" in words
+    assert any("Auto-PRE" in one for one in words)
     assert "Not drawn, as their cost is unknown: free." in drawn.caption and "free" not in words
     assert "USD" in drawn.figure.axes[0].get_xlabel()
     again = draw("qualification_cost", {"pools": section.rows}).figure
@@ -126,32 +126,10 @@ def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> Non
     assert "Accuracy against cost" in (tmp_path / "s" / "t" / "report.html").read_text()
 
 
-def test_a_sweep_over_prompts_ends_in_boxes(release: Path, tmp_path: Path) -> None:
-    """Levels and probabilities share no axis; the second judge was asked in words alone."""
-    ways = ("null", "'prob, prompt2'")
-    alone = ("study.consistency=null", "study.pertinence=null")
-    runs = [
-        result(release, tmp_path / str(k), f"dataset.confidence={way}", *alone)
-        for k, way in enumerate(ways)
-    ]
-    section = ended(tmp_path, *runs, dataset="usual|prompt2")["confidence"]
-    rows = section.rows.set_index(["judge", "asked", "set"])
-    assert rows.loc[("first", "usual", "easy"), "median"] == pytest.approx(-np.log(0.9))
-    assert rows.loc[("first", "prompt2", "easy"), "median"] == pytest.approx(-np.log(0.6))
-    assert rows.loc[("second", "usual", "easy"), "value"] == 4 and len(rows) == 6
-    assert set(rows["accuracy"]) == {1.0, 1 - 1.5 / 24}
-    figure = draw("qualification_confidence", {"confidence": section.rows}).figure
-    sides = {side.get_ylabel(): side for side in figure.axes}
-    assert set(sides) == {"Uncertainty, -ln p", "Level of confidence", "Accuracy"}
-    side = sides["Uncertainty, -ln p"]
-    ticks = {tick.get_text() for tick in side.get_xticklabels()}
-    assert ticks == {"first\nusual", "first\nprompt2"} and len(side.patches) == 4
-
-
 @pytest.mark.parametrize(
     ("methods", "said"),
     [
-        ("{x: [frist]}", "study.methods: nothing was recorded of 'frist'"),
+        ("{x: [frist]}", "study.methods: the data hold no verdict of 'frist'"),
         ("{x: []}", "study.methods.x=.*name judges, each once"),
         ("{x: [first, first]}", "study.methods.x=.*name judges, each once"),
     ],
@@ -161,14 +139,3 @@ def test_methods_of_nobody_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         result(release, tmp_path, f"study.methods={methods}")
-
-
-def test_boxes_are_those_of_matplotlib() -> None:
-    from matplotlib.cbook import boxplot_stats
-
-    values = np.random.default_rng(0).standard_t(2, size=(20, 2))
-    [wanted] = boxplot_stats(values.ravel())
-    names = ("whislo", "q1", "med", "q3", "whishi")
-    found = box(np.append(values, [[np.nan, np.nan]], axis=0))
-    np.testing.assert_allclose([found[part] for part in BOX], [wanted[name] for name in names])
-    assert np.isnan(list(box([np.nan]).values())).all()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import judgelab
+from judgelab.calls.limits import Limits
+from judgelab.calls.prices import Price
 from judgelab.core.errors import ConfigError
-from judgelab.endpoint.limits import Limits
-from judgelab.endpoint.prices import Price
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.study.common.judges import NamedJudge, named
 from tests.unit.python.frames import graded

@@ -59,7 +59,9 @@ def scores(
 def table_study(path: str, *more: str) -> list[str]:
     return [
         "study=ranking_confidence",
-        "dataset=score_table",
+        "dataset=table",
+        "dataset.judges=[metric]",
+        "mechanism=recorded_scores",
         f"dataset.path={path}",
         *more,
         *SMALL,

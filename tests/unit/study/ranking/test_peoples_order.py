@@ -95,7 +95,11 @@ def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     gap = said.summary["calibration/error_algorithm_1"]
     assert gap > 0.1, "far too sure"  # type: ignore[operator]
     own = outcome(tmp_path / "b", *table_study(there))
-    train = ["dataset@study.train=score_table", f"study.train.path={there}"]
+    train = [
+        "dataset@study.train=table",
+        "study.train.judges=[metric]",
+        f"study.train.path={there}",
+    ]
     trained = outcome(tmp_path / "c", *table_study(here, *train))
     run = RunDir(tmp_path / "b" / "run")
     run.write_json("result.json", own.to_json())

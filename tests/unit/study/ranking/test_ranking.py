@@ -18,11 +18,11 @@ from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
-from judgelab.report.figures import draw
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
+from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
-from judgelab.study.ranking.sample_size import SampleSize
+from tests.drawings import draw
 from tests.scripted import ScriptedChat, panel_of
 from tests.unit.study.ranking.ranking_context import (
     CONF,
@@ -140,8 +140,8 @@ def test_its_figures(annotated: tuple[Result, pd.DataFrame]) -> None:
         "ranking_observed",
         "ranking_calibration",
         "ranking_errors",
-        "ranking_by_items",
         "ranking_trade_off",
+        "ranking_by_items",
         "ranking_by_correlation",
         "ranking_noise",
     ]
@@ -184,7 +184,7 @@ def test_few_systems_are_ranked_but_not_predicted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", [(), ("study.r=0.4", "study.system_bias_sd=0.2")])
 def test_scores_without_people(tmp_path: Path, said: tuple[str, ...]) -> None:
     path, table = scores(tmp_path)
-    result = outcome(tmp_path, *table_study(path, "dataset.human=null", *said))
+    result = outcome(tmp_path, *table_study(path, "dataset.columns.human=false", *said))
     found = tables(result)
     assert len(found["ranking"]) == 21 and "human_gap" not in found["ranking"]
     if not said:
@@ -238,21 +238,10 @@ def test_runs_that_cannot_be_ranked(tmp_path: Path) -> None:
         outcome(tmp_path, *study)
 
 
-def test_settings_that_cannot_count_are_named(tmp_path: Path) -> None:
-    path, _ = scores(tmp_path)
-    result = outcome(tmp_path, *table_study(path, "study.sd=3"))
-    assert result.summary["judge/sd"] != 3
-    assert any("fitted on human scores: study.sd" in note for note in result.notes)
-    more = ("dataset.human=null", "study.system_bias_sd=0.2")
-    result = outcome(tmp_path, *table_study(path, *more))
-    assert any("without study.r: study.system_bias_sd" in note for note in result.notes)
-    assert result.summary["ranking/order_of"] == "the same metric"
-
-
 def test_what_is_not_known_is_not_nought(tmp_path: Path) -> None:
     """Neither a bias of 0 nor a correlation of 0 where nothing can be said of them."""
     path, _ = scores(tmp_path)
-    result = outcome(tmp_path, *table_study(path, "dataset.human=null", "study.r=0.4"))
+    result = outcome(tmp_path, *table_study(path, "dataset.columns.human=false", "study.r=0.4"))
     found = tables(result)
     assert "items_with_bias" not in found["trade_off"]
     drawn = draw("ranking_trade_off", found)
@@ -319,7 +308,7 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
         mechanism=build(mechanism, "mechanism"),
         evaluation_lm=lm,
     )
-    SampleSize().ask(asking)
+    Plan().ask(asking)
     RankingConfidence(run="anywhere").ask(asking)
     assert not lm.seen
     RankingConfidence().ask(asking)
@@ -340,11 +329,11 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
         {"correlations": [0.0]},
         {"deltas": []},
         {"deltas": [math.inf]},
-        {"sd": math.inf},
         {"system_bias_sd": math.inf},
         {"pairs": 1},
         {"r": 0.0},
-        {"sd": 0.0},
+        {"sd": 3.0},
+        {"r": 0.3, "sd": 0.0},
         {"system_bias_sd": -1.0},
         {"items": 0},
         {"train": "xsum"},

@@ -1,0 +1,77 @@
+"""The authors' public repositories: how a clone or our export is recognised, and who reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One public release.
+
+    Attributes:
+        address: of the repository.
+        clone: paths of which a clone has at least one.
+        export: the folder's usual name, and patterns that a parquet export of it all has.
+        experiment: the package here that reads either.
+    """
+
+    address: str
+    clone: tuple[str, ...]
+    export: tuple[str, tuple[str, ...]]
+    experiment: str
+
+    @property
+    def name(self) -> str:
+        """The folder that git makes."""
+        return self.address.rsplit("/", 1)[1]
+
+    def layout(self, folder: Path) -> str | None:
+        """``clone``, ``export`` or None: what the folder itself is. A clone is seen first."""
+        if any((folder / path).exists() for path in self.clone):
+            return "clone"
+        found = all(any(folder.glob(pattern)) for pattern in self.export[1])
+        return "export" if found else None
+
+    def below(self, folder: Path) -> list[Path]:
+        """The folders in it that are named like this release, the clone first."""
+        named = (folder / self.name, folder / self.export[0])
+        return [path for path in named if path.is_dir()]
+
+
+PEER_PREDICTION = Repository(
+    "github.com/zrobertson466920/llm-peer-prediction",
+    ("eval_results",),
+    ("peer_prediction", ("meta.json", "matrices")),
+    "peer_prediction",
+)
+GEM = Repository(
+    "github.com/yx-lu/Benchmarking-LLMs--Judgments-with-No-Gold-Standard",
+    ("task_iclr23", "dataset/dataset_human_review1.parquet", "dataset_human_review1.parquet"),
+    ("gem", ("gem_iclr2023*.parquet",)),
+    "gem",
+)
+AUTO_PRE = Repository(
+    "github.com/cjj826/Auto-PRE",
+    ("data-Xsum", "data-NFQA"),
+    ("auto_pre", ("verdict_pairwise.parquet",)),
+    "auto_pre",
+)
+REPOSITORIES = (PEER_PREDICTION, GEM, AUTO_PRE)
+
+
+def instead(folder: Path, wanted: Repository) -> str:
+    """A sentence on what the folder is or holds, where ``wanted`` is not it; else nothing."""
+    for one in REPOSITORIES:
+        layout = one.layout(folder)
+        if layout and one is not wanted:
+            made = "a clone" if layout == "clone" else "an export"
+            return f" It is {made} of {one.address}: read it with experiments.{one.experiment}."
+    below = wanted.below(folder)
+    return f" It holds {below[0].name}: give {str(below[0])!r}." if below else ""
+
+
+def found_in(data: Path, release: Repository) -> list[Path]:
+    """Folders of a release: the one that is given, or those below it, the clone first."""
+    return [data] if release.layout(data) else release.below(data)

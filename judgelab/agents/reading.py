@@ -1,0 +1,333 @@
+"""Reading a text: sentences with their weight, speakers, names, topics, words and numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import sentencex
+
+from judgelab.core import resources
+
+_TABLES: Mapping[str, str] = resources.words("agents/words/tables.yaml")
+
+
+def word_list(name: str) -> tuple[str, ...]:
+    """A list of ``words/tables.yaml``, in order."""
+    return tuple(entry.strip() for entry in re.split(r"[,\n]", _TABLES[name]) if entry.strip())
+
+
+def word_table(name: str) -> dict[str, str]:
+    """A table of ``words/tables.yaml``: word -> what may stand for it."""
+    entries = (entry.split(":") for entry in re.split(r"[;\n]", _TABLES[name]) if entry.strip())
+    return {key.strip(): value.strip() for key, value in entries}
+
+
+STOPWORDS = frozenset(word_list("STOPWORDS"))
+"""Words that carry grammar more than content."""
+
+_CALENDAR = frozenset(word_list("CALENDAR"))
+_HEADINGS = frozenset(word_list("HEADINGS"))
+"""Words before a colon that open a section and are nobody's name."""
+
+_DETERMINERS = frozenset(word_list("DETERMINERS"))
+_NO_TOPICS = STOPWORDS | _CALENDAR | frozenset(word_list("UNITS"))
+
+WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_UTTERANCE = re.compile(r"\s*([^\W\d_][\w .'’\-]{0,29}?)\s*:\s+(\S.*)")
+_TAG = re.compile(r"<[^<>\n]{0,40}>|\[[^\[\]\n]{0,60}\]|[*_#`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_HEADING = re.compile(r"\s*#{1,6}\s")
+_CAPTION = re.compile(r"^(?:\(\w{1,4}\)\s*)*(?:[A-Z][\w ,'-]{0,60}\.--)?(?:\(\w{1,4}\)\s*)*")
+_CLAUSE = re.compile(r"(?<=[,;:—–])\s+|\s+(?=(?:and|but|because|while|although|so that)\s)")
+_SMALL_START = re.compile(r"[a-z]{2}[.!?]\s+[a-z]")
+_CAPITAL_START = re.compile(r"[a-z]{2}[.!?]\s+[A-Z]")
+_STOP = re.compile(r"(?<=[.!?])\s+")
+_LONGEST = 45
+"""Words in one unit: text without punctuation is cut here."""
+
+_MOST_NAMES = 40
+_TOPIC = re.compile(r"(?<![\w'-])([^\W\d_]{4,})(?![\w'-])(?=(?:\s+([^\W\d_]+))?)")
+_LONGEST_NAME = 4
+_OPENS = '.!?:"“(—-'
+_JOINTS = (" ", " of ", " de ", " & ", " van ", " von ")
+
+
+def words(text: str) -> list[str]:
+    """The words, in order."""
+    return WORD.findall(text)
+
+
+def content_words(text: str) -> list[str]:
+    """Words that are not function words, lower case, in order."""
+    lowered = (word.lower() for word in words(text))
+    return [word for word in lowered if len(word) > 1 and word not in STOPWORDS]
+
+
+def numbers(text: str) -> list[str]:
+    """Numerals as written."""
+    return NUMBER.findall(text)
+
+
+def has_letters(text: str | None) -> bool:
+    """Whether there is anything to read."""
+    return text is not None and WORD.search(text) is not None
+
+
+def units(text: str) -> list[tuple[str | None, str]]:
+    """(speaker or None, sentence), in order; every sentence holds a word."""
+    lines = _plain(text).splitlines()
+    turns = _turns([line for line in lines if line.strip()])
+    lines = [line for line in lines if not _HEADING.match(line)] or lines
+    blocks = turns if turns is not None else [(None, block) for block in _blocks(lines)]
+    found = [
+        (speaker, piece)
+        for speaker, block in blocks
+        for sentence in _sentences(block)
+        for piece in _cut(_clean(sentence))
+        if has_letters(piece)
+    ]
+    if not found and has_letters(text):
+        return [(None, " ".join(text.split()))]
+    if turns is not None:
+        return found
+    return [unit for unit in found if not unit[1].isupper()] or found  # less its headings
+
+
+def _plain(text: str) -> str:
+    """Typewriter quotes, and a line break where joined documents meet."""
+    for old, new in (("’", "'"), ("``", '"'), ("''", '"'), ("|||||", "\n\n")):
+        text = text.replace(old, new)
+    return text
+
+
+def clauses(sentence: str) -> list[str]:
+    """The sentence at its commas and conjunctions; every clause holds a word."""
+    parts = (part.strip(" ,;:") for part in _CLAUSE.split(sentence))
+    return [part for part in parts if has_letters(part)]
+
+
+def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
+    """Lines of the form ``Name: words`` as turns, or None where the text is no dialogue."""
+    matches = [_UTTERANCE.fullmatch(line) for line in lines]
+    speakers = [m.group(1) for m in matches if m and m.group(1).lower() not in _HEADINGS]
+    repeated = len(set(speakers)) < len(speakers) or len(lines) == 2
+    if len(speakers) < 2 or len(speakers) < 0.6 * len(lines) or not repeated:
+        return None
+    turns: list[tuple[str | None, str]] = []
+    for line, match in zip(lines, matches, strict=True):
+        if match is not None:
+            turns.append((match.group(1), match.group(2)))
+        else:
+            turns.append((turns[-1][0] if turns else None, line))
+    return turns
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    """Paragraphs and lines, with those that a text editor wrapped joined again."""
+    pending: list[str] = []
+    for line in lines:
+        stripped = line.strip()
+        if pending and stripped and _wrapped(pending[-1], stripped):
+            pending.append(stripped)
+            continue
+        if pending:
+            yield " ".join(pending)
+        pending = [stripped] if stripped else []
+    if pending:
+        yield " ".join(pending)
+
+
+def _wrapped(line: str, following: str) -> bool:
+    if line[-1] in '.!?:"':
+        return False
+    return following[0].islower() or (len(line) > 55 and (line[-1].isalnum() or line[-1] in ",;"))
+
+
+def _sentences(block: str) -> Iterator[str]:
+    """Sentences; where a writer never starts one with a capital, any stop ends it."""
+    if len(_SMALL_START.findall(block)) > len(_CAPITAL_START.findall(block)):
+        yield from _STOP.split(block)
+    else:
+        yield from sentencex.segment("en", block)
+
+
+def _clean(sentence: str) -> str:
+    bare = _TAG.sub(" ", _CAPTION.sub("", sentence.strip()))
+    return " ".join(bare.split()).strip("-•*–— ")
+
+
+def _cut(sentence: str) -> Iterator[str]:
+    """Pieces of at most ``_LONGEST`` words, at clause ends where there are any."""
+    if len(sentence) < 6 * _LONGEST or len(sentence.split()) <= _LONGEST:
+        yield sentence
+        return
+    piece: list[str] = []
+    for clause in _CLAUSE.split(sentence):
+        tokens = clause.split()
+        if piece and len(piece) + len(tokens) > _LONGEST:
+            yield " ".join(piece)
+            piece = []
+        piece += tokens
+        while len(piece) > _LONGEST:
+            yield " ".join(piece[:_LONGEST])
+            piece = piece[_LONGEST:]
+    if piece:
+        yield " ".join(piece)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence or turn.
+
+    Attributes:
+        text: without line breaks and markup.
+        position: 0 for the first.
+        speaker: who says it, in a dialogue.
+        salience: how much of the text's recurring vocabulary it holds, above 0.
+    """
+
+    text: str
+    position: int
+    speaker: str | None
+    salience: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and what can be read off it.
+
+    Attributes:
+        text: what the agent works on (for a translation: the base translation).
+        noun: what such a text is called.
+        original: the text in the other language, where there is one.
+    """
+
+    text: str
+    noun: str = "text"
+    original: str | None = None
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """In order; empty only where the text has no letters."""
+        pieces = units(self.text)
+        bags = [content_words(piece) for _, piece in pieces]
+        frequency = Counter(word for bag in bags for word in bag)
+        return tuple(
+            Sentence(piece, i, speaker, _salience(bag, frequency, i))
+            for i, ((speaker, piece), bag) in enumerate(zip(pieces, bags, strict=True))
+        )
+
+    @cached_property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks in a dialogue, in order of appearance."""
+        return tuple(dict.fromkeys(s.speaker for s in self.sentences if s.speaker))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Speakers, then capitalised names by frequency; at most 40."""
+        plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
+        counts = Counter(name for s in self.sentences for name in _names_in(s.text, plain))
+        inner = {token for name in counts for token in name.split()}
+        for sentence in self.sentences:  # a lone first word is a name if it is one elsewhere
+            first = WORD.search(sentence.text)
+            if first and first.group() in inner and not _starts_a_name(sentence.text, counts):
+                counts[first.group()] += 1
+        found = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
+        return tuple(found)[:_MOST_NAMES]
+
+    @cached_property
+    def proper(self) -> frozenset[str]:
+        """Words that keep their capital inside a sentence."""
+        return frozenset(token for name in self.names for token in words(name))
+
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """Lower-case content words by frequency, names left out; at most 12.
+
+        A word that closes a noun phrase (a function word or a stop follows it) counts half more.
+        """
+        proper = {token.lower() for token in self.proper}
+        counts = Counter[str]()
+        for sentence in self.sentences:
+            for match in _TOPIC.finditer(sentence.text.lower()):
+                word, following = match.group(1), match.group(2)
+                if word in _NO_TOPICS or word in proper:
+                    continue
+                closes = not following or following in STOPWORDS - _DETERMINERS
+                counts[word] += 2 + closes
+        return tuple(word for word, _ in counts.most_common(12))
+
+    def salient(
+        self,
+        rng: np.random.Generator,
+        n: int,
+        weight: Callable[[Sentence], float] = lambda _: 1.0,
+        taste: float = 0.2,
+    ) -> list[Sentence]:
+        """The ``n`` sentences of most weight, in order of the text.
+
+        ``taste`` is the spread of a writer's own judgement: two writers agree on what is
+        central and differ at the margin. Sentences of weight 0 or less are never taken.
+        """
+        noise = np.exp(taste * rng.standard_normal(len(self.sentences)))
+        scored = [
+            (weight(s) * s.salience * float(factor), s)
+            for s, factor in zip(self.sentences, noise, strict=True)
+        ]
+        eligible = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
+        return sorted((s for _, s in eligible[:n]), key=lambda s: s.position)
+
+
+def _salience(bag: list[str], frequency: Counter[str], position: int) -> float:
+    """Mean log frequency of the distinct content words; fragments and late ones count less."""
+    distinct = dict.fromkeys(bag)  # not a set: the order of a sum is part of its value
+    if not distinct:
+        return 0.01
+    mean = sum(math.log1p(frequency[word]) for word in distinct) / len(distinct)
+    return mean * min(1.0, len(distinct) / 6) * (1 + 0.5 / (1 + position))
+
+
+def _names_in(sentence: str, plain: set[str]) -> list[str]:
+    """Runs of capitalised words; the first word of a sentence needs company to count."""
+    tokens = list(WORD.finditer(sentence))
+    runs: list[list[int]] = []
+    for i, match in enumerate(tokens):
+        if not _capital(match.group()):
+            continue
+        last = runs[-1][-1] if runs else -1
+        if last >= 0 and sentence[tokens[last].end() : match.start()] in _JOINTS:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    names = []
+    for run in runs:
+        before = sentence[: tokens[run[0]].start()].rstrip()
+        opens = not before or before[-1] in _OPENS
+        kept = run[1:] if opens and len(run) != 2 else run
+        if not kept or len(kept) > _LONGEST_NAME:
+            continue
+        name = sentence[tokens[kept[0]].start() : tokens[kept[-1]].end()]
+        if len(kept) > 1 or name.lower() not in plain:
+            names.append(name)
+    return names
+
+
+def _starts_a_name(sentence: str, names: Iterable[str]) -> bool:
+    return any(" " in name and sentence.startswith(name) for name in names)
+
+
+def _capital(word: str) -> bool:
+    return (
+        len(word) > 1
+        and word[0].isupper()
+        and word.lower() not in STOPWORDS
+        and word.lower() not in _CALENDAR
+        and not word.startswith("I'")
+        and not (word.isupper() and len(word) > 5)
+    )

@@ -1,0 +1,306 @@
+"""A wrapper that asks every question once, whichever jobs ask it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, TypeVar
+
+from judgelab.calls.cache import CallCache
+from judgelab.calls.claims import Claims
+from judgelab.calls.keys import chat_key, logprob_keys
+from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.core.closed_questions import closed_batches, open_questions
+from judgelab.core.errors import DataError
+from judgelab.core.lm import (
+    ChatRequest,
+    EvaluationLM,
+    LogProb,
+    LogProbTable,
+    Pairs,
+    Reply,
+)
+from judgelab.core.panel import HALVED, halved
+
+SLICE = 8  # requests put to a local LM at once, to begin with
+WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
+POLL = 0.2  # seconds between looks for an answer that another job is waiting for
+
+Q = TypeVar("Q")  # what is asked: a pair, or a request
+A = TypeVar("A", LogProb, Reply)  # what is answered
+
+
+@dataclass
+class CallCount:
+    """How many answers were asked for, and how many of them had to be computed."""
+
+    asked: int = 0
+    computed: int = 0
+
+
+class Watch(Protocol):
+    """Follows the calls of a run."""
+
+    def asked(self, calls: int, hits: int, *, one_item: bool = False) -> None:
+        """A batch of so many different calls began, of a stage or of one item of it; ``hits`` of
+        them were known."""
+        return None
+
+    def answered(self, calls: int) -> None:
+        """So many more have been answered."""
+        return None
+
+
+class Unwatched(Watch):
+    """Nothing is followed."""
+
+
+class Cached(LoggedLM):
+    """``lm`` behind a call cache; identical questions in one batch are asked once too.
+
+    A key is the hash of the LM's identity and of the texts, messages, sampling settings and
+    repeat index: all that can change an answer, and nothing else. Kept are answers and settled
+    refusals; a call that failed is asked again by a later run (a paid one: not by this one).
+
+    What a streaming LM answers is kept the moment it arrives, and its questions are claimed
+    before they are asked: a job that finds one claimed waits for the answer of the job that asks
+    it, or takes over when that job ends without one.
+
+    Calls without a usable result are noted, unanswered ones here.
+    """
+
+    def __init__(
+        self,
+        lm: EvaluationLM,
+        cache: CallCache,
+        watch: Watch | None = None,
+        log: CallLog | None = None,
+        role: str = "evaluation_lm",
+    ) -> None:
+        super().__init__(lm, log, role)
+        self.cache = cache
+        self.count = CallCount()
+        self._unscored: dict[bytes, Any] = {}
+        self._computed, self._again = set[bytes](), frozenset[bytes]()
+        self._watch: Watch = watch or Unwatched()
+        self._workers: dict[str, Mapping[str, Any]] = {}
+        self._streaming = lm.streaming
+        self._claims = None if self._streaming is None else Claims(cache)
+        if self._streaming is not None:
+            self._streaming.keep(cache.path)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The wrapped LM's; where workers answered, theirs, by worker."""
+        return {"workers": dict(self._workers)} if self._workers else self.lm.facts
+
+    def note_worker(self, name: str, facts: Mapping[str, Any]) -> None:
+        """What a worker says of its answers so far."""
+        self._workers[name] = facts
+
+    def ask_again(self, keys: Iterable[bytes]) -> None:
+        """Ask these once more, but for those just asked; what was known of them stays beside."""
+        self._again = frozenset(keys) - self._computed
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
+        bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
+        bad = (k for k, (c, t) in zip(keys, pairs, strict=True) if c in bad_x or t in bad_y)
+        self._unscored.update(dict.fromkeys(bad, LogProb(math.nan, 0, HALVED, settled=True)))
+
+        def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
+            if self._streaming is not None:
+                for index, row in self._streaming.stream_logprob(contexts, targets, missing):
+                    yield {index: row}
+            else:
+                yield dict(enumerate(self.lm.logprob(contexts, targets, missing).rows))
+
+        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask)
+        rows = [known[key] for key in keys]
+        self._note_pairs(keys, contexts, targets, pairs, rows)
+        return LogProbTable.of(rows)
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """As the wrapped LM; only questions never answered before reach it, all of them texts."""
+        keys = [chat_key(self.identity, request) for request in requests]
+        for key, request in zip(keys, requests, strict=True):
+            if any(halved(message.content) for message in request.messages):
+                self._unscored[key] = Reply(None, HALVED, settled=True)
+
+        def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+            if self._streaming is not None:
+                for index, reply in self._streaming.stream_chat(missing):
+                    yield {index: reply}
+            else:
+                yield from _slices(self.lm, missing)
+
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
+        known = self._fill("chat", keys, requests, self.known_chats, ask)
+        replies = [known[key] for key in keys]
+        self._note_requests(keys, requests, replies)
+        return replies
+
+    def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
+        """Of these keys, those with an answer: kept, or accepted unscored in this run."""
+        kept = [key for key in keys if key not in self._again]
+        known = self._accepted_unscored(keys) | self.cache.logprobs(kept)
+        rest = [key for key in kept if key not in known]
+        return known | {
+            key: LogProb(math.nan, 0, reply.reason, reply.settled)
+            for key, reply in known_replies(self.cache, rest).items()
+        }
+
+    def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
+        """The same of chat requests."""
+        kept = [key for key in keys if key not in self._again]
+        return self._accepted_unscored(keys) | known_replies(self.cache, kept)
+
+    def _accepted_unscored(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        return {key: self._unscored[key] for key in keys if key in self._unscored}
+
+    def accept_logprobs(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
+    ) -> None:
+        """Take answers that a worker computed with the same LM. Unscored ones last this run."""
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        self.cache.note_lm(self.identity, "logprob")
+        self._accept(dict(zip(keys, table.rows, strict=True)))
+
+    def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
+        """Take replies that a worker got from the same LM. Failed ones last this run."""
+        fresh = dict(zip((chat_key(self.identity, r) for r in requests), replies, strict=True))
+        self.cache.note_lm(self.identity, "chat")
+        if any(request.labels for request in requests):
+            self.cache.note_lm(self.identity, "labels")
+        self._accept(fresh)
+
+    def _accept(self, fresh: Mapping[bytes, A], remember: bool = True) -> None:
+        """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
+        rows: dict[bytes, LogProb] = {}
+        replies: dict[bytes, str] = {}
+        for key, answer in fresh.items():
+            unscored = without_result(answer)
+            if isinstance(answer, Reply):
+                if not unscored or answer.settled:
+                    replies[key] = _stored(answer)
+            elif not unscored:
+                rows[key] = answer
+            elif answer.settled and self._claims is not None:  # paid: why there is no sum is kept
+                replies[key] = _stored(Reply(None, answer.reason, settled=True))
+            if unscored and remember:
+                self._unscored[key] = answer
+        self._keep(rows, replies)
+        self.count.computed += len(fresh)
+        self._watch.answered(len(fresh))
+
+    def _keep(self, rows: Mapping[bytes, LogProb], replies: Mapping[bytes, str]) -> None:
+        """Store answers; those asked again take the place of the ones before."""
+        over = [*rows, *replies]
+        self._computed.update(over)
+        for again in (False, True) if self._again else (False,):
+            sums = {key: row for key, row in rows.items() if (key in self._again) is again}
+            texts = {key: text for key, text in replies.items() if (key in self._again) is again}
+            if sums:
+                self.cache.add_logprobs(sums, replace=again)
+            if texts:
+                self.cache.add_chats(texts, replace=again)
+        self._again -= frozenset(over)
+
+    def close(self) -> None:
+        """Close the LM and the cache."""
+        self.lm.close()
+        if self._claims is not None:
+            self._claims.close()
+        self.cache.close()
+
+    def _fill(
+        self,
+        verb: str,
+        keys: Sequence[bytes],
+        questions: Sequence[Q],
+        look: Callable[[Sequence[bytes]], dict[bytes, A]],
+        ask: Callable[[list[Q]], Iterator[dict[int, A]]],
+    ) -> dict[bytes, A]:
+        """The answer to every key: known, asked for now, or awaited from another job."""
+        wanted = dict(zip(keys, questions, strict=True))
+        known = look(list(wanted))
+        self.count.asked += len(keys)
+        self._watch.asked(len(wanted), len(known), one_item=verb == "logprob")
+        if len(known) < len(wanted):
+            self.cache.note_lm(self.identity, verb)
+        while missing := [key for key in wanted if key not in known]:
+            mine = missing if self._claims is None else self._claims.take(missing)
+            try:
+                if self._claims is not None:  # may have been answered before we claimed it
+                    found = look(missing)
+                    known |= found
+                    self._watch.answered(len(found))
+                asking = [key for key in mine if key not in known]
+                for part in ask([wanted[key] for key in asking]) if asking else ():
+                    fresh = {asking[index]: answer for index, answer in part.items()}
+                    self._accept(fresh, remember=self._claims is not None)
+                    known |= fresh
+            finally:
+                if self._claims is not None:
+                    self._claims.drop(mine)
+            if len(mine) < len(missing):
+                time.sleep(POLL)  # another job is asking the rest
+        return known
+
+
+def without_result(answer: LogProb | Reply) -> bool:
+    """Whether a call gave no text, or no sum."""
+    return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
+
+
+def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
+    """A local LM's replies, an item's closed questions or ``WORTH`` seconds' worth at a time."""
+    for batch in closed_batches(requests):
+        replies = lm.chat([requests[index] for index in batch])
+        yield dict(zip(batch, replies, strict=True))
+    rest = open_questions(requests)
+    start, size = 0, SLICE
+    while start < len(rest):
+        begun, part = time.monotonic(), rest[start : start + size]
+        replies = lm.chat([requests[index] for index in part])
+        took = max(time.monotonic() - begun, 1e-3)
+        yield dict(zip(part, replies, strict=True))
+        start += len(part)
+        size = max(1, min(2 * size, int(len(part) * WORTH / took)))
+
+
+def _stored(reply: Reply) -> str:
+    """As the cache keeps it; what only some replies have is left out of the others."""
+    values = asdict(reply)
+    for name in ("label_logprobs", "model"):
+        if not values[name]:
+            del values[name]
+    return json.dumps(values)
+
+
+def reply_from(stored: str) -> Reply:
+    """The reply that the cache keeps so; DataError if it is none."""
+    try:
+        values = json.loads(stored)
+        found = values.pop("top_logprobs", ())
+        alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
+        labels = tuple((str(t), float(v)) for t, v in values.pop("label_logprobs", ()))
+        return Reply(**values, top_logprobs=alternatives, label_logprobs=labels)
+    except (ValueError, TypeError, AttributeError) as cause:
+        raise DataError(
+            f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
+            "move it away, or give another with paths.cache=FILE."
+        ) from cause
+
+
+def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
+    """The replies that the cache holds of these keys."""
+    return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}

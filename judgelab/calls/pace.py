@@ -1,0 +1,273 @@
+"""How fast attempts may start: within the limits given, slower where a server needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import math
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from judgelab.calls.limits import Limits
+from judgelab.store.private import private_folder
+
+AHEAD = 600.0  # seconds: no limit is waited for longer, whatever a file or a server says
+SAME_BOOT = 60.0  # seconds that two looks at the time of the last boot may differ by
+
+
+@dataclass
+class State:
+    """Times are of the machine's monotonic clock.
+
+    Attributes:
+        requests_free, tokens_free: when the next attempt may start by either limit.
+        held: until when none may, as the server said.
+        share: of the limits that is used.
+        window: when the answers counted began; the counts follow, then refusals in a row.
+        usual: the proportion of 429 lately.
+        trial: 1 while it is tried whether to be slower helps.
+        stray: the proportion of 429 that being slower did not help against.
+        trust, patience: windows for which that is believed: in all, and from now.
+    """
+
+    requests_free: float = 0.0
+    tokens_free: float = 0.0
+    held: float = 0.0
+    share: float = 1.0
+    window: float = 0.0
+    answers: float = 0.0
+    refused: float = 0.0
+    row: float = 0.0
+    usual: float = 0.0
+    trial: float = 0.0
+    stray: float = 0.0
+    trust: float = 0.0
+    patience: float = 0.0
+
+    def settle(self, now: float) -> None:
+        """Begin to use it: time that nobody used is not made up for."""
+        values = astuple(self)
+        if not all(map(math.isfinite, values)) or not 0 < self.share <= 1 or min(values) < 0:
+            self.__init__()  # type: ignore[misc]  # a file that was damaged
+        for name in ("requests_free", "tokens_free"):
+            setattr(self, name, min(max(getattr(self, name), now), now + AHEAD))
+        self.held = min(self.held, now + AHEAD)
+        self.window = min(max(self.window, now - AHEAD), now + 1)
+
+
+class KeptState:
+    """The state in this process alone."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self._state = clock, State()
+        self._state.settle(clock())
+        self._state.window = clock()
+
+    @contextmanager
+    def turn(self) -> Iterator[State]:
+        """The state, to look at and to change."""
+        yield self._state
+
+    def close(self) -> None:
+        """Give it back."""
+
+
+def rate_file(cache: Path, *endpoint: str) -> Path:
+    """Where processes that keep this call cache share the pace of an endpoint: address, model, key.
+
+    Limits are declared, and given by providers, for a model and a key. The name is a hash.
+    """
+    name = hashlib.sha256("\0".join(endpoint).encode()).hexdigest()[:16]
+    return cache.with_name(f"{cache.name}.rates") / name
+
+
+LAYOUT = struct.Struct(f"<{len(fields(State)) + 1}d")
+
+
+class SharedState(KeptState):
+    """The state in a small file, locked for the microseconds of a turn.
+
+    A process that is killed holds nothing: the system gives back its lock, and all that it leaves
+    is one place in the queue. What an earlier boot of the machine left is begun anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        private_folder(path.parent)
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._booted = time.time() - time.monotonic()
+        with self._locked():
+            state = State(window=self.clock())
+            data = os.pread(self._handle, LAYOUT.size, 0)
+            if len(data) == LAYOUT.size:
+                booted, *values = LAYOUT.unpack(data)
+                if abs(booted - self._booted) < SAME_BOOT:
+                    state = State(*values)
+            state.settle(self.clock())
+            self._put(state)
+
+    @contextmanager
+    def turn(self) -> Iterator[State]:
+        """See KeptState."""
+        with self._locked():
+            state = State(*LAYOUT.unpack(os.pread(self._handle, LAYOUT.size, 0))[1:])
+            before = astuple(state)
+            yield state
+            if astuple(state) != before:
+                self._put(state)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _put(self, state: State) -> None:
+        os.pwrite(self._handle, LAYOUT.pack(self._booted, *astuple(state)), 0)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+
+CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy
+WINDOW = 1.0  # seconds, at least, over which the proportion of 429 is taken
+ENOUGH = 40  # answers, at least, of which it is taken
+INCREASE = 0.02  # of the limits, each window
+LEAST = 0.02  # of the limits: never slower than this
+ALL_REFUSED = 8  # 429s in a row after which all wait as long as the server says
+MOSTLY = 0.5  # proportion of 429 from which there is no doubt that this is too fast
+FEW = 0.03  # proportion of 429 that is not worth to be slower for
+SLOWER = 0.8  # times the share, while it is tried whether that helps
+SETTLE = 0.25  # seconds until a trial counts: answers to attempts before it are still coming in
+MEMORY = 0.3  # weight of the latest window in the usual proportion of 429
+MORE = 0.08  # proportion of 429, beyond the stray ones, that calls for a new trial
+TRUST = (16.0, 64.0)  # windows for which the outcome of a trial is believed: first, at most
+
+
+class Pace:
+    """Admits attempts evenly spaced, and adapts to 429.
+
+    Attempts start at ``share`` of the limits (requests, tokens, concurrency). Where most answers
+    are 429 the share falls by half of their proportion. Where some are, it is tried whether
+    being slower helps: against a limit lower than the one declared as many calls are accepted as
+    before, so the share stays low; stray 429s hit the same proportion at any rate, so it goes back
+    up. Else the share rises by 2 % of the limits each window.
+
+    Args:
+        kept: the state, which other processes may share; None: it is this object's own.
+    """
+
+    def __init__(self, limits: Limits, kept: KeptState | None = None) -> None:
+        self.limits, self._kept = limits, kept or KeptState()
+        self._clock = self._kept.clock
+        self._turn, self._freed, self._running = asyncio.Lock(), asyncio.Event(), 0
+
+    @property
+    def share(self) -> float:
+        """Of the limits that is used now."""
+        with self._kept.turn() as state:
+            return state.share
+
+    async def admit(self, tokens: float) -> None:
+        """Wait for this attempt's turn; ``tokens`` is what it is expected to take."""
+        async with self._turn:  # first come, first served
+            while self._running >= max(1, round(self.share * self.limits.concurrency)):
+                self._freed.clear()
+                await self._freed.wait()
+            start = self._place(tokens)
+            while start > (now := self._clock()):
+                await asyncio.sleep(start - now)
+                with self._kept.turn() as state:
+                    start = max(start, min(state.held, now + AHEAD))
+            self._running += 1
+
+    def leave(self) -> None:
+        """The attempt is over, however it ended."""
+        self._running -= 1
+        self._freed.set()
+
+    def used(self, expected: float, actual: float) -> None:
+        """Correct what an attempt was expected to take, in tokens."""
+        limit = self.limits.tokens_per_minute
+        if limit is not None:
+            with self._kept.turn() as state:
+                free = state.tokens_free + (actual - expected) * 60 / (limit * state.share)
+                state.tokens_free = min(max(0.0, free), self._clock() + AHEAD)
+
+    def answered(self, *, refused: bool, retry_after: float | None = None) -> None:
+        """The server answered an attempt, with 429 if ``refused``."""
+        now = self._clock()
+        with self._kept.turn() as state:
+            state.row = state.row + 1 if refused else 0
+            if state.row >= ALL_REFUSED and retry_after:
+                state.held = max(state.held, now + min(retry_after, AHEAD))
+            if now < state.window:
+                return
+            state.answers += 1
+            state.refused += refused
+            if (
+                now - state.window >= WINDOW
+                and max(state.answers / ENOUGH, state.row / ALL_REFUSED) >= 1
+            ):
+                _adapt(state)
+                state.window = now + (SETTLE if state.trial else 0.0)
+                state.answers = state.refused = 0
+
+    def close(self) -> None:
+        """Give back what is shared."""
+        self._kept.close()
+
+    def _place(self, tokens: float) -> float:
+        """Take the next place in the queue; when it is due."""
+        with self._kept.turn() as state:
+            now = self._clock()
+            requests, share = self.limits.requests_per_minute, state.share
+            starts = [now, state.held]
+            if requests is not None:
+                starts.append(max(state.requests_free, now - CATCH_UP))
+                state.requests_free = starts[-1] + 60 / (requests * share)
+            if self.limits.tokens_per_minute is not None:
+                starts.append(max(state.tokens_free, now - CATCH_UP))
+                state.tokens_free = starts[-1] + tokens * 60 / (
+                    self.limits.tokens_per_minute * share
+                )
+            return max(starts)
+
+
+def _adapt(state: State) -> None:
+    """Choose the share for the next window."""
+    proportion = state.refused / state.answers
+    if state.trial:
+        state.trial = 0
+        before = 1 - state.usual
+        if (1 - proportion) * SLOWER > before * (1 + SLOWER) / 2:
+            state.usual, state.trust = proportion, 0  # as much is accepted: stay
+        else:
+            state.share /= SLOWER
+            state.stray = state.usual
+            state.trust = min(max(TRUST[0], 2 * state.trust), TRUST[1])
+        state.patience = state.trust
+    elif proportion > MOSTLY:
+        state.share *= 1 - proportion / 2
+        state.usual, state.trust, state.patience = proportion, 0, 0
+    else:
+        state.usual += MEMORY * (proportion - state.usual)
+        state.patience = max(0.0, state.patience - 1)
+        known = state.patience > 0 and state.usual <= state.stray + MORE
+        if max(proportion, state.usual) > FEW and not known:
+            state.trial = 1
+            state.share *= SLOWER
+        else:
+            state.share += INCREASE
+    state.share = min(1.0, max(LEAST, state.share))

@@ -1,0 +1,194 @@
+"""LMs behind a network: many calls at once, whose answers arrive one by one and cost something."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from judgelab.calls.limits import Limits
+from judgelab.calls.meter import Meter
+from judgelab.calls.prices import Price, price_of
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
+
+T = TypeVar("T")
+
+
+class Remote(EvaluationLM, ABC):
+    """An evaluation LM that hands over each answer as it arrives, so that it can be kept at once.
+
+    Limits, retries and the meter work below, on attempts: a wrapper around the LM would see calls,
+    and miss the retries that cost money too.
+    """
+
+    model: str
+    limits: Limits
+    price: Price | None = None
+    """What its tokens cost; None: what the price list says."""
+
+    def priced(self, file: str | None = None) -> Price | None:
+        """Its own price, or that of the list (``price_of``); None: unknown."""
+        return price_of(self.model, file) if self.price is None else self.price
+
+    @property
+    def streaming(self) -> Remote:
+        """Itself."""
+        return self
+
+    @property
+    def until(self) -> float | None:
+        """When its server wants to be asked again (seconds since 1970); None: it does not say."""
+        return None
+
+    @abstractmethod
+    def attach(self, meter: Meter, tell: Callable[[str], None] = lambda words: None) -> None:
+        """Note every attempt in this meter from now on, and keep to its budget.
+
+        ``tell`` is called, from another thread, with words on a wait of more than some seconds.
+        """
+
+    @abstractmethod
+    def keep(self, path: Path) -> None:
+        """Keep parts of answers in this call cache from now on."""
+
+    @abstractmethod
+    def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
+        """(index of the request, reply) in the order of arrival."""
+
+    @abstractmethod
+    def stream_logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> Iterator[tuple[int, LogProb]]:
+        """(index of the pair, its log-probability) in the order of arrival."""
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order."""
+        replies = dict(self.stream_chat(requests))
+        return [replies[index] for index in range(len(requests))]
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
+        rows = dict(self.stream_logprob(contexts, targets, pairs))
+        return LogProbTable.of([rows[index] for index in range(len(pairs))])
+
+
+class Interrupts:
+    """Holds the first SIGINT or SIGTERM back until the block is left; a second one acts at once.
+
+    Signals reach the main thread alone: in any other nothing is held.
+    """
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told, self._held = told, 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._hold)
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+        if self._held:
+            signal.raise_signal(self._held)
+
+    def _hold(self, number: int, frame: object) -> None:
+        self._held = number
+        self._restore()
+        print("Stopping: calls under way are waited for (once more: not)", file=sys.stderr)
+        self._told()
+
+    def _restore(self) -> None:
+        while self._before:
+            number, handler = self._before.popitem()
+            signal.signal(number, handler)
+
+
+class CallPool:
+    """An event loop in a thread, so that it works below a notebook's loop too.
+
+    A call keeps its place until the caller has dealt with its result and asks for the next: a
+    process that is killed loses no more than ``window`` results.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="calls", daemon=True)
+        self._thread.start()
+
+    def stream(
+        self,
+        jobs: Sequence[Callable[[], Awaitable[T]]],
+        window: int,
+        halt: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[int, T]]:
+        """(index, result) in the order of arrival.
+
+        The first job that raises stops the others from starting; those under way are awaited and
+        handed over before the exception is. So does SIGINT or SIGTERM, which takes its effect
+        afterwards; a second one takes it at once. ``halt`` is then called in the loop.
+        """
+        ready: SimpleQueue[tuple[int, T | None, BaseException | None] | None] = SimpleQueue()
+        places = asyncio.Semaphore(window)
+        stop = threading.Event()
+
+        async def one(index: int) -> None:
+            try:
+                ready.put((index, await jobs[index](), None))
+            except Exception as cause:
+                stop.set()
+                ready.put((index, None, cause))
+
+        async def feed() -> None:
+            tasks: set[asyncio.Task[None]] = set()
+            try:
+                for index in range(len(jobs)):
+                    await places.acquire()
+                    if stop.is_set():
+                        break
+                    task = asyncio.create_task(one(index))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+                while tasks:
+                    await asyncio.wait(tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                ready.put(None)
+
+        def interrupted() -> None:
+            stop.set()
+            self.loop.call_soon_threadsafe(halt)
+
+        feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
+        fault: BaseException | None = None
+        with Interrupts(interrupted):
+            try:
+                while (result := ready.get()) is not None:
+                    index, value, cause = result
+                    fault = fault or cause
+                    if cause is None:
+                        yield index, value  # type: ignore[misc]
+                    self.loop.call_soon_threadsafe(places.release)
+            finally:
+                feeding.cancel()
+        if fault is not None:
+            raise fault
+
+    def run(self, job: Coroutine[Any, Any, T]) -> T:
+        """One coroutine's result."""
+        return asyncio.run_coroutine_threadsafe(job, self.loop).result()
+
+    def close(self) -> None:
+        """Stop the loop and its thread."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=5)
+        self.loop.close()

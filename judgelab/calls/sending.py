@@ -1,0 +1,296 @@
+"""One attempt at a call: a request over HTTP, read within bounds and made harmless."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from judgelab.core.errors import ConfigError, JudgelabError
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+LARGEST = 16 * 2**20  # bytes of a body, after decompression
+DEEPEST = 64  # levels of JSON
+SHORTEST_SECRET = 8  # characters: to blot out a shorter one would blot out words of texts
+ASKED = "gzip, deflate"  # ways of compression that we undo within bounds, and so ask for
+BODY = "judgelab.body"  # where a response's body is kept
+WIDTHS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+BLOT = "***"
+HALVES = re.compile("[\ud800-\udfff]")
+
+
+class MalformedError(Exception):
+    """The body cannot be read; the message says why in a few words."""
+
+
+@dataclass(frozen=True)
+class RefusedError(Exception):
+    """The server answered with another status than 2xx."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def keep_body(response: Any) -> None:
+    """A hook of the HTTP client: read the body, no more of it than ``LARGEST``, and keep it.
+
+    Raises:
+        MalformedError: it is larger, or compressed in a way that was not asked for.
+        RefusedError: the status is not 2xx.
+    """
+    try:
+        body = await _read(response)
+    except MalformedError:
+        if response.is_success:
+            raise
+        body = b""
+    if not response.is_success:
+        raise RefusedError(response.status_code, response.headers, body)
+    response.extensions[BODY] = body
+
+
+async def _read(response: Any) -> bytes:
+    coding = response.headers.get("content-encoding", "").strip().lower()
+    if coding not in WIDTHS:
+        raise MalformedError("compressed in a way that was not asked for")
+    width, parts, size = WIDTHS[coding], list[bytes](), 0
+    inflate = None if width is None else zlib.decompressobj(width)
+    async for part in response.aiter_raw():
+        if inflate is not None:
+            try:
+                part = inflate.decompress(part, LARGEST + 1 - size)
+            except zlib.error:
+                raise MalformedError(f"not {coding}, though it says so") from None
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise MalformedError(f"more than {LARGEST >> 20} MiB")
+    return b"".join(parts)
+
+
+def parse(data: bytes, clean: Callable[[str], str]) -> dict[str, Any]:
+    """The JSON object, each of its strings cleaned; MalformedError where it is none."""
+    try:
+        body = json.loads(data)
+    except RecursionError:
+        raise MalformedError("nested beyond reason") from None
+    except ValueError:
+        raise MalformedError("not JSON") from None
+    if not isinstance(body, dict):
+        raise MalformedError("not a JSON object")
+    cleaned: dict[str, Any] = _cleaned(body, clean, DEEPEST)
+    return cleaned
+
+
+def _cleaned(value: Any, clean: Callable[[str], str], levels: int) -> Any:
+    if levels == 0:
+        raise MalformedError("nested beyond reason")
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(one, clean, levels - 1) for one in value]
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(one, clean, levels - 1) for name, one in value.items()}
+    return value
+
+
+def cleaner(secret: str | None) -> Callable[[str], str]:
+    """What blots the secret out of a text, as it is or escaped, and mends half characters.
+
+    A secret of fewer than ``SHORTEST_SECRET`` characters stays: it would be found in words.
+    """
+    forms = set[str]()
+    if secret and len(secret) >= SHORTEST_SECRET:
+        escaped = json.dumps(secret)[1:-1]
+        forms = {secret, escaped, escaped.replace("/", "\\/"), quote(secret, safe="")}
+    found = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)")
+    return lambda text: found.sub(BLOT, HALVES.sub("\ufffd", text))
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens that can be believed, else None."""
+    real = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**9
+    return value if real else None
+
+
+def usage(body: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Tokens (input, output) as the server says, where both can be believed."""
+    said = body.get("usage")
+    if not isinstance(said, dict):
+        return None
+    read, written = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
+    return None if read is None or written is None else (read, written)
+
+
+AGAIN = frozenset({408, 409, 429, *range(500, 600)})
+BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
+LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
+UNTRUSTED = "its certificate is self-signed, expired or of an unknown authority"
+REASON = 200  # characters of a server's message that are kept
+READ = 4096  # bytes of an error that is not JSON
+NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
+
+
+class EndpointError(JudgelabError):
+    """The endpoint will not answer any call as things are."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request."""
+
+    verb: str  # chat or completions
+    body: Mapping[str, Any]  # what is sent, as JSON
+    key: Sequence[str]  # what it is about, for the meter
+    tokens: tuple[int, int]  # (input, output) that it may take at most, for pacing and the budget
+
+    @property
+    def mark(self) -> str:
+        """A hash of what is sent, by which the account of an earlier execution knows it."""
+        sent = json.dumps([self.verb, self.body], sort_keys=True)
+        return hashlib.blake2b(sent.encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a call, or of one attempt at it."""
+
+    body: dict[str, Any] | None  # the server's JSON, None where there is none
+    reason: str | None = None  # why there is none
+    status: str = "answered"  # or HTTP status, timeout, unreached, broken, malformed, unsent
+    again: bool = False  # whether another attempt may bring one
+    retry_after: float | None = None  # seconds, as the server says
+    fatal: JudgelabError | None = None  # nothing else will be answered either
+
+    @property
+    def settled(self) -> bool:
+        """Whether the call is over: answered, if only to be refused or with what is unreadable."""
+        return not self.again and self.status not in LOST
+
+
+class Sender:
+    """Sends requests, follows no redirect, and reads no more of an answer than is reasonable.
+
+    The secret (the key) is blotted out of every string that the server sends. A wrong key, model or
+    address ends the run while nothing was answered; later it is an outage (401, 404, a redirect)
+    or concerns one call (403).
+    """
+
+    def __init__(self, client: AsyncOpenAI, timeout: float, secret: str | None, where: str) -> None:
+        self.client, self.timeout, self.where = client, timeout, where
+        self._clean, self._proven = cleaner(secret), False
+
+    async def send(self, call: Call) -> Answer:
+        """What came of one attempt; nothing that a server sends raises."""
+        from openai import APIConnectionError, APITimeoutError
+
+        client: Any = self.client.chat if call.verb == "chat" else self.client
+        streamed = client.completions.with_streaming_response
+        try:
+            async with asyncio.timeout(self.timeout), streamed.create(**call.body) as response:
+                body = parse(response.http_response.extensions[BODY], self._clean)
+        except (TimeoutError, APITimeoutError):
+            return Answer(None, f"no answer in {self.timeout:g} s", "timeout", again=True)
+        except MalformedError as cause:
+            return Answer(None, f"malformed answer ({cause})", "malformed")
+        except RefusedError as cause:
+            return self._status(cause)
+        except APIConnectionError as cause:
+            what = type(cause.__cause__ or cause).__name__
+            if "CERTIFICATE_VERIFY_FAILED" in str(cause.__cause__):
+                return Answer(None, UNTRUSTED, "unreached", again=True)
+            status = "unreached" if what == "ConnectError" else "broken"
+            return Answer(None, f"broken connection ({what})", status, again=True)
+        self._proven = True
+        return Answer(body)
+
+    def _status(self, refused: RefusedError) -> Answer:
+        status, (message, code) = refused.status, self._said(refused)
+        said, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
+        if status == 429 and code == "insufficient_quota":
+            return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
+        wrong = _setting(status)
+        if wrong is None:
+            return Answer(None, said, str(status), status in AGAIN, retry_after)
+        if self._proven:  # it has answered before: a stray one, or an outage
+            return Answer(None, said, str(status), status != 403, retry_after)
+        return Answer(None, said, str(status), fatal=ConfigError(wrong.format(self.where, said)))
+
+    def _said(self, refused: RefusedError) -> tuple[str, str | None]:
+        """The message of an error body, or where a redirect leads; and the error's code."""
+        if refused.status // 100 == 3:
+            place = self._clean(_place(refused.headers.get("location", "")))
+            return f"a redirect to {place}, which is not followed", None
+        try:
+            body: Any = parse(refused.body, self._clean)
+            body = body["error"] if isinstance(body.get("error"), dict) else body
+            message, code = body.get("message") or body.get("error") or body, body.get("code")
+        except MalformedError:
+            message, code = self._clean(refused.body[:READ].decode(errors="replace")), None
+        return " ".join(str(message).split())[:REASON] or "no message", str(code)
+
+
+def _setting(status: int) -> str | None:
+    """Which setting is wrong where an endpoint that never answered says this."""
+    if status in (401, 403):
+        return (
+            "{} refuses the key ({}): check the environment variable that "
+            "evaluation_lm.api_key_env names."
+        )
+    if status == 404:
+        return (
+            "{} has no such model or address ({}): check evaluation_lm.model and "
+            "evaluation_lm.base_url."
+        )
+    if status // 100 == 3:
+        return "{} is not where the endpoint is ({}): check evaluation_lm.base_url."
+    return None
+
+
+def _place(location: str) -> str:
+    """Scheme, host and port of an address; no user, path or query: they may hold secrets."""
+    try:
+        parts = urlsplit(location)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "an address that is none"
+    if not parts.hostname:
+        return "another path there" if location else "nowhere"
+    return f"{parts.scheme or 'http'}://{parts.hostname}{port}"[:REASON]
+
+
+def estimate(texts: Sequence[str]) -> int:
+    """About how many tokens the texts are."""
+    return 1 + sum(len(text.encode(errors="surrogatepass")) for text in texts) // BYTES_PER_TOKEN
+
+
+def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
+    """Tokens (input, output) and the facts worth keeping, as the server says."""
+    said = {name: body.get(name) for name in ("model", "system_fingerprint")}
+    facts = {name: v[:REASON] if isinstance(v, str) else None for name, v in said.items()}
+    return usage(body), facts
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: a number, or until a date (RFC 9110, 10.2.3); None: not said, or odd."""
+    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    if NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    if NUMBER.fullmatch(value):
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,1 @@
+"""Reading a reply: the label, grade or JSON that it states."""

@@ -1,0 +1,225 @@
+"""The grade that a reply states. What is ambiguous is unread, never guessed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from judgelab.core.reply.text import agreed, answer_of, fields, lone_lines, tags, without_marks
+from judgelab.core.resources import words
+
+Values = list[float | None]
+
+_TABLES = words("core/words/replies.yaml")
+
+
+def _any(name: str) -> str:
+    return "|".join(sorted(map(re.escape, _TABLES[name].split()), key=len, reverse=True))
+
+
+_WORDS = {word: float(k) for k, word in enumerate(_TABLES["numbers"].split())}
+_DIGITS = r"-?(?<!\d)\d{1,9}(?!\d)(?:[.,]\d{1,20}(?!\d))?"
+_SCALE_OF = rf"(?P<of>\d{{1,9}}(?!\d)|(?:{'|'.join(_WORDS)})\b)"
+_OF = (
+    rf"(?:\s*(?:/|out\s+of|von|sur|de)\s*{_SCALE_OF}"
+    rf"|\s*\(\s*(?:/|(?:out\s+)?of|von|sur|de)\s*{_SCALE_OF.replace('<of>', '<of2>')}\s*\))?"
+)
+_NUMBER = rf"(?P<n>{_DIGITS}|(?:{'|'.join(_WORDS)})\b){_OF}"
+_LEAD = r"[-•+|\s]{0,12}(?:\d{1,9}[.)]\s+)?"
+_QUOTE = r"[\[(\"'“”‘’{]*\s*"
+_UNQUOTE = r"\s*[\])\"'“”‘’}]*"
+_HEDGE = re.compile(
+    rf"\s*(?:[-–~—]|,?\s*(?:to|or|and|maybe|perhaps|possibly)(?:\s+(?:rather|even|maybe|a|an)){{0,3}})\s*"
+    rf"(?:{_DIGITS}|(?:{'|'.join(_WORDS)})\b)",
+    re.I,
+)
+_SCALE = re.compile(
+    r"\(\s*\d+\s*(?:-|–|to)\s*\d+[^)\n]{0,80}\)"
+    r"|\b(?:on|in|of|using)?\s*(?:a|the)?\s*(?:scale|range)\s*(?:of|from|between|:)?\s*"
+    r"\d+\s*(?:-|–|to|and)\s*\d+|\b\d+\s*-\s*\d+\s+scale\b|\bfrom\s+\d+\s+to\s+\d+\b",
+    re.I,
+)
+_RECITED = re.compile(r"(?:^[-•*\s]{0,12}\d{1,9}\s*[:=–-]\s*[^\d\n]{1,40}(?:\n|\Z)){3,}", re.M)
+LONGEST = 200  # characters of what holds a grade and nothing else
+_ONLY = re.compile(rf"{_NUMBER}\s*%?", re.I)
+_LONE = re.compile(
+    rf"(?:[-•+]\s+)?{_QUOTE}{_NUMBER}\s*(?P<unit>%|points?|stars?|分|点|점)?{_UNQUOTE}[\s.!,;:]*$",
+    re.I,
+)
+_OPENING = re.compile(
+    rf"{_QUOTE}{_NUMBER}{_UNQUOTE}(?P<then>\s*[.:;,)(–—]|\s*-\s|\s*\n|\s+(?:{_any('after')})\b|\s*#)",
+    re.I,
+)
+_MARK = re.compile(
+    rf"\b(?P<final>(?:{_any('final')})\s+)?(?:{_any('grade')})\b"
+    rf"(?:\s+(?:for|of|on)\s+[\w' ]{{1,40}}?)?\s*(?:\([^)\n]{{0,40}}\))?\s*"
+    rf"(?:is|was|would\s+be|should\s+be|will\s+be|=|:|->|→|\||-|–|of)+\s*"
+    rf"(?:a|an|about|around)?\s*{_QUOTE}{_NUMBER}",
+    re.I,
+)
+_ALL = re.compile(
+    rf"^{_LEAD}(?:{_any('final')})\s*(?:\([^)\n]{{0,80}}\))?\s*[:=|]\s*{_QUOTE}{_NUMBER}",
+    re.I | re.M,
+)
+_GIVEN = re.compile(
+    rf"\b(?:{_any('give')})\b(?P<gap>[^.\n\d]{{0,60}}?)\b(?:a|an|it|as|of|at|with|:|is)?\s*{_QUOTE}"
+    rf"(?P<n>{_DIGITS}){_OF}",
+    re.I,
+)
+_LINE = re.compile(
+    rf"^{_LEAD}(?P<what>[^\W\d_][\w &/'-]{{0,40}}?)\s*(?:\([^)\n]{{0,80}}\))?\s*[:=|]\s*"
+    rf"{_QUOTE}{_NUMBER}{_UNQUOTE}\s*(?:%|points?|stars?)?[\s.|,;]*$",
+    re.I | re.M,
+)
+_BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}\s*\}}|\[\[\s*(?P<n2>{_DIGITS})\s*\]\]", re.I)
+_FREE = re.compile(rf"(?<![\w.,/:<>≤≥-])(?P<n>{_DIGITS}){_OF}(?![\w.,]{{0,30}}\d)")
+_PLACEHOLDER = re.compile(r"<(\d{1,9}(?:[.,]\d{1,9})?)>")
+_RULED_OUT = re.compile(
+    r"(?:\b(?:not|never|less\s+than|fewer\s+than|lower\s+than|more\s+than|higher\s+than"
+    r"|greater\s+than|below|above|under|over|at\s+least|at\s+most)|n['’]t|[<>≤≥])"
+    r"(?:\s+(?:be|a|an|get|give|deserve|it))?\s*[\[(\"'“”‘’{]?\s*$",
+    re.I,
+)
+"""What stands before a number that is no grade: what it is not, or a bound."""
+_MANY = 100  # numbers of a reply that are looked at: the first ones that differ decide
+_RETRACTED = re.compile(r"\b(?:on\s+second\s+thoughts?|correction|i\s+mean|scratch\s+that)\b", re.I)
+_NEXT = re.compile(r"\s+([^\W\d_]+)")
+_BEFORE = re.compile(r"([^\W\d_]{1,60})[\s.:(]{0,9}$")
+_TAGS = re.compile(r"<(/?)([A-Za-z][\w-]{0,60})>")
+_AFTER, _COUNTED, _PLACES = (frozenset(_TABLES[n].split()) for n in ("after", "counted", "places"))
+_GRADE = re.compile(rf"(?:^|[\s_-])(?:{_any('grade')})$", re.I)
+_FINAL = re.compile(rf"(?:{_any('final')})", re.I)
+
+
+def stated_grade(text: str | None, low: float, high: float) -> float:
+    """The grade that a reply states; NaN where it states none, several, or one off the scale.
+
+    Read are, whatever markdown or quotation marks stand around the number: a number alone in the
+    reply or on its first or last line (``[8]``, ``**8**``, ``4/5``, ``four``); one that opens the
+    reply ("4: fluent", "4 because ..."); one behind a word for grades ("Rating: 4", "I would give
+    it a 4"), in a tag, in JSON, or in a row of a table; and the only number of a reply if it
+    counts nothing. An overall or final grade goes before others. Thoughts before the answer do
+    not count. Unread are ranges ("3-4", "3 or 4"), several grades that differ, counts ("3
+    errors"), fractions and percentages of another scale ("8/10" on a scale to 5), and the scale
+    recited ("1: poor", "2: fair", ...).
+    """
+    answer = answer_of(text)
+    found, rest = fields(answer, text)
+    final, stated = _in_json(found, high)
+    for name, content in tags(rest):
+        if _GRADE.search(name) or name in ("answer", "result"):
+            match = _LONE.match(without_marks(content))
+            value = _value(match, "", high) if match else None
+            if match or len(re.findall(r"[^\W\d_]+", content)) < 2:  # more is a remark, no grade
+                (final if _FINAL.match(name) else stated).append(value)
+    if any(_GRADE.search(name) for name in _unclosed(rest)):
+        return math.nan  # cut within the grade, or before it
+    rest = _PLACEHOLDER.sub(r"\1", re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
+    rest = without_marks(rest)
+    rest = _RECITED.sub("", rest)
+    bare = _SCALE.sub(" ", rest)
+    final += [_boxed(match, high) for match in _BOXED.finditer(rest)]
+    final += [_value(match, bare, high) for match in _ALL.finditer(bare)]
+    for match in _MARK.finditer(bare):
+        (final if match["final"] else stated).append(_value(match, bare, high))
+    stated += _alone(bare, high)
+    stated += _given(bare, high)
+    if _RETRACTED.search(bare) and len(set(_FREE.findall(bare))) > 1:
+        stated.append(None)
+    lines = [
+        _value(match, bare, high)
+        for match in _LINE.finditer(bare)
+        if not _words_of(match["what"]) & _COUNTED
+    ]
+    grade = agreed([final, stated, lines, list(_free(bare, high))])
+    return grade if grade is not None and low <= grade <= high else math.nan
+
+
+def _unclosed(text: str) -> set[str]:
+    """Names of tags that are opened and not closed afterwards."""
+    last = {}
+    for tag in _TAGS.finditer(text):
+        last[tag[2]] = tag[1]
+    return {name for name, closes in last.items() if not closes}
+
+
+def _in_json(found: list[tuple[str, object]], high: float) -> tuple[Values, Values]:
+    named: list[tuple[str, float | None]] = []
+    for key, said in found:
+        if isinstance(said, bool) or not isinstance(said, int | float | str):
+            continue
+        words = str(said).strip()
+        match = _ONLY.fullmatch(words) if len(words) < LONGEST else None
+        if match is not None:
+            named.append((key, _value(match, "", high)))
+    final = [value for key, value in named if _FINAL.match(key)]
+    graded = [value for key, value in named if _GRADE.search(key)]
+    others = [v for key, v in named if not set(re.split(r"[\W_]+", key)) & (_COUNTED | _PLACES)]
+    return final, graded or others
+
+
+def _alone(text: str, high: float) -> Iterator[float | None]:
+    """Of the first and the last line, and of the number that opens the reply."""
+    for line in lone_lines(text):
+        match = _LONE.match(line) if len(line) < LONGEST else None
+        if match is not None:
+            yield _value(match, line, high)
+    match = _OPENING.match(text)
+    if match is None or _LONE.match(text.splitlines()[0].strip()):
+        return
+    listed = match["then"].strip()[:1] in (".", ")") and (
+        match["n"] == "1" or re.search(r"^\s*\(?\d+[.)]\s", text[match.end() :], re.M)
+    )
+    if not listed:
+        yield _value(match, text, high)
+
+
+def _given(text: str, high: float) -> Iterator[float | None]:
+    for match in _GIVEN.finditer(text):
+        after = _NEXT.match(text, match.end())
+        counts = after is not None and after[1].casefold() not in _AFTER
+        if not counts and not _words_of(match["gap"]) & _COUNTED:
+            yield _value(match, text, high)
+
+
+def _free(text: str, high: float) -> Iterator[float | None]:
+    """Numbers in prose that count nothing, number no place and are not ruled out."""
+    text = re.sub(r"^\s*\(?\d+[.)]\s", "", text, flags=re.M)
+    for match in islice(_FREE.finditer(text), _MANY):
+        start = match.start()
+        near = text[max(0, start - LONGEST) : start]
+        sentence = re.split(r"[.!?\n]", near)[-1]
+        after, before = _NEXT.match(text, match.end()), _BEFORE.search(near)
+        if _HEDGE.match(text, match.end()):
+            yield None
+        if after is not None and after[1].casefold() not in _AFTER:
+            continue
+        if before is not None and before[1].casefold() in _PLACES:
+            continue
+        if not _words_of(sentence) & _COUNTED and not _RULED_OUT.search(sentence):
+            yield _value(match, text, high)
+
+
+def _words_of(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]+", text.casefold()))
+
+
+def _boxed(match: re.Match[str], high: float) -> float | None:
+    return float(match["n2"].replace(",", ".")) if match["n2"] else _value(match, "", high)
+
+
+def _value(match: re.Match[str], text: str, high: float) -> float | None:
+    """The number of a match; None where another follows it, or it is of another scale."""
+    at = max(match.end("n"), match.end("of"), match.end("of2")) if text else 0
+    rest = text[at : at + LONGEST]
+    if _HEDGE.match(rest) or (rest[:1] and rest[0] in "+~"):
+        return None
+    of = (match["of"] or match["of2"] or "").casefold()
+    if of and _WORDS.get(of, of) not in (high, str(int(high))):
+        return None
+    if rest.lstrip().startswith("%") and high != 100:
+        return None
+    said = match["n"].casefold()
+    return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))

@@ -1,0 +1,206 @@
+"""Which of some labels a reply states. What is ambiguous is unread, never guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice
+
+from judgelab.core.reply.choice import BRACKETED, bracketed
+from judgelab.core.reply.text import agreed, answer_of, fields, lone_lines, tags, without_marks
+from judgelab.core.resources import words
+
+_TABLES = words("core/words/verdicts.yaml")
+
+
+@cache
+def _any(name: str) -> str:
+    return "|".join(re.escape(one).replace(r"\ ", r"\s+") for one in _TABLES[name])
+
+
+_NOUN = rf"(?:the\s+)?(?:{_any('nouns')})"
+_WORST = re.compile(rf"\b(?:{_any('worse')}|{_any('less')})\b", re.I)
+_WORST_IS = re.compile(
+    rf"\b(?:{_any('worse')}|(?:{_any('less')})\s\w{{1,30}})\s(?:{_any('nouns')}|one|choice)"
+    r"(?:\s(?:is|was))?[\s:*]{0,4}$",
+    re.I,
+)
+_LAST_WORDS = re.compile(r"(?:[\w'’]{1,30}[ _-]){0,3}[ _-]?$")
+_IS = r"\s*(?:is|was|would\s+be|=|:|->|→|-|–)+\s*"
+_KEY = re.compile(rf"(?:^|[\s_-])(?:{_any('verdict')})$", re.I)
+_COMPARISONS = ((_any("better"), _any("worse")), (_any("more"), _any("less")))
+_TURNED = re.compile(rf"\b(?:{_any('turned')})\b|n't\b", re.I)
+_IF = re.compile(r"\W*(?:\w+\W+)?(?:if|when|unless)\b", re.I)
+_VERB = re.compile(r"\s+(?:is|was|wins|does|has|seems|appears|provides|beats)\b")
+_TIE = re.compile(
+    r"\b(?:it\s+is|it's|this\s+is|call\s+it|declare)\s+(?:it\s+)?a\s+(?:tie|draw)\b", re.I
+)
+_CLAUSES = re.compile(r"[.!?\n;]|,?\s+(?i:but|while|whereas|however|although|though)\s+")
+_AFTER = (
+    r"(?=\s*(?:[\])\"'“”’.,;:!)/(–-]|$|\n"
+    r"|(?:because|as|since|with|by|or|and|is|over|due)\b))"
+)
+"""What may follow a verdict, so that "the winner is A good text" names none."""
+_THEN = r"(?:\s*[:,;.]\s|\s+(?:-|–|—|because)\s)"
+_OTHER = re.compile(r"\s*(?:or|and|/|&)\s|\s*[/|]\s*\w")
+MANY = 100  # labels in brackets that are looked at
+LONGEST = 200  # characters of what holds a label and nothing else
+_QUOTE, _UNQUOTE = r"[\[(\"'“”‘’{]*", r"[\])\"'“”‘’}]*"
+
+
+def stated_label(text: str | None, names: Mapping[str, float]) -> float:
+    """The value of the label that a reply states; NaN where it states none, or several.
+
+    A label in double brackets decides (see ``bracketed``). Else one is read, whatever markdown or
+    quotation marks stand around it: alone in the reply or on its first or last line (``A``,
+    ``**Two**``, ``Answer one``); where it opens the reply ("One: it is ..."); behind a word for
+    verdicts ("Verdict: B", "the winner is answer two"), in a tag or in JSON; in a sentence that
+    says which is better or worse, if all such sentences agree. A final verdict goes before
+    others. Thoughts before the answer do not count; "A good answer" and "one of them" name no
+    label.
+
+    Args:
+        names: label in small letters -> its value.
+    """
+    answer = answer_of(text)
+    if BRACKETED.search(answer):
+        worst = any(
+            _WORST_IS.search(answer[max(0, found.start() - LONGEST) : found.start()])
+            for found in islice(BRACKETED.finditer(answer), MANY)
+        )
+        return float("nan") if worst else bracketed(answer, names)
+    spoken = _spoken(names)
+    labels = tuple(spoken)
+    found, rest = fields(answer, text)
+    final: list[float | None] = []
+    stated: list[float | None] = []
+    for name, content in [*found, *tags(rest)]:
+        if _KEY.search(name) and isinstance(content, str | int) and len(str(content)) < LONGEST:
+            value = _turned(name, _of(str(content), spoken), spoken)
+            (final if "final" in name else stated).append(value)
+    plain = without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
+    final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
+    final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
+    stated += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
+    for line in lone_lines(plain):
+        value = _of(line, spoken) if len(line) < LONGEST else None
+        if value is not None:
+            stated.append(value)
+    opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
+    if opening is not None and not _restates(opening, plain, spoken):
+        stated.append(_value(opening, spoken))
+    compared = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
+    said = agreed([final, stated, *compared])
+    return float("nan") if said is None else said
+
+
+def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) -> bool:
+    """Whether "Answer one: ..." repeats that answer: the other one follows."""
+    others = (match["label"] for match in re.finditer(_label(tuple(spoken)), text[opening.end() :]))
+    own = spoken.get(opening["label"].casefold())
+    noun = re.match(rf"{_QUOTE}(?:{_NOUN})", opening[0], re.I)
+    return bool(noun) and ":" in opening[0] and any(spoken.get(o.casefold()) != own for o in others)
+
+
+def _spoken(names: Mapping[str, float]) -> dict[str, float]:
+    """The labels, and what else a reply may call them."""
+    others = {
+        other: names[label]
+        for label, known in _TABLES["synonyms"].items()
+        if label in names
+        for other in known
+    }
+    return {**others, **names}
+
+
+@cache
+def _label(spoken: tuple[str, ...]) -> str:
+    """A pattern for a label, perhaps behind a noun; single letters stand as capitals alone."""
+    longest = sorted(spoken, key=len, reverse=True)
+    letters = "|".join(name.upper() for name in longest if len(name) == 1 and name.isalpha())
+    others = "|".join(
+        re.escape(name).replace(r"\ ", r"\s+")
+        for name in longest
+        if not (len(name) == 1 and name.isalpha())
+    )
+    both = "|".join(part for part in (letters, f"(?i:{others})" if others else "") if part)
+    before, behind = rf"(?:(?i:{_NOUN})\s*[\"'(]*)?", rf"(?:\s+(?i:{_any('nouns')})\b)?"
+    return rf"{before}(?P<label>(?:{both}))(?!\w|['’]s\b){behind}"
+
+
+def _of(content: str, spoken: Mapping[str, float]) -> float | None:
+    """The value of a label that is all there is; small letters will do."""
+    bare = content.strip(" \t[](){}\"'“”‘’.,;:!-•+")
+    bare = re.sub(rf"^(?:{_NOUN})\s+|\s+(?:{_any('nouns')})$", "", bare, flags=re.I)
+    bare = re.sub(r"^(?:a|the)\s+", "", bare, flags=re.I) if len(bare) > 3 else bare
+    return spoken.get(" ".join(bare.casefold().split()))
+
+
+def _value(match: re.Match[str], spoken: Mapping[str, float]) -> float | None:
+    """The value of a match; None where another label follows."""
+    if _OTHER.match(match.string, match.end()):
+        return None
+    value = spoken.get(" ".join(match["label"].casefold().split()))
+    before = match.string[max(0, match.start() - LONGEST) : match.start()]
+    words = _LAST_WORDS.search(before)
+    return _turned(words[0] if words else "", value, spoken)
+
+
+def _turned(words: str, value: float | None, spoken: Mapping[str, float]) -> float | None:
+    """The value of a label behind such words: the other one of "the weaker answer is A".
+
+    None of what is ruled out ("not my choice: A"), and of a weaker one among more than two.
+    """
+    words = words.replace("_", " ")
+    if _TURNED.search(words):
+        return None
+    if not _WORST.search(words) or value is None:
+        return value
+    return 1 - value if {0.0, 1.0} <= {*spoken.values()} <= {0.0, 0.5, 1.0} else None
+
+
+@cache
+def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
+    """A word for verdicts, and the label that it is; or that label preferred."""
+    named = rf"(?i:\b{lead}(?:{_any('verdict')}))(?:\s*\([^)\n]{{0,80}}\))?(?i:{_IS})"
+    named += r"(?i:(?:for|in\s+favou?r\s+of)\s+)?"
+    if not lead:
+        named += rf"|(?i:\bi(?:\s+would|['’]d)?\s+(?:{_any('choose')})\s+)"
+        named += r"|(?i:\b(?:better|best)\b[^.\n]{0,80}?\bis\s+)"
+    label = rf"(?i:a\s+(?=tie|draw))?{_QUOTE}\s*{_label(spoken)}{_UNQUOTE}"
+    return re.compile(rf"(?:{named}){label}{_AFTER}", re.M)
+
+
+def _compared(
+    text: str, spoken: Mapping[str, float], better: str, worse: str
+) -> Iterator[float | None]:
+    """What sentences say that compare: which is better, or worse, than the other."""
+    found = {label: value for label, value in spoken.items() if value in (0.0, 1.0)}
+    if set(found.values()) != {0.0, 1.0}:
+        return
+    label = re.compile(rf"(?<![\w'’]){_label(tuple(found))}")
+    for clause in _CLAUSES.split(text):
+        if _TIE.search(clause):
+            yield spoken.get("tie")
+            continue
+        judged = re.search(rf"\b(?:(?P<better>{better})|(?P<worse>{worse}))\b", clause, re.I)
+        subject = label.search(clause)
+        if judged is None or subject is None or subject.start() > judged.start():
+            continue
+        open_ended = _TURNED.search(clause[: judged.start()]) or _IF.match(clause, judged.end())
+        if open_ended or not _is_named(subject, clause):
+            continue
+        value = found[" ".join(subject["label"].casefold().split())]
+        between = label.search(clause[subject.end() : judged.start()])
+        if between is not None and found.get(between["label"].casefold(), value) != value:
+            yield None
+        else:
+            yield value if judged["better"] else 1 - value
+
+
+def _is_named(match: re.Match[str], clause: str) -> bool:
+    """Whether a label is one: behind a noun or before it, or where a verb follows at once."""
+    return bool(
+        re.search(rf"(?:{_any('nouns')})", match[0], re.I) or _VERB.match(clause, match.end())
+    )

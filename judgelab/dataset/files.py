@@ -1,0 +1,321 @@
+"""Tables as people save them: CSV, TSV, JSON, JSONL, parquet, DataFrames, and the Hub's files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.panel import halved
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = Mapping[str, Any]
+SHOWN = 10
+"""Of so many faults the reasons are told."""
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+"""What a cell may hold where a value is missing, in any case."""
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+LINE_END = re.compile(r"\r\n|\r|\n")
+INDEX = "__index_level_"  # how pandas names an index without a name in parquet
+
+
+@dataclass(slots=True)
+class Records:
+    """Rows as a file holds them: text in CSV, typed and perhaps nested values in the others.
+
+    Attributes:
+        rows: (line of the file, or row from 1; column -> value).
+        faults: lines that are no rows, and why.
+        columns: as the table names them.
+        comma: whether 4,5 is the number 4.5, as where cells are parted by semicolons.
+        noun: what a row is called in messages.
+    """
+
+    rows: list[tuple[int, Row]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+    comma: bool = False
+    noun: str = "line"
+
+
+def read_records(path: str, setting: str = "dataset.path") -> Records:
+    """What a .csv, .tsv, .txt, .jsonl, .json (a list of records) or .parquet file holds.
+
+    Text is UTF-8, with or without a byte order mark, or UTF-16 with one; any line ends; cells are
+    parted by comma, semicolon or tab, as the first line shows.
+
+    Args:
+        setting: what names the file, for messages.
+
+    Raises:
+        DataError: there is no such file, it has no rows, or it is none of these.
+    """
+    file = Path(path).expanduser()
+    readers: dict[str, Callable[[Path], Records]] = {
+        **dict.fromkeys((".csv", ".tsv", ".txt"), _separated),
+        **dict.fromkeys((".jsonl", ".ndjson"), _objects),
+        ".json": _list,
+        **dict.fromkeys((".parquet", ".pq"), _parquet),
+    }
+    reader = readers.get(file.suffix.lower())
+    if reader is None:
+        raise DataError(
+            f"{path!r} is no table that can be read ({setting}): save it as .csv, .tsv, .jsonl, "
+            ".json or .parquet."
+        )
+    if not file.is_file():
+        raise DataError(f"There is no file {path!r}: check {setting}.")
+    records = reader(file)
+    if not records.rows and not records.faults:
+        raise DataError(f"{path!r} has no rows.")
+    return records
+
+
+def read_frame(path: str, setting: str = "dataset.path") -> DataFrame:
+    """The same as a DataFrame; a file with any fault is refused."""
+    import pandas as pd
+
+    records = read_records(path, setting)
+    refuse(repr(path), records.faults)
+    return pd.DataFrame([row for _, row in records.rows], columns=list(records.columns))
+
+
+def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
+    """The first ``limit`` rows (all where None) of files, of the Hub or of a user's copy."""
+    return list(itertools.islice(each_row(files), limit))
+
+
+def each_row(files: Sequence[Path]) -> Iterator[Row]:
+    """The rows of ``read_rows`` one by one, for parquet files that are too large to be held."""
+    for file in files:
+        if file.suffix.lower() == ".parquet" and file.is_file():
+            yield from _parquet_rows(file)
+        else:
+            records = read_records(str(file))
+            refuse(repr(str(file)), records.faults)
+            yield from (row for _, row in records.rows)
+
+
+def of_frame(frame: DataFrame) -> Records:
+    """The rows of a DataFrame, numbered from 1."""
+    columns = tuple(str(name) for name in frame.columns)
+    if len(set(columns)) < len(columns):
+        raise DataError("Two columns of the table have one name: rename one of them.")
+    values = (frame.iloc[:, k].tolist() for k in range(len(columns)))
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True))
+    return Records(list(enumerate(rows, start=1)), columns=columns, noun="row")
+
+
+def need(frame: DataFrame, columns: Iterable[str], path: str, setting: str) -> None:
+    """Refuse a table that lacks a column.
+
+    Raises:
+        DataError: names the column, where it was asked for, and the nearest one.
+    """
+    present = [str(column) for column in frame.columns]
+    for column in columns:
+        if column not in present:
+            hint = did_you_mean(column, present)
+            raise DataError(f"{path!r} has no column {column!r} ({setting}).{hint}")
+
+
+def refuse(where: str, faults: Sequence[str]) -> None:
+    """Raise if there is any fault: how many, and the first ``SHOWN`` of them.
+
+    Raises:
+        DataError: there is one.
+    """
+    if faults:
+        noun = "problem" if len(faults) == 1 else "problems"
+        head = f"{where} has {len(faults)} {noun}; correct them; nothing was loaded:"
+        rest = len(faults) - SHOWN
+        more = [f"  and {rest} more"] if rest > 0 else []
+        raise DataError("\n".join([head, *(f"  {one}" for one in faults[:SHOWN]), *more]))
+
+
+def number(cell: str, comma: bool = False) -> float:
+    """A finite number, written in the usual way; NaN for all else."""
+    text = cell.strip()
+    if comma and COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    value = float(text) if NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def cell_text(value: Any) -> str | None:
+    """A cell as text; a whole number without its .0; None for lists, objects, half characters."""
+    if isinstance(value, str):
+        return None if halved(value) else value
+    if value is None or _missing(value):
+        return ""
+    if hasattr(value, "__len__"):
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    try:
+        return str(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return None
+
+
+def unpacked(value: object) -> object:
+    """What a column of JSON text holds (None where it is no JSON); other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def parsed(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        DataError: it is none, or an object has a key twice, of which JSON would keep the last.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_no_repeats)
+    except (ValueError, RecursionError) as cause:
+        said = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
+        raise DataError(f"not usable JSON ({said})") from cause
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the key {repeated!r} occurs twice in one object")
+    return row
+
+
+def _separated(file: Path) -> Records:
+    text = _decoded(file)
+    told = re.match(r"sep=(.)(\r\n|\r|\n)", text)  # as Excel writes and reads it
+    skipped = 0
+    if told:
+        text, skipped = text[told.end() :], 1
+    head = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
+    counts = {mark: head.count(mark) for mark in ",;\t"}
+    mark = told[1] if told else max(counts, key=lambda one: counts[one])
+    csv.field_size_limit(2**31 - 1)  # a source may be a whole document
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+    records, line = Records(comma=mark != ","), 1 + skipped
+    try:
+        for cells in reader:
+            here, line = line, reader.line_num + 1 + skipped
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not records.columns:
+                records.columns = _header(cells, file)
+            elif len(cells) != len(records.columns):
+                spoken = "tabs" if mark == "\t" else repr(mark)
+                records.faults.append(
+                    f"line {here}: {len(cells)} cells where the header has {len(records.columns)} "
+                    f"(quote cells that hold {spoken} or line breaks)"
+                )
+            else:
+                records.rows.append((here, dict(zip(records.columns, cells, strict=True))))
+    except csv.Error as cause:
+        raise DataError(f"{str(file)!r}, line {line}: {cause} (a quote that is left open?).") from (
+            cause
+        )
+    return records
+
+
+def _header(cells: list[str], file: Path) -> tuple[str, ...]:
+    """The names of columns; those without one are numbered, and mean nothing."""
+    names = [cell.strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise DataError(f"{str(file)!r} has two columns {twice!r}: rename one of them.")
+    return tuple(names)
+
+
+def _objects(file: Path) -> Records:
+    records = Records()
+    for line, text in enumerate(LINE_END.split(_decoded(file)), start=1):
+        if text.strip():
+            try:
+                _add(records, line, parsed(text))
+            except DataError as cause:
+                records.faults.append(f"line {line}: {cause}")
+    return records
+
+
+def _list(file: Path) -> Records:
+    try:
+        rows = parsed(_decoded(file))
+    except DataError as cause:
+        raise DataError(f"{str(file)!r}: {cause}") from cause
+    if not isinstance(rows, list):
+        raise DataError(
+            f"{str(file)!r} is no list of records, as [{{...}}, {{...}}] is: save it as one, or "
+            "as .jsonl."
+        )
+    records = Records(noun="row")
+    for line, row in enumerate(rows, start=1):
+        _add(records, line, row)
+    return records
+
+
+def _add(records: Records, line: int, row: object) -> None:
+    if isinstance(row, dict):
+        records.rows.append((line, row))
+        if not row.keys() <= set(records.columns):
+            records.columns = tuple(dict.fromkeys([*records.columns, *row]))
+    else:
+        records.faults.append(f"{records.noun} {line}: not a JSON object")
+
+
+def _parquet(file: Path) -> Records:
+    rows = list(enumerate(_parquet_rows(file), start=1))
+    return Records(rows, columns=tuple(rows[0][1]) if rows else (), noun="row")
+
+
+def _parquet_rows(file: Path) -> Iterator[Row]:
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(file)
+        names = [name for name in table.schema_arrow.names if not name.startswith(INDEX)]
+        for batch in table.iter_batches(batch_size=1024, columns=names):
+            yield from batch.to_pylist()
+    except (OSError, ValueError) as cause:  # pyarrow's errors are ValueErrors
+        said = " ".join(str(cause).split())[:200]
+        raise DataError(f"{str(file)!r} cannot be read as parquet: {said}.") from cause
+
+
+def _decoded(file: Path) -> str:
+    raw = file.read_bytes()
+    coding = next((name for mark, name in MARKS if raw.startswith(mark)), "utf-8")
+    try:
+        return raw.decode(coding)
+    except UnicodeDecodeError as cause:
+        line = len(LINE_END.split(raw[: cause.start].decode(coding, "ignore")))
+        raise DataError(
+            f"{str(file)!r}, line {line}: not valid UTF-8; save the file as UTF-8."
+        ) from cause
+
+
+def _missing(value: Any) -> bool:
+    """Whether a cell is NaN, NaT or NA."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return not hasattr(value, "__len__")  # pandas' NA answers no comparison

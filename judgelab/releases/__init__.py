@@ -1,1 +1,0 @@
-"""Readers of what the authors of papers released, in the layouts they chose."""

@@ -1,1 +1,0 @@
-"""The authors' repository of Auto-PRE, read as it is."""

@@ -1,1 +1,0 @@
-"""The release of the TVD-MI paper."""

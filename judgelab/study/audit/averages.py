@@ -1,0 +1,227 @@
+"""May a judge's average be reported? The share or mean by the judge, by people, and by both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from judgelab.core.judgments import Floats, Mask
+from judgelab.stats.intervals.arrays import divide
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.trust.exchange import dummies, saving
+from judgelab.stats.trust.judge_shift import shift
+from judgelab.stats.trust.prediction_powered import (
+    Corrected,
+    LabelledPool,
+    Target,
+    Tuning,
+    estimate,
+    judge_alone,
+    people_alone,
+)
+from judgelab.stats.trust.stratified import FEWEST, by_stratum
+from judgelab.study.audit.bars import AVERAGE, AVERAGE_SD, LEVEL, SAVING
+from judgelab.study.audit.held import PLACES, Held
+
+AverageWord = Literal["not known", "people alone", "with labels", "as it is"]
+WORDS: Sequence[AverageWord] = ("not known", "people alone", "with labels", "as it is")
+Sampled = bool | Literal["strata"] | None
+PASSED = {"pass", "passed"}
+RARE = 5
+"""Labels of the rarer class below which only people alone (Wilson) hold."""
+SYSTEMS = 20
+"""Systems of which it is known for free who wrote a text."""
+
+
+class Quantity(NamedTuple):
+    """One number that verdicts stand for.
+
+    Attributes:
+        name: in words, for "its ...".
+        truth: [units] what people say; NaN without a label.
+        values: [judges, units] what judges say; NaN where not judged.
+        rate: whether it is a share between 0 and 1.
+    """
+
+    name: str
+    truth: Floats
+    values: Floats
+    rate: bool
+
+
+@dataclass(frozen=True)
+class AverageAnswer:
+    """One number of one judge.
+
+    Attributes:
+        name: of the number.
+        rate: whether it is a share.
+        own, people, corrected: by the judge alone, by labels alone, by both.
+        off: own minus corrected; within ``margin`` it is right.
+        saving: share of the labels that verdicts on many items save.
+        word: what follows; why: where nothing does.
+        all_labelled: whether no verdict is without a label.
+    """
+
+    name: str
+    rate: bool
+    own: Estimate
+    people: Estimate
+    corrected: Estimate
+    off: Estimate
+    margin: float
+    saving: Estimate
+    word: AverageWord
+    why: str = ""
+    all_labelled: bool = False
+
+
+def quantities(held: Held) -> Iterator[Quantity]:
+    """The share of each class (of two, of the positive one), the mean grade, a win rate of two."""
+    table = held.table
+    truth, values = table.truth, table.values
+    if table.kind == "grade":
+        yield Quantity("mean grade", truth, values, rate=False)
+    elif table.kind == "category":
+        counts = np.stack([(table.labels == k).sum(axis=1) for k in range(len(table.levels))])
+        shares = divide(counts, counts.sum(axis=0))
+        order = sorted(range(len(table.levels)), key=lambda k: table.levels[k])
+        if table.positive in table.levels:
+            order = [table.levels.index(table.positive)]
+        elif len(order) == 2:
+            order = order[1:]  # of two classes one says it all
+        for k in order:
+            name = table.levels[k]
+            word = "pass rate" if name.casefold() in PASSED else f"share of '{name}'"
+            said = np.where(np.isnan(values), np.nan, values == k)
+            yield Quantity(word, shares[k], said, rate=True)
+    else:
+        first, second = table.units.first.astype(str), table.units.second.astype(str)
+        names = sorted({*first, *second})
+        if len(names) == 2 and tuple(names) not in PLACES:
+            flip = first != names[0]
+            truth, values = (np.where(flip, 1 - x, x) for x in (truth, values))
+            yield Quantity(f"win rate of '{names[0]}'", truth, values, rate=True)
+
+
+def averages(
+    held: Held, sampled: Sampled, target: Target, unread: float
+) -> list[AverageAnswer | None]:
+    """[judges] the number that is worst off of each; None where judges report none.
+
+    Of several classes: the one that is farthest off for its margin, with a word that holds for all.
+
+    Args:
+        sampled: whether labels are a random sample, or one within strata; None: nobody said.
+        target: what the number is of: all items like these, or the items of this pool alone.
+        unread: largest share of verdicts that may be missing; they are rarely like the others.
+    """
+
+    def farthest(one: AverageAnswer) -> tuple[float, str]:
+        return abs(one.off.value) / one.margin if one.margin > 0 else -1.0, one.name
+
+    numbers = [_of(held, number, sampled, target, unread) for number in quantities(held)]
+    if not numbers:
+        return [None] * len(held.table.judges)
+    return [
+        replace(max(own, key=farthest), word=min((one.word for one in own), key=WORDS.index))
+        for own in zip(*numbers, strict=True)
+    ]
+
+
+def _of(
+    held: Held, number: Quantity, sampled: Sampled, target: Target, unread: float
+) -> Iterator[AverageAnswer]:
+    """One number of all judges."""
+    table, labelled = held.table, ~np.isnan(number.truth)
+    tuning: Tuning = "power" if number.rate else "scaled"
+
+    def pool(chosen: Mask) -> LabelledPool:
+        cluster = np.unique(held.cluster[chosen], return_inverse=True)[1].astype(np.intp)
+        return LabelledPool(number.truth[chosen], number.values[:, chosen], cluster)
+
+    def corrected_in(one: LabelledPool) -> Corrected:
+        return estimate(one, tuning, target, share=number.rate, skewed=not number.rate)
+
+    def people_in(one: LabelledPool) -> Corrected:
+        return people_alone(one, target, share=number.rate)
+
+    def off_in(one: LabelledPool) -> Corrected:
+        return shift(one, LEVEL, number.rate, tuning)
+
+    whole = pool(np.ones(len(labelled), np.bool_))
+    stratum = np.unique(table.units.stratum.astype(str), return_inverse=True)[1]
+    if sampled == "strata" and stratum.max(initial=0) > 0:
+        corrected = by_stratum(pool, corrected_in, stratum, target, share=number.rate)
+        off = by_stratum(pool, off_in, stratum)
+        people = by_stratum(pool, people_in, stratum, target, share=number.rate)
+    else:
+        corrected, off, people = corrected_in(whole), off_in(whole), people_in(whole)
+    own = judge_alone(whole)
+    saved = saving(number.truth, number.values, held.cluster, _free(held))
+    spread = float(np.nanstd(number.truth)) if labelled.any() else math.nan
+    for k, values in enumerate(number.values):
+        judged = ~np.isnan(values)
+        people_say = number.truth[labelled & judged]
+        rarer = min((people_say > 0.5).sum(), (people_say < 0.5).sum())
+        shown = people if number.rate and rarer < RARE else corrected
+        rest = float(shown.value[k])
+        margin = min(AVERAGE, min(rest, 1 - rest) / 5) if number.rate else AVERAGE_SD * spread
+        alone, labels, both, gap = (
+            Estimate(float(x.value[k]), float(x.low[k]), float(x.high[k]), int(x.n[k]))
+            for x in (own, people, shown, off)
+        )
+        alone, gain = replace(alone, n=int(judged.sum())), saved.at(k)
+        why = _refusal(held, k, sampled, number, unread)
+        word: AverageWord = "not known" if why else _word(gap, margin, gain)
+        every = bool((labelled | ~judged).all())
+        yield AverageAnswer(
+            number.name, number.rate, alone, labels, both, gap, margin, gain, word, why, every
+        )
+
+
+def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity, unread: float) -> str:
+    """Why nothing is said of an average; "" where something is."""
+    if not sampled:
+        return (
+            "it is not known that the labelled items are a random sample; if they are, set "
+            "study.sampled=true"
+        )
+    labelled, judged = ~np.isnan(number.truth), ~np.isnan(number.values[judge])
+    names = held.table.units.stratum.astype(str)
+    unseen = sorted({*names[judged]} - {*names[judged & labelled]})
+    if unseen:
+        return f"no label is from {unseen[0]!r}, of which verdicts are"
+    if sampled == "strata":
+        few = [name for name in set(names) if (labelled & judged & (names == name)).sum() < FEWEST]
+        if few:
+            return f"stratum {min(few)!r} has fewer than {FEWEST} labels"
+    asked = held.judged(judge)
+    if (asked & ~judged).sum() > unread * asked.sum():
+        return "too many of its replies hold no verdict"
+    if (labelled & ~judged).sum() > unread * labelled.sum():
+        return "it has no verdict on too many of the labelled items"
+    if held.table.kind == "grade" and held.off_scale(judge):
+        return "its grades lie on another scale than people's"
+    return ""
+
+
+def _word(off: Estimate, margin: float, gain: Estimate) -> AverageWord:
+    if margin > 0 and off.low >= -margin and off.high <= margin and gain.low > 0:
+        return "as it is"  # and not by chance, as where every reply is the average
+    if gain.low >= SAVING:
+        return "with labels"
+    return "people alone" if gain.high < SAVING else "not known"
+
+
+def _free(held: Held) -> Floats | None:
+    """[units, columns] what is known without a judge: who wrote a text, and its stratum."""
+    units = held.table.units
+    known = [x for x in (units.first, units.stratum) if 1 < len(set(x)) <= SYSTEMS]
+    if held.table.kind == "preference" or not known:
+        return None
+    return np.column_stack([dummies(names) for names in known])

@@ -1,0 +1,261 @@
+"""The page of an audit: title, answer, cards, chart and tables, from what was decided."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from judgelab.core.estimator import Estimator
+from judgelab.core.panel import Panel
+from judgelab.core.result import Headline, PageSection, Result, Row, Table, Value
+from judgelab.engine.provenance import origin_of
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.averages import AverageAnswer
+from judgelab.study.audit.bars import Bars
+from judgelab.study.audit.chart import chart
+from judgelab.study.audit.conditions import Evidence
+from judgelab.study.audit.disagreements import disagreements
+from judgelab.study.audit.held import Held
+from judgelab.study.audit.verdict import WORDS, Verdict
+from judgelab.study.audit.words import STANDINGS, answer, because, cards, condition_name, wanted
+from judgelab.study.common.stopping import Elimination
+from judgelab.study.common.tables import named_columns as columns
+
+HEADLINES = (
+    Headline("verdict", "Verdict"),
+    Headline("best_agreement", "Agreement with people", people=True),
+)
+
+
+class JudgeAudit(NamedTuple):
+    """One judge: what is known, what follows for single texts, and for its average."""
+
+    evidence: Evidence
+    verdict: Verdict
+    average: AverageAnswer | None
+
+
+@dataclass(frozen=True)
+class Audited:
+    """All that a page is made of.
+
+    Attributes:
+        open: verdicts that were not given, as calls were not sent or not answered.
+        costs: judge -> columns of what it cost, of those that were asked.
+    """
+
+    held: Held
+    judged: Sequence[JudgeAudit]
+    rules: Bars
+    panel: Panel
+    stopped: Elimination | None
+    open: int
+    costs: Mapping[str, Mapping[str, Value]]
+
+    @property
+    def ranked(self) -> list[JudgeAudit]:
+        """The best first: by word, then by agreement, then by name."""
+
+        def place(one: JudgeAudit) -> tuple[int, float, str]:
+            agreement = one.evidence.agreement
+            last = -agreement.value if agreement.n else 1.0
+            return WORDS.index(one.verdict.word), last, one.evidence.name
+
+        return sorted(self.judged, key=place)
+
+
+def page(
+    audited: Audited, extra: Sequence[Table], show_all: bool, estimators: Sequence[Estimator]
+) -> Result:
+    """Everything as one result.
+
+    Args:
+        extra: tables of details; of a manipulation that was tried.
+        show_all: whether the page shows what is else folded away.
+    """
+    held, ranked = audited.held, audited.ranked
+    single = ranked[0].evidence if len(ranked) == 1 else None
+    judges, conditions = _judges(audited), _conditions(ranked)
+    agreement, averages = _agreement(audited), _averages(ranked)
+    if single is None:
+        top, folded = [judges], [conditions, agreement, averages, *extra]
+    else:
+        top = [_confusion(held, single), _classes(held, single)] if single.classes else [agreement]
+        top, folded = [*top, averages], [judges, conditions, *extra]
+    top.append(disagreements(held, [one.evidence.name for one in ranked]))
+    top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
+    rest = [one for one in (*top, *folded) if one is not judges]
+    title, paragraphs = answer(audited)
+    section = PageSection("Details", [one.name for one in folded], folded=not show_all)
+    return Result(
+        summary=_summary(audited),
+        primary="best_agreement",
+        headlines=HEADLINES,
+        tables=[judges, *rest],  # the console prints the first
+        notes=[],
+        provenance={"clean": origin_of(audited.panel, held.table.facts)},
+        estimators=list(dict.fromkeys(estimators)),
+        answer=paragraphs,
+        sections=[section] if folded else [],
+        title=title,
+        cards=cards(single) if single is not None else (),
+        chart=chart(audited) if single is None else None,
+    )
+
+
+def _judges(audited: Audited) -> Table:
+    """One row for each judge, the best first."""
+    held, rows = audited.held, list[Row]()
+    for one, verdict, average in audited.ranked:
+        row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
+        row |= {"because": because(verdict)} | columns("agreement", one.agreement)
+        best = one.best_control
+        row |= {"best_simple_rule": best, "agreement_of_that_rule": one.controls[best]}
+        if held.leaves_out and one.people is not None:
+            row["agreement_of_people"] = one.people[1].value
+        for level in held.classes if len(held.classes) == 2 else []:
+            row |= columns(f"finds_{level}", one.classes[level][0])
+        if one.kappa is not None:
+            row |= columns("kappa", one.kappa)
+        row["average"] = None if average is None else average.word
+        if math.isfinite(verdict.more):
+            row["labels_more_to_decide"] = int(verdict.more)
+        row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
+        rows.append(row | {**audited.costs.get(one.name, {})})
+    what = (
+        "the share of texts of which the judge says what people say"
+        if held.table.kind == "category"
+        else "the share of pairs of texts of which the judge prefers the one that people prefer; a "
+        "tie of the judge counts one half, and pairs that people tie are left out"
+    )
+    noun = "pair" if held.table.kind == "preference" else "text"
+    note = (
+        f"Verdict: on single {noun}s. Agreement: {what}. Rules know nothing of quality; all stand "
+        "against the same people on the same items."
+    )
+    if len(rows) > 1:
+        note += " The best of many judges looks better than it is."
+    return Table("judges", "The judges", rows, note)
+
+
+def _conditions(judged: Sequence[JudgeAudit]) -> Table:
+    rows: list[Row] = [
+        {
+            "judge": who.evidence.name,
+            "condition": condition_name(one),
+            "answer": STANDINGS[one.standing],
+            **columns("value", one.value),
+            "bar": wanted(one),
+            "items": one.value.n,
+        }
+        for who in judged
+        for one in who.evidence.conditions
+    ]
+    note = (
+        "Met: the whole interval lies on the good side of the bar; not met: on the other; not "
+        "known yet: the interval holds the bar. Intervals of advantages over rules are adjusted "
+        "for the number of judges (Holm)."
+    )
+    return Table("conditions", "Conditions", rows, note)
+
+
+def _agreement(audited: Audited) -> Table:
+    """Judges, people and rules that know nothing, on the same items against the same people."""
+    held, rows = audited.held, list[Row]()
+
+    def add(who: str, one: Estimate) -> None:
+        rows.append({"who": who, **columns("agreement", one), "items": one.n})
+
+    for one, _, _ in audited.ranked:
+        add(one.name, one.agreement)
+        if one.people is not None:
+            own, people = one.people
+            if not held.leaves_out:
+                add(f"{one.name}, where several people labelled", own)
+            add("people with each other", people)
+        for rule, sums in held.rules(held.table.names.index(one.name)).items():
+            each = sums.estimates().at()
+            rows.append({"who": f"rule: {rule}", "agreement": each.value, "items": each.n})
+    note = "Against people together."
+    if held.leaves_out:
+        note = "Against the remaining people: each person is left out in turn."
+    title = "Agreement with people: judge, people and simple rules"
+    return Table("agreement", title, rows, note)
+
+
+def _confusion(held: Held, one: Evidence) -> Table:
+    assert one.confusion is not None
+    levels = held.table.levels
+    whole = bool((one.confusion % 1 == 0).all())
+    rows: list[Row] = []
+    for level, counts in zip(levels, one.confusion, strict=True):
+        cells = [int(x) if whole else round(float(x), 1) for x in counts]
+        row: dict[str, Value] = {"people": f"people: {level}"}
+        row |= {f"judge: {name}": n for name, n in zip(levels, cells, strict=False)}
+        if one.confusion[:, -1].any():
+            row["judge: no verdict"] = cells[-1]
+        rows.append(row | {"sum": sum(cells)})
+    note = "" if whole else "Texts on which people differ count in parts."
+    return Table("confusion", "What people say, and what the judge says", rows, note)
+
+
+def _classes(held: Held, one: Evidence) -> Table:
+    rows: list[Row] = []
+    for n, (level, (own, people)) in zip(held.labels_of_class, one.classes.items(), strict=True):
+        row: dict[str, Value] = {"class": level, **columns("found_by_the_judge", own)}
+        if people is not None:
+            row |= columns("found_by_people", people)
+        rows.append(row | {"texts": int(n)})
+    note = "Of the texts to which people give a class, the share to which the judge gives it."
+    if held.table.positive:
+        note += f" Of {held.table.positive!r} that is the true positive rate, of the other class "
+        note += "the true negative rate."
+    return Table("classes", "How often each class is found", rows, note)
+
+
+def _averages(judged: Sequence[JudgeAudit]) -> Table:
+    rows: list[Row] = []
+    for who, _, one in judged:
+        if one is None:
+            continue
+        row: dict[str, Value] = {"judge": who.name, "number": one.name, "report": one.word}
+        row |= columns("judge_alone", one.own)
+        if not one.why:
+            row |= columns("people_alone", one.people) | columns("corrected", one.corrected)
+            row |= columns("bias", one.off)
+            row |= {"tolerated_bias": one.margin} | columns("labels_saved", one.saving)
+        row |= {"labels": one.corrected.n, "verdicts": one.own.n}
+        rows.append(row | {"because": one.why or None})
+    note = (
+        "Corrected: labels and verdicts together. Bias: judge alone minus corrected; the judge's "
+        "own number may be reported as it is where its interval lies within the tolerated bias. "
+        "Labels saved: share of the labels that verdicts on many items save. Judge alone: the "
+        "interval is of what the judge says, not of what is true."
+    )
+    return Table("averages", "The average", rows, note)
+
+
+def _summary(audited: Audited) -> dict[str, Value]:
+    """Flat: for sweeps, trackers and programs."""
+    told = [one.evidence for one in audited.ranked]
+    words = Counter(one.verdict.word for one in audited.ranked)
+    verdict = ", ".join(f"{word}: {words[word]}" for word in WORDS if words[word])
+    known = [one.agreement for one in told if one.agreement.n]
+    best = max(known, key=lambda one: one.value, default=Estimate(math.nan))
+    summary: dict[str, Value] = {
+        "study": "audit",
+        "dataset": str(audited.panel.provenance.get("dataset", "")),
+        "judges": len(told),
+        "verdict": verdict if len(told) > 1 else audited.ranked[0].verdict.word,
+        **{word.replace(" ", "_"): words[word] for word in WORDS},
+        **columns("best_agreement", best),
+        "best_agreement_n": best.n,
+        "labelled_items": max(one.labelled for one in told),
+        "open_verdicts": audited.open,
+    }
+    if lost := sum(one.lost for one in told):
+        summary |= {"unscored_verdicts": lost, "judged_verdicts": sum(one.asked for one in told)}
+    return summary

@@ -1,0 +1,60 @@
+"""The words of a study: a jinja2 template beside it, filled from what it found."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from judgelab.core.errors import listed, some
+from judgelab.report import format
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.plain import between, counted, hundredth
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render(package: str, template: str, **values: Any) -> str:
+    """A template of a package's folder.
+
+    SVG is escaped: names are texts, whatever they hold.
+    """
+    return _environment(package).get_template(template).render(values)
+
+
+def sentences(package: str, template: str, **values: Any) -> list[str]:
+    """The lines of a template, without those that are empty."""
+    lines = (" ".join(line.split()) for line in render(package, template, **values).splitlines())
+    return [line for line in lines if line]
+
+
+def paragraphs(package: str, template: str, **values: Any) -> list[tuple[str, str]]:
+    """(heading, sentences) of a template whose lines are ``Heading: sentences``."""
+    split = (line.partition(": ") for line in sentences(package, template, **values))
+    return [(heading, said) for heading, _, said in split]
+
+
+@cache
+def _environment(package: str) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from judgelab.core.resources import PACKAGE
+
+    folder = PACKAGE.joinpath(*package.split(".")[1:])
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=lambda name: bool(name and name.endswith(".svg.j2")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"hundredth": hundredth, "listed": listed, "some": some, "counted": counted}
+    made.filters |= {"between": between, "estimate": _estimate}
+    made.tests["known"] = math.isfinite
+    made.filters["capfirst"] = lambda text: text[:1].upper() + text[1:]
+    return made
+
+
+def _estimate(one: Estimate) -> str:
+    return format.estimate(one.value, one.low, one.high)

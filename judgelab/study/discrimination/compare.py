@@ -1,0 +1,153 @@
+"""Several mechanisms, clean and attacked; d against compression (TVD-MI paper, appendix B.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from judgelab.core.result import Headline, read_estimate
+from judgelab.report import format
+from judgelab.report.comparison import Comparison, keyed
+from judgelab.report.jobs import SweepJob, axes, option, setting, variant
+from judgelab.report.sweep_answer import counted, name_of
+from judgelab.report.tables import column, estimates, frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from judgelab.stats.discrimination.regression import QuadraticFit
+
+HEADLINES = (
+    Headline(
+        "clean/human_within",
+        "Agreement with people",
+        0.5,
+        gain="clean/human_within_gain",
+        people=True,
+    ),
+    Headline("clean/auc", "AUC, good against bad responses", 0.5, gain="clean/auc_gain"),
+    Headline("clean/pair_auc", "AUC of pairs", 0.5),
+    Headline("clean/effect_size", "Effect size"),
+)
+D = "clean/effect_size"
+BY = {
+    "compression_reference": "characters of the source per character of the reference",
+    "compression_response": "characters of the source per character of the agents' texts",
+    "effective_rank": "effective rank (participation ratio of the agents' correlations)",
+}
+"""What d is drawn against: the key in a summary -> how it is called."""
+
+FEWEST = 4
+NOTE = (
+    "Least squares of d on each quantity, a line against a parabola; F(1, n - 3) and p are of the "
+    "quadratic term, n counts data sets. The paper fits |d|, which is the same where every d is "
+    "positive; its effective rank is not defined, this one is ours. The errors of the d themselves "
+    "are not in the fit. All points: compression.csv."
+)
+
+
+def compare(found: Sequence[SweepJob]) -> list[Comparison]:
+    """Points of every mechanism under every attack, and fits over data sets where there are any."""
+    drawn = points(found)
+    if drawn.empty:
+        return []
+    figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
+    clean = Comparison("points", drawn, figures=figures, answer=_under_attack(found))
+    fits = fit_table(found)
+    return [clean] if fits is None else [clean, fits]
+
+
+def points(found: Sequence[SweepJob]) -> DataFrame:
+    """Rows for the figures: one clean point a group, one for each attack."""
+    varying = axes(found)
+    names = [key for key in varying if key.partition(".")[0] != "attack"]
+    facet = "dataset" if "dataset" in names and len(names) > 1 else None
+    named = ("facet", "group", "attack", "statistic")
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for job in (job for job in found if "clean/auc" in job.summary):
+        group = " · ".join(option(job, key) for key in names if key != facet)
+        place = (setting(job, facet) if facet else "", group or setting(job, "mechanism"))
+        attacks = {"clean": "none", "attacked": variant(job, setting(job, "attack"), varying)}
+        for panel, attack in attacks.items():
+            for statistic in ("effect_size", "auc"):
+                key = f"{panel}/{statistic}"
+                spot = (*place, attack, statistic)
+                if key in job.summary and spot not in rows:
+                    keys = dict(zip(named, spot, strict=True))
+                    rows[spot] = keys | read_estimate(job.summary, key)
+    return frame({"rows": list(rows.values())})
+
+
+def _under_attack(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
+    falls = {
+        f"{name_of(job, found, ('attack',))} under {job.summary['attack']}": one
+        for job in found
+        if (one := read_estimate(job.summary, "change/auc"))["high"] is not None
+    }
+    if not falls:
+        return []
+    sure = {name: one for name, one in falls.items() if one["high"] < 0}
+    if not sure:
+        return [("Under attack", "No surely lower AUC in any run.")]
+    worst = min(sure, key=lambda name: float(sure[name]["value"]))
+    ends = format.estimate(*(sure[worst][part] for part in ("value", "low", "high")))
+    said = f"{len(sure)} of {counted(len(falls))} have a surely lower AUC"
+    return [("Under attack", f"{said}; most of all {worst}, by {ends}.")]
+
+
+def fit_table(found: Sequence[SweepJob]) -> Comparison | None:
+    """Fits over data sets; None with fewer than four of different compression in every group."""
+    points = _points(found)
+    fits = [
+        {"group": group, "by": by, **asdict(fit)}
+        for group in dict.fromkeys(row["group"] for row in points)
+        for by in BY
+        if (fit := _fit([row for row in points if row["group"] == group], by)) is not None
+    ]
+    if not fits:
+        return None
+    d = [{part: row[part] for part in ("value", "low", "high")} for row in points]
+    wide = [
+        keyed(fits, "group", "what"),
+        column("against", [BY[row["by"]] for row in fits]),
+        keyed(fits, "n"),
+        keyed(fits, "r2_linear", "R² line"),
+        keyed(fits, "r2_quadratic", "R² parabola"),
+        keyed(fits, "f", "F"),
+        *(keyed(fits, key) for key in ("p", "peak", "curvature")),
+    ]
+    shown = [keyed(points, "group", "what"), *(keyed(points, key) for key in ("dataset", *BY))]
+    shown += [estimates("d", d, "d [95 % interval]")]
+    return Comparison(
+        name="compression",
+        figures=["effect_sizes_by_compression"],
+        note=NOTE,
+        rows=frame({"rows": points, "columns": list(points[0])}),
+        tables={"Effect size by compression and effective rank": wide, "The data sets": shown},
+    )
+
+
+def _points(found: Sequence[SweepJob]) -> list[dict[str, Any]]:
+    """One row for each group and data set: its d, its ratios and its rank."""
+    keys = axes(found)
+    names = [key for key in keys if key.partition(".")[0] not in ("attack", "dataset")]
+    data = [key for key in keys if key.partition(".")[0] == "dataset"]
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for job in (job for job in found if D in job.summary):
+        group = " · ".join(option(job, key) for key in names) or str(job.summary["mechanism"])
+        dataset = " · ".join(option(job, key) for key in data) or setting(job, "dataset")
+        given = {by: job.summary.get(f"clean/{by}") for by in BY}
+        row = {"group": group, "dataset": dataset, **given, **read_estimate(job.summary, D)}
+        rows.setdefault((group, dataset), row)
+    return list(rows.values())
+
+
+def _fit(points: Sequence[Mapping[str, Any]], by: str) -> QuadraticFit | None:
+    """None with fewer than four points of different ``by``."""
+    from judgelab.stats.discrimination.regression import quadratic_against_linear
+
+    known = [row for row in points if row[by] is not None and row["value"] is not None]
+    if len({row[by] for row in known}) < FEWEST:
+        return None
+    return quadratic_against_linear([row[by] for row in known], [row["value"] for row in known])

@@ -1,0 +1,228 @@
+"""The figures of a discrimination study: of each panel, of the change, and what stands beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from judgelab.attack.protocol import ATTACKED
+from judgelab.core.panel import Panel
+from judgelab.engine.context import Context
+from judgelab.mechanism.protocol import Definition
+from judgelab.report import format
+from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, same_order
+from judgelab.stats.discrimination.effect_size import (
+    auc_delta,
+    effect_size_delta,
+    group_difference,
+    score_delta,
+)
+from judgelab.stats.discrimination.structure import compression, effective_rank, overseer
+from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import Kind, item_mean
+from judgelab.study.common.groups import Groups, groups, in_pairing_order
+from judgelab.study.common.judges import asks_nobody
+from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
+
+How = tuple[int, int, Kind]
+"""Draws, seed, and whose intervals."""
+Named = dict[str, Estimate]
+DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
+Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
+
+
+def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[str, Floats]:
+    """Statistic -> [items], NaN where it is not known.
+
+    The released code balances the pairs of Table 3, but not those under attack (Table 5).
+    """
+    panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
+    group = groups(panel, definition)
+    balanced = definition == "released" and state == "clean"
+    found = {
+        "effect_size": group_difference(values, group.good, group.bad),
+        "auc": item_auc(values, group.good, group.bad),
+        "pair_auc": np.full(len(panel.items), np.nan),
+    }
+    if pair is not None:
+        # the release seeds its down-sampling by the item's number in the domain file
+        numbers = [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
+        found["pair_auc"] = pair_auc(
+            pair.values,
+            in_pairing_order(panel, group.pair_good),
+            in_pairing_order(panel, group.bad),
+            balanced=balanced,
+            item_seeds=numbers if balanced else None,
+        )
+    return found
+
+
+def changes(
+    context: Context, states: Panels, items: Mapping[str, Mapping[str, Floats]], how: How
+) -> Named:
+    """What the attack does: to the mean score, by who attacked, and to the figures.
+
+    Where no LM is asked and no score differs, the attack cannot change it: 0, from 0 to 0.
+    """
+    clean, attacked = states["clean"].values, states["attacked"].values
+    change = {"score": score_delta(clean, attacked, *how)}
+    found = sides(states["attacked"].panel)
+    if found is not None:
+        attackers, others = found
+        for name, mask in (("attackers", attackers), ("others", others)):
+            if mask.any():
+                change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
+        if others.any():
+            before, after = (
+                group_difference(v, attackers, others)[:, None] for v in (clean, attacked)
+            )
+            change["advantage"] = score_delta(before, after, *how)
+    for name, delta in DELTAS.items() if items else ():
+        change[name] = delta(items["clean"][name], items["attacked"][name], *how)
+    if asks_nobody(context.mechanism) and np.array_equal(clean, attacked, equal_nan=True):
+        for name, one in change.items():
+            if one.n:
+                change[name] = Estimate(0.0, 0.0, 0.0, one.n, one.unscored, 1.0)
+    return change
+
+
+def sides(panel: Panel) -> tuple[Mask, Mask] | None:
+    """Masks [agents] of attackers and others; None where everybody attacked, or nobody.
+
+    The human reference is in neither, unless it was attacked.
+    """
+    names = panel.provenance.get(ATTACKED)
+    if not isinstance(names, list):
+        return None
+    attackers = np.array([agent.name in names for agent in panel.agents], dtype=np.bool_)
+    others = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_) & ~attackers
+    return attackers, others
+
+
+def cheating(change: Mapping[str, Estimate]) -> Cheating:
+    """Whether cheating alone pays: the interval of the attackers' gain over the others."""
+    gain = change.get("advantage", change["attackers_score"])
+    without_ends = np.isnan(gain.low) or np.isnan(gain.high)
+    # All items moved alike: no spread, hence no interval. The signs are a test still.
+    if gain.value != 0 and (gain.p < 0.05 if without_ends else gain.low > 0 or gain.high < 0):
+        return "pays" if gain.value > 0 else "costs"
+    return "undecided" if without_ends and gain.value != 0 else "neither gain nor loss shown"
+
+
+def alone(states: Panels, change: Mapping[str, Estimate]) -> dict[str, Any] | None:
+    """For the words on an attack by some agents alone; None where all attacked, or nobody."""
+    if "attackers_score" not in change:
+        return None
+    panel = states["attacked"].panel
+    found = sides(panel)
+    assert found is not None
+    named = {
+        "attackers_score": "their scores change",
+        "others_score": "those of the others",
+        "auc": "the AUC",
+    }
+    shown = [
+        (what, format.estimate(change[key].value, change[key].low, change[key].high))
+        for key, what in named.items()
+        if key in change and not np.isnan(change[key].value)
+    ]
+    return {
+        "answer": cheating(change),
+        "attackers": int(found[0].sum()),
+        "agents": len(panel.agents),
+        "changes": shown,
+    }
+
+
+def leads(scored: ScoredPanel, group: Groups) -> Named:
+    """Problematic agent -> mean score of the good ones less its own, per item."""
+    good = row_means(scored.values[:, group.good])
+    return {
+        scored.panel.agents[k].name: item_mean(good - scored.values[:, k])
+        for k in np.flatnonzero(group.bad)
+    }
+
+
+def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
+    """What people say of the texts, and what length alone tells; without what is not known."""
+    values, words = scored.values, lengths(scored.panel)
+    human = human_scores(scored.panel)
+    made: Named = {}
+    if not np.isnan(human).all():
+        own, control = same_order(values, human), same_order(words, human)
+        made["human_within"] = macro_auc(own, *how)
+        made |= _length("length_human_within", "human_within_gain", own, control, how)
+    if group.known:
+        own, control = (item_auc(v, group.good, group.bad) for v in (values, words))
+        made |= _length("length_auc", "auc_gain", own, control, how)
+    return made
+
+
+def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Named:
+    """Length in the direction that does better, and the gain over it; none of length itself."""
+    alike = np.array_equal(own, control, equal_nan=True)  # length, or what orders as it does
+    if not alike and np.nanmean([*control, 0.5]) < 0.5:  # here the shorter one is the better guess
+        control = 1 - control
+    made = {alone: macro_auc(control, *how)}
+    return made if alike else made | {gain: auc_delta(control, own, *how)}
+
+
+def lengths(panel: Panel) -> Floats:
+    """[items, agents] words of a response; NaN where there is none."""
+    counts = [
+        [np.nan if text is None else float(len(text.split())) for text in row]
+        for row in panel.texts
+    ]
+    return np.array(counts)
+
+
+def shape(context: Context, part: ScoredPanel) -> Named:
+    """What a panel is like; u_overseer where the mechanism holds texts against each other.
+
+    The human reference is one of the peers in u_overseer, and in nothing else.
+    """
+    shared = shared_by_pairs(context, part)
+    found = {} if shared is None else {"u_overseer": overseer(shared)}
+    found |= {
+        "effective_rank": effective_rank(part.values[:, part.candidates]),
+        "compression_reference": _per_reference(part.panel),
+        "compression_response": _per_response(part),
+    }
+    return {key: one for key, one in found.items() if one.n}
+
+
+def shared_by_pairs(context: Context, part: ScoredPanel) -> Floats | None:
+    """[items, agents, agents] what a mechanism finds in two texts together, symmetric.
+
+    None where it scores texts one by one, as a pair's score is then made of those of its texts.
+    Of scores against references the direction that was asked for.
+    """
+    dims = {dim for variable in part.measured.data_vars.values() for dim in variable.dims}
+    if context.mechanism.subject != "pair" or "peer" not in dims or part.scores.pair is None:
+        return None
+    if part.scores.directed is None:
+        return np.asarray(part.scores.pair.values, dtype=np.float64)
+    directed = np.asarray(part.scores.directed.values, dtype=np.float64)
+    return row_means(np.stack([directed, np.swapaxes(directed, 1, 2)], axis=-1))
+
+
+def _per_reference(panel: Panel) -> Estimate:
+    """The item's reference, or the text of the agent that is one."""
+    human = [k for k, agent in enumerate(panel.agents) if agent.reference]
+    written = [
+        item.reference or next((row[k] for k in human if row[k]), None) or ""
+        for item, row in zip(panel.items, panel.texts, strict=True)
+    ]
+    source = [float(len(item.source)) for item in panel.items]
+    return compression(source, [float(len(text)) for text in written])
+
+
+def _per_response(part: ScoredPanel) -> Estimate:
+    """Candidates' texts; a source counts once for each of them."""
+    texts = [[row[k] for k in part.candidates] for row in part.panel.texts]
+    written = np.array([sum(len(t) for t in row if t) for row in texts], dtype=np.float64)
+    times = np.array([sum(bool(t) for t in row) for row in texts], dtype=np.float64)
+    return compression(times * [len(item.source) for item in part.panel.items], written)

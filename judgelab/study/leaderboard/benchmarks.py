@@ -1,0 +1,104 @@
+"""What is known of the candidates elsewhere: sizes, other benchmarks and runs, from a CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgelab.core.errors import DataError
+from judgelab.core.resources import conf, own_or_shipped
+from judgelab.core.result import Table, Value
+from judgelab.core.terminal import unquoted
+from judgelab.stats.discrimination.correlation import METHODS
+from judgelab.stats.ranking.leaderboard import agreement
+from judgelab.study.common.tables import estimate_table
+
+SIZE = "parameters"
+NAMES = ("model", "candidate")
+"""Columns that may name the models; the first that is there does."""
+
+
+@dataclass(frozen=True)
+class Benchmarks:
+    """Numbers of models.
+
+    Attributes:
+        table: a row per model, indexed by name; numeric columns, NaN where not known.
+        left_out: columns that hold other things than numbers.
+    """
+
+    table: pd.DataFrame
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Model -> size in billions of parameters, where known."""
+        if SIZE not in self.table:
+            return {}
+        return {str(name): float(size) for name, size in self.table[SIZE].dropna().items()}
+
+    def correlations(self, scores: Mapping[str, Value]) -> Table:
+        """Pearson and Spearman of the candidates' scores with every column, each by its name.
+
+        The paper prints Pearson under the name of Spearman (docs/definitions.md).
+        """
+        ours = np.array([scores.get(str(name)) for name in self.table.index], dtype=np.float64)
+        cells = [
+            (
+                {"with": str(column), "correlation": method},
+                agreement(ours, self.table[column], method),
+            )
+            for column in self.table.columns
+            for method in METHODS
+        ]
+        note = "Over models; n counts those with both numbers. Intervals are over models."
+        if self.left_out:
+            listed = ", ".join(self.left_out)
+            note += f" Left out, as they hold other things than numbers: {listed}."
+        return estimate_table("benchmarks", "Correlation with other benchmarks", cells, note)
+
+
+def read_benchmarks(path: str) -> Benchmarks:
+    """Read a CSV with a row for each model: other benchmarks, or another run's leaderboard.
+
+    ``path`` is a file, or a name under conf/benchmarks. The column ``model`` names the models, or
+    ``candidate`` as in ``tables/leaderboard.csv`` of a run.
+
+    Raises:
+        DataError: it cannot be read, has no such column or no numbers, a name is missing or there
+            twice, or a number is infinite.
+    """
+    where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
+    try:
+        table = pd.read_csv(file, index_col=False)
+        # names as written: else 007 would become 7, and None nothing
+        written = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as cause:
+        raise DataError(
+            f"{where} cannot be read as CSV: {' '.join(str(cause).split())}."
+        ) from cause
+    column = next((name for name in NAMES if name in table), None)
+    if column is None:
+        raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
+    names = written[column].map(unquoted)
+    if names.empty:
+        raise DataError(f"{where} has no rows: give one for each model.")
+    for row, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"{where}, row {row}: there is no name in its column {column!r}.")
+    if names.duplicated().any():
+        twice = names[names.duplicated()].iloc[0]
+        raise DataError(f"{where} names {twice!r} twice in its column {column!r}: keep one.")
+    table = table.drop(columns=column).set_axis(names)
+    numbers = table.select_dtypes("number").astype("float64")
+    if numbers.columns.empty:
+        raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
+    for row, place in zip(*np.isinf(numbers.to_numpy()).nonzero(), strict=True):
+        raise DataError(
+            f"{where}: column {numbers.columns[place]!r} holds {numbers.iloc[row, place]} for "
+            f"{numbers.index[row]!r}: give a finite number, or leave it empty."
+        )
+    return Benchmarks(numbers, tuple(str(c) for c in table if c not in numbers))

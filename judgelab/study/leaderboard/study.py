@@ -1,0 +1,224 @@
+"""GRE-bench: who writes the most informative responses? (GEM paper, section 5, appendix A.2)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from judgelab.core.bounds import Count
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
+from judgelab.core.result import Result, Row, Table, Value
+from judgelab.engine.context import Context
+from judgelab.engine.estimating import estimators
+from judgelab.engine.provenance import sources
+from judgelab.engine.study import Study
+from judgelab.mechanism.protocol import Definition
+from judgelab.report.comparison import Comparison
+from judgelab.report.jobs import SweepJob
+from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
+from judgelab.study.common.calls import call_entries, calls_table, missing_calls
+from judgelab.study.common.panels import score_panels
+from judgelab.study.common.stopping import Stop
+from judgelab.study.common.tables import about, read_by
+from judgelab.study.common.templates import paragraphs
+from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
+from judgelab.study.leaderboard.compare import compare
+from judgelab.study.leaderboard.figures import DRAWINGS
+from judgelab.study.leaderboard.race import Race, race
+
+LEVEL = 0.90
+"""Of the intervals, as in the paper's bars."""
+
+NOTE = (
+    "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what share "
+    "of resamples of the items a candidate came first (no probability of being best). An item's "
+    "score is the mean over the references that the text could be held against; pairs counts texts "
+    "with each reference."
+)
+NO_BASELINE = "There is no human baseline."
+
+
+@dataclass(frozen=True)
+class Leaderboard(Study):
+    """Mean score of every candidate against the references, with its rank.
+
+    Candidates are the agents that are not references: models that write (agents=candidates), or
+    texts already written. Intervals (90 %, as in the paper) are over items, those of ranks from
+    all candidates' differences on the same items (stats.ranking). The paper's bars take every row
+    as independent (mean +- 1.645 sd / sqrt(rows)); other definitions show those beside ours.
+
+    Args:
+        definition: corrected: intervals over items; paper, released: also those over rows.
+        references: agents to be held against; null: those the data marks, or the items' own
+            references. A mechanism that scores each text by itself needs none.
+        humans: candidates that are people, the human baseline.
+        benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
+            the plot, any others to correlate with.
+        bootstrap: resamples of the items.
+        stop: when enough is asked; by default everything is.
+    """
+
+    definition: Definition = "corrected"
+    references: Sequence[str] | None = None
+    humans: Sequence[str] = ()
+    benchmarks: str | None = None
+    bootstrap: Count = 2000
+    stop: Stop = field(default_factory=Stop)
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+
+    @classmethod
+    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
+        """See Study."""
+        return compare(runs)
+
+    def run(self, context: Context) -> Result:
+        """Measure, score and rank.
+
+        Raises:
+            ConfigError: there is no candidate, or no such human baseline.
+            DataError: the CSV cannot be read.
+        """
+        others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
+        panel = self._panel(context)
+        candidates = self._candidates(panel, needs=context.mechanism.subject != "text")
+        run: Race | None = None
+        if self.stop.on:
+            run = race(context, panel, candidates, self.stop, self.definition, LEVEL)
+            states, panel = run.panels, run.panels["clean"].panel
+        else:
+            states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
+        clean = states["clean"]
+        values, directed = clean.values[:, candidates], clean.scores.directed
+        if np.isnan(values).all():
+            raise DataError(
+                f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
+                "rank: see the records of the run."
+            )
+        agents = [panel.agents[k] for k in candidates]
+        if run is None:
+            ranking = rank_intervals(
+                values, LEVEL, self.bootstrap, context.seed, context.mechanism.bounds
+            )
+        else:
+            ranking = run.ranking
+        references = [k for k, agent in enumerate(panel.agents) if agent.reference]
+        against = values[..., None]
+        if directed is not None:
+            against = directed.values[:, candidates][:, :, references]
+        asked = np.ones(values.shape, np.bool_) if run is None else run.who
+        rows = self._rows(agents, ranking, against, asked, others)
+        baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
+        note = NOTE if run is None else run.note
+        made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
+        if run is not None:
+            made += run.tables
+        if others is not None:
+            made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
+        if (calls := calls_table(states)) is not None:
+            made.append(calls)
+        return Result(
+            summary=self._summary(context, panel, values, asked, rows)
+            | {"clean/unscored_pairs": int((np.isnan(against) & asked[..., None]).sum())}
+            | call_entries(states)
+            | ({} if run is None else run.summary),
+            primary="clean/best_score",
+            tables=made,
+            figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
+            notes=(
+                *(() if run is None else run.notes),
+                *sources(context, panel),
+                *missing_calls(states),
+                baseline,
+            ),
+            provenance={"clean": clean.origin},
+            estimators=estimators(clean.scores),
+            answer=paragraphs(
+                __package__,
+                "answer.md.j2",
+                rows=rows,
+                first=rows[0]["candidate"],
+                others=[str(row["candidate"]) for row in rows[1:] if row["rank_low"] == 1],
+                mechanism=context.mechanism.name,
+                level=self.stop.order or LEVEL,
+            ),
+        )
+
+    def ask(self, context: Context) -> None:
+        """See Study."""
+        panel = self._panel(context)
+        context.measure(context.read(panel) if self.stop.on else panel)
+
+    def _panel(self, context: Context) -> Panel:
+        """The texts as the mechanism reads them; as written where they are read batch by batch."""
+        context.no_attack("leaderboard")
+        raw = self.stop.on
+        return context.panels(self.references, item_references=True, raw=raw)["clean"]
+
+    def _candidates(self, panel: Panel, needs: bool) -> list[int]:
+        """Columns of the candidates; ``needs``: whether references have to stand beside them."""
+        found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+        if not found or (needs and len(found) == len(panel.agents)):
+            own = f"{GIVE_REFERENCES}, or " if found else ""
+            raise ConfigError(
+                f"study=leaderboard holds candidates against references, but {len(found)} of "
+                f"{len(panel.agents)} agents are candidates: {own}use agents=candidates, data with "
+                "more texts, or study.references=[NAMES]."
+            )
+        unknown = set(self.humans) - {panel.agents[k].name for k in found}
+        if unknown:
+            raise ConfigError(f"study.humans: no candidate is called {sorted(unknown)[0]!r}.")
+        return found
+
+    def _rows(
+        self,
+        agents: Sequence[Agent],
+        ranking: Ranking,
+        pairs: Floats,
+        asked: Mask,
+        others: Benchmarks | None,
+    ) -> list[dict[str, Value]]:
+        rows: list[dict[str, Value]] = []
+        rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
+        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
+            agent = agents[k]
+            row: dict[str, Value] = {
+                "candidate": agent.name,
+                "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
+                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
+            }
+            row["pairs"] = int(pairs[asked[:, k], k].size)
+            row["pairs_unscored"] = int(np.isnan(pairs[asked[:, k], k]).sum())
+            size = None if others is None else others.parameters.get(agent.name)
+            if size is not None:
+                row["parameters"] = size
+            if self.definition != "corrected":
+                row["half_width_over_rows"] = _bar(rows_of_each[k])
+            rows.append(row)
+        return rows
+
+    def _summary(
+        self, context: Context, panel: Panel, values: Floats, asked: Mask, rows: Sequence[Row]
+    ) -> dict[str, Value]:
+        best = rows[0]
+        summary = about(context, panel, "leaderboard", definition=self.definition)
+        summary |= {
+            "preprocessor": read_by(context),
+            "items": len(panel.items),
+            "candidates": values.shape[1],
+            "best": best["candidate"],
+            "clean/best_score": best["value"],
+        }
+        summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
+        summary["clean/unscored_texts"] = int((np.isnan(values) & asked).sum())
+        return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
+
+
+def _bar(rows: Floats) -> float:
+    """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
+    known = rows[~np.isnan(rows)]
+    return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan

@@ -1,0 +1,192 @@
+"""Exams, judges and pools, and what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judgelab.core.result import read_estimate
+from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
+from judgelab.report.tables import records
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PASSED = Mark(style.HUES[0])
+FAILED = Mark(style.HUES[0], hollow=True)
+POOL, METHOD = Mark(style.HUES[1], "D"), Mark(style.HUES[2], "s")
+MARKS = {"pool": POOL, "method": METHOD, "judge": PASSED}
+NAMES = {"pool": "pool of all candidates", "method": "method", "judge": "single judge"}
+EASY, HARD = Mark(style.HUES[5], "s"), Mark(style.HUES[4], "s")
+ACCURACY = Mark(style.HUES[1], "^")
+MEASURES = {
+    "pools": ("Accuracy", "pairs"),
+    "correlations": ("Spearman's rho", "items"),
+    "bias": ("Bias rate", "verdicts"),
+}
+"""Table -> what it measures against people, and its units."""
+TITLES = {
+    "consistency": "Consistency, P_c",
+    "pertinence": "Pertinence, P_p",
+    "self_confidence": "Confidence gap, P_s",
+}
+
+
+def exams(tables: Tables) -> Drawn:
+    """One panel per exam, one row per judge; a dashed line at the bar."""
+    frame = tables["exams"]
+    judges, parts = list(dict.fromkeys(frame["judge"])), frame.groupby("exam", sort=False)
+    figure, axes = style.new_figure(1.2 + 0.3 * len(judges), columns=parts.ngroups, sharey=True)
+    for side, (name, part) in zip(axes[0], parts, strict=True):
+        rows = {row["judge"]: row for row in records(part)}
+        gap = name == "self_confidence"
+        for y, judge in zip(style.name_rows(side, judges, 24), judges, strict=True):
+            row = rows[judge]
+            shown = read_estimate(row, "gap") if gap else row
+            if style.interval(side, y, shown, PASSED if row["passed"] is True else FAILED):
+                alone = row["p_pass"] != row["p_pass"]
+                style.aside(side, y, "no other" if alone else f"{row['p_pass']:.2f}")
+            else:
+                style.unscored(side, y, "not taken")
+        style.reference_line(side, 0.0 if gap else float(rows[judges[0]]["bar"]))
+        side.set_title(TITLES.get(str(name), name))
+    style.legend(figure, [style.key(PASSED, "passed"), style.key(FAILED, "not passed")])
+    said = (
+        "95 % intervals over items; dashed: the bar. Figures at the right: in what share of "
+        "resamples of the items the judge passes. Confidence gap: confidence on the easy set "
+        "minus that on the hard one."
+    )
+    return Drawn("Exams", figure, style.with_n(said, frame, "answers"))
+
+
+def pools(tables: Tables) -> Drawn:
+    """One row per judge and pool, the most accurate on top within its kind; one panel each for
+    accuracy, Spearman's rho and, where a family is named, its bias rate."""
+    rows = records(tables["pools"].sort_values(["kind", "value"], ascending=[False, False]))
+    measures = {name: measure for name, measure in MEASURES.items() if name in tables}
+    figure, axes = style.new_figure(1.2 + 0.3 * len(rows), columns=len(measures), sharey=True)
+    counts = []
+    for side, (table, (title, unit)) in zip(axes[0], measures.items(), strict=True):
+        found = {(row["kind"], row["name"]): row for row in records(tables[table])}
+        heights = style.name_rows(side, [row["name"] for row in rows], 30)
+        for y, row in zip(heights, rows, strict=True):
+            style.interval(side, y, found.get((row["kind"], row["name"]), {}), _mark(row))
+        side.set_title(title)
+        counts.append(f"{title}: {style.counted(tables[table], unit)}")
+    kinds = [kind for kind in MARKS if any(row["kind"] == kind for row in rows)]
+    style.legend(figure, [style.key(MARKS[kind], kind) for kind in kinds])
+    said = f"95 % intervals are clustered by item. {'; '.join(counts)}."
+    return Drawn("Judges and pools", figure, said)
+
+
+def cost(tables: Tables) -> Drawn:
+    """Accuracy against cost, exams included: one point for each judge, named pool and method."""
+    every = tables["pools"]
+    named = every[(every["kind"] != "pool") | every["called"].notna()]
+    frame = named.dropna(subset=["cost", "value"])
+    figure, side = style.single(5.0)
+    said = "95 % intervals over items; pools of some exams alone stand in the table."
+    rows = records(frame)
+    for row in rows:
+        style.interval(side, row["cost"], row, _mark(row), upright=True)
+    side.set_xscale("symlog", linthresh=1.0, linscale=0.5)
+    side.xaxis.set_major_formatter("{x:g}")
+    side.set_xlim(left=-0.15, right=1 + 6 * frame["cost"].max())
+    unit = f", {every['currency'].iloc[0]}" if len(every) else ""
+    side.set(xlabel=f"Cost of verdicts, exams and annotation{unit} (logarithmic above 1)")
+    side.set(ylabel="Accuracy")
+    side.grid(axis="y")
+    kinds = [kind for kind in MARKS if (frame["kind"] == kind).any()]
+    style.legend(figure, [style.key(MARKS[kind], NAMES[kind]) for kind in kinds])
+    words: dict[tuple[float, float], list[str]] = {}
+    for row in rows:
+        words.setdefault((row["cost"], row["value"]), []).append(_called(row))
+    spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
+    style.label_points(figure, side, spots)
+    lost = [_called(row) for row in records(named[named["cost"].isna()])]
+    if lost:
+        said += f" Not drawn, as their cost is unknown: {', '.join(lost)}."
+    return Drawn("Cost against accuracy", figure, style.with_n(said, frame, "pairs"))
+
+
+def confidence(tables: Tables) -> Drawn:
+    """Boxes of each judge on the easy and the hard set, for each prompt of a sweep; triangles:
+    accuracy, on the right axis (Auto-PRE paper, Figure 4)."""
+    from matplotlib.ticker import PercentFormatter
+
+    frame = tables["confidence"]
+    keys = ["judge", *(["asked"] if "asked" in frame else [])]
+    units = dict(list(frame.groupby("unit", sort=True)))
+    figure, axes = style.new_figure(0.6 + 3.6 * len(units), rows=len(units))
+    for side, (unit, part) in zip(axes[:, 0], units.items(), strict=True):
+        groups = dict(list(part.sort_values(keys, kind="stable").groupby(keys, sort=False)))
+        for place, both in enumerate(groups.values()):
+            for row in records(both):
+                hue, shift = (EASY, -0.2) if row["set"] == "easy" else (HARD, 0.2)
+                _box(side, place + shift, row, hue.colour)
+        crowded = len(groups) > 4
+        names = [(", " if crowded else "\n").join(map(str, key)) for key in groups]
+        side.set_xticks(range(len(groups)), names)
+        side.set_xlim(-0.6, max(len(groups), 4) - 0.4)
+        if unit == "level":
+            side.yaxis.get_major_locator().set_params(integer=True)
+        if crowded:
+            for label in side.get_xticklabels():
+                label.set(rotation=35, ha="right", rotation_mode="anchor", fontsize=8)
+        side.set_ylabel("Uncertainty, -ln p" if unit == "-ln p" else "Level of confidence")
+        side.grid(axis="y")
+        right = [both["accuracy"].iloc[0] for both in groups.values()]
+        if any(one == one for one in right):
+            other = side.twinx()
+            other.plot(range(len(groups)), right, ls="", marker="^", ms=7, color=ACCURACY.colour)
+            other.set(ylim=(0.3, 1.0), ylabel="Accuracy")
+            other.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    keys_shown = [(EASY, "easy pairs"), (HARD, "hard pairs"), (ACCURACY, "accuracy (right)")]
+    style.legend(figure, [style.key(*one) for one in keys_shown])
+    said = (
+        "Boxes: quartiles and median; whiskers to the last value within 1.5 times the quartiles' "
+        "gap; white points: means. A judge that is more uncertain on its easy pairs (left box "
+        "higher than right; of levels: lower) is unreasonably confident. Triangles: the judge's "
+        "accuracy on the pairs that people decided."
+    )
+    return Drawn("Confidence on easy and hard pairs", figure, style.with_n(said, frame, "answers"))
+
+
+def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:
+    """One box; nothing where the judge gave no answer."""
+    if row["median"] != row["median"]:
+        return
+    parts = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high", "value")
+    names = ("whislo", "q1", "med", "q3", "whishi", "mean")
+    line: dict[str, Any] = {"color": style.INK, "lw": 1.0}
+    side.bxp(
+        [{to: row[part] for to, part in zip(names, parts, strict=True)}],
+        positions=[place],
+        widths=0.34,
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": colour, "alpha": 0.65, "edgecolor": style.INK, "lw": 0.8},
+        medianprops={"color": style.INK, "lw": 1.8},
+        meanprops={"marker": "o", "ms": 3.5, "mfc": style.PAPER, "mec": style.INK},
+        whiskerprops=line,
+        capprops=line,
+    )
+
+
+def _called(row: dict[str, Any]) -> str:
+    """A pool by the paper's name for it."""
+    return str(row["called"] if row["kind"] == "pool" else row["name"])
+
+
+def _mark(row: dict[str, Any]) -> Mark:
+    return MARKS[row["kind"]]
+
+
+DRAWINGS: dict[str, Drawing] = {
+    "qualification_exams": exams,
+    "qualification_pools": pools,
+    "qualification_cost": cost,
+    "qualification_confidence": confidence,
+}

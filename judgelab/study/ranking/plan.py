@@ -1,0 +1,312 @@
+"""How many items, and how good a judge? Before anything is spent (ranking-confidence paper)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from judgelab.core.bounds import ConfidenceLevel, Correlation, NotNegative, Positive
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.result import Result, Row, Table, Value
+from judgelab.engine.context import Context
+from judgelab.engine.study import Study
+from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
+from judgelab.stats.ranking.simulation import MOST_ITEMS, Draws, population
+from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge, system_moments
+from judgelab.study.common.templates import paragraphs, sentences
+from judgelab.study.ranking.figures import DRAWINGS
+
+STEPS = (0.1, 0.2, 0.3)  # better judges, without study.better
+POINTS = 60  # of a curve
+NAMES = {
+    "r": "correlation with people, r",
+    "sd": "sd of human scores",
+    "system_bias_sd": "bias between systems (sd)",
+    "item_correlation": "correlation of two systems on one item",
+}
+
+
+@dataclass(frozen=True)
+class KnownJudge:
+    """What is known of a judge beforehand.
+
+    Attributes:
+        numbers: a name of ``NAMES`` -> the number, and its interval where it was estimated.
+        origin: the same names -> where from.
+        scores: human scores in place of an sd; None where that was given.
+        empty: texts without one.
+    """
+
+    numbers: Mapping[str, Estimate]
+    origin: Mapping[str, str]
+    scores: Floats | None = None
+    empty: int = 0
+
+    def value(self, name: str) -> float:
+        """A number that must not be guessed.
+
+        Raises:
+            ConfigError: nothing says it.
+            DataError: a correlation that is not above 0, or that the data cannot tell.
+        """
+        if name not in self.numbers:
+            raise ConfigError(
+                f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read "
+                "by study.train_run=FOLDER (a finished run on texts with human scores)."
+            )
+        value, origin = self.numbers[name].value, self.origin[name]
+        if math.isnan(value):
+            raise DataError(
+                f"study=plan: no {NAMES[name]} in {origin}: the scores there do not vary, or no "
+                f"text has both. Give study.{name}."
+            )
+        if name == "r" and value <= 0:
+            raise DataError(
+                f"study=plan: the judge correlates with people at r = {value:.2f} ({origin}): no "
+                "number of items makes its ranking theirs."
+            )
+        return value
+
+    def circumstances(self) -> Circumstances:
+        """What every confidence of the plan shares: both systems answer the same items."""
+        optional = {
+            name: self.numbers[name].value if name in self.numbers else 0.0
+            for name in ("item_correlation", "system_bias_sd")
+        }
+        sd = self.value("sd") if self.scores is None else None
+        return {"sd": sd, "paired": True, **optional}  # type: ignore[typeddict-item]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Study):
+    """The items a ranking needs, what a better judge would save, and what it costs.
+
+    Nothing is measured: no dataset is loaded and no LM is asked. The systems answer the same
+    items; a judge that correlates r with people rates every text once.
+
+    Args:
+        delta: difference of two systems' mean human scores that is to be ranked right, in the
+            unit of the human scores.
+        confidence: wanted in the right order.
+        train_run: folder of a finished run on texts that people scored: sd, r, the bias between
+            systems and the correlation on one item are read from it, where they are not given.
+        r: correlation of the judge with people over single texts.
+        sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25,
+            grades from 1 to 5 about 1.
+        item_correlation: of the judge's scores of two systems on one item; None and not read: 0,
+            the careful choice (LM judges have about .1 to .4).
+        system_bias_sd: sd over systems of the judge's own errors, human units; None and not read:
+            0, as the paper has it, and then the confidence is an upper bound.
+        systems: how many are rated on every item.
+        better: correlations of other judges to compare with; None: .1, .2 and .3 above r.
+        price: of rating one text.
+    """
+
+    delta: Positive | None = None
+    confidence: ConfidenceLevel = 0.95
+    train_run: str | None = None
+    r: Correlation | None = None
+    sd: Positive | None = None
+    item_correlation: Annotated[float, Field(ge=0, lt=1)] | None = None
+    system_bias_sd: NotNegative | None = None
+    systems: Annotated[int, Field(ge=2)] = 2
+    better: Sequence[Correlation] | None = None
+    price: NotNegative | None = None
+    named_by: ClassVar[Sequence[str]] = ()
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+
+    def ask(self, context: Context) -> None:
+        """See Study: nothing is asked."""
+
+    def run(self, context: Context) -> Result:
+        """Compute; the context gives the seed and nothing else.
+
+        Raises:
+            ConfigError: a number that must not be guessed (delta, sd, r) is neither given nor read.
+            DataError: the run cannot be read.
+        """
+        if self.delta is None:
+            raise ConfigError(
+                "study=plan needs study.delta: the difference of two systems' mean human scores "
+                "that is to be ranked right, in the unit of those scores (grades from 1 to 5: .5, "
+                "shares from 0 to 1: .05)."
+            )
+        known = self._known()
+        above = [known.value("r") + step for step in STEPS]
+        better = [r for r in above if r <= 1] if self.better is None else self.better
+        rs = list(dict.fromkeys([known.value("r"), *(round(r, 6) for r in better)]))
+        plan = self._plan(known, self.delta)
+        judges = self._judges(known, self.delta, rs)
+        drawn = self._simulated(known, self.delta, plan["items"], context.seed)
+        bias = known.numbers.get("system_bias_sd")
+        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": known.empty}
+        words |= {"scores": None if known.scores is None else len(known.scores), "bias": bias}
+        words["sources"] = _sources(known)
+        summary = {
+            "study": "plan",
+            **{key: value for key, value in plan.items() if key not in ("items", "price")},
+            "required_items": plan["items"],
+            "item_correlation": known.circumstances()["item_correlation"],
+        }
+        return Result(
+            summary=summary,
+            primary="required_items",
+            tables=[
+                Table("plan", "The plan", [{**plan, **drawn}], self._note()),
+                _known_table(known),
+                Table("judges", "What a better judge would save", judges, SAVED),
+                self._curve(known, self.delta, rs, plan["items"]),
+            ],
+            figures=["ranking_plan"],
+            answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
+            notes=sentences(__package__, "plan.md.j2", part="notes", **words),
+        )
+
+    def _known(self) -> KnownJudge:
+        """Settings first, then what the run says."""
+        read = KnownJudge({}, {})
+        if self.train_run is not None:
+            from judgelab.study.ranking.scored import read_run  # xarray takes its time
+
+            run = read_run(self.train_run, key="train_run")
+            read = _fitted(run.human, run.metric, f"the run {Path(self.train_run).name}")
+        given = {name: getattr(self, name) for name in NAMES}
+        given = {name: value for name, value in given.items() if value is not None}
+        return KnownJudge(
+            {**read.numbers, **{name: Estimate(value) for name, value in given.items()}},
+            {**read.origin, **{name: f"study.{name}" for name in given}},
+            None if "sd" in given else read.scores,
+            0 if "sd" in given else read.empty,
+        )
+
+    def _plan(self, known: KnownJudge, delta: float) -> dict[str, Any]:
+        """The answer in numbers."""
+        r, scores, settings = known.value("r"), known.scores, known.circumstances()
+        items = required_n(r, delta, self.confidence, scores, **settings)
+        plain = required_n(r, delta, self.confidence, scores, **settings | {"system_bias_sd": 0.0})
+        sure = confidence(r, 1, delta, scores, method="closed_form", **settings)
+        return {
+            "r": r,
+            "delta": delta,
+            "sd": known.value("sd"),
+            "confidence": self.confidence,
+            "system_bias_sd": settings["system_bias_sd"],
+            "ceiling": float(sure.ceiling),
+            "items": items,
+            "required_items_without_bias": plain,
+            "rated_texts": items * self.systems,
+            "price": self.price,
+            "cost": self._cost(items),
+        }
+
+    def _cost(self, items: float) -> float | None:
+        """Of rating so many items; None where the price is not known, or items have no end."""
+        if self.price is None or not math.isfinite(items):
+            return None
+        return items * self.systems * self.price
+
+    def _simulated(
+        self, known: KnownJudge, delta: float, items: float, seed: int
+    ) -> dict[str, float]:
+        """Algorithm 1 with so many items; nothing where they are too many to draw."""
+        if items > MOST_ITEMS:
+            return {}
+        draws, r = Draws(seed=seed), known.value("r")
+        drawn = confidence(r, items, delta, known.scores, draws=draws, **known.circumstances())
+        return {"simulated": float(drawn.value), "standard_error": float(drawn.standard_error)}
+
+    def _note(self) -> str:
+        draws = Draws()
+        return (
+            f"Items in closed form; simulated: Algorithm 1 with so many items, {draws.pairs} pairs "
+            f"of systems x {draws.evaluations} evaluations. Every item is answered by "
+            f"{self.systems} systems; price: of rating one text."
+        )
+
+    def _judges(self, known: KnownJudge, delta: float, rs: Sequence[float]) -> list[Row]:
+        """What a better judge would save, and how much dearer it may be."""
+        needed = {
+            r: required_n(r, delta, self.confidence, known.scores, **known.circumstances())
+            for r in sorted(rs)
+        }
+        items, rows = needed[rs[0]], list[Row]()
+        for r, n in needed.items():
+            both = math.isfinite(items) and math.isfinite(n)
+            row: dict[str, Value] = {"r": r, "items": n, "items_saved": items - n}
+            row["saved"] = 1 - n / items if both else math.nan
+            row["worth_up_to"] = items / n if both else math.nan
+            if self._cost(n) is not None:
+                row["cost_at_this_price"] = self._cost(n)
+                row["saved_at_this_price"] = self._cost(items - n)
+            rows.append(row)
+        return rows
+
+    def _curve(self, known: KnownJudge, delta: float, rs: Sequence[float], items: float) -> Table:
+        """Confidence against N, for each judge."""
+        end = max(1000.0, 20 * items if math.isfinite(items) else 1e6)
+        n = np.unique(np.round(np.geomspace(10, end, POINTS)))
+        by_r, settings = np.array(rs)[:, None], known.circumstances()
+        sure = confidence(by_r, n, delta, known.scores, method="closed_form", **settings)
+        whole = int if end <= MOST_ITEMS else float  # beyond, tables hold no integers
+        rows: list[Row] = [
+            {"r": r, "n": whole(size), "confidence": float(sure.value[k, j])}
+            for k, r in enumerate(rs)
+            for j, size in enumerate(n)
+        ]
+        return Table("plan_curve", "Confidence by items", rows, "Closed form.")
+
+
+SAVED = (
+    "saved: share of the items. worth_up_to: a judge of that correlation may cost so many times as "
+    "much a text before it costs more in all."
+)
+
+
+def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
+    """A judge by its scores and people's."""
+    try:
+        people = population(human)
+    except ValueError as cause:
+        raise DataError(f"study=plan, {where}: {cause}") from cause
+    moments, empty = system_moments(human, metric), int(np.isnan(human).sum())
+    fit = fit_judge(moments)
+    numbers = {
+        "r": Estimate(fit.r),
+        "sd": Estimate(people.sd, n=human.size - empty, unscored=empty),
+    }
+    if not math.isnan(fit.r):
+        numbers["r"] = clustered_correlation(metric, human, "pearson")
+        more = {
+            "system_bias_sd": bias_estimate(moments),
+            "item_correlation": Estimate(fit.item_correlation, n=fit.systems),
+        }
+        numbers |= {name: one for name, one in more.items() if not math.isnan(one.value)}
+    return KnownJudge(numbers, dict.fromkeys(numbers, where), people.scores, empty)
+
+
+def _known_table(known: KnownJudge) -> Table:
+    """Every number that the plan rests on, and where it comes from."""
+    rows: list[Row] = [
+        {"quantity": NAMES[name], **one.as_dict(), "from": known.origin[name]}
+        for name, one in known.numbers.items()
+    ]
+    note = "Intervals of r are over items, those of the bias over systems; n counts the same."
+    return Table("known", "What is known of the judge", rows, note)
+
+
+def _sources(known: KnownJudge) -> dict[str, list[str]]:
+    """The run -> the names of what was read from it."""
+    by: dict[str, list[str]] = {}
+    for name, where in known.origin.items():
+        if not where.startswith("study."):
+            by.setdefault(where, []).append(NAMES[name])
+    return by

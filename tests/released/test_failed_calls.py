@@ -1,0 +1,72 @@
+"""Best and worst case of failed calls, against every possible case."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from experiments.peer_prediction.failed_calls import decided, effect_size_bounds
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0)])
+def test_no_other_decision_moves_the_sum_further(low: float, high: float) -> None:
+    rng = np.random.default_rng(3)
+    cells = rng.choice([0.0, 0.5, 1.0], (4, 3, 3), p=[0.6, 0.1, 0.3])
+    cells[:, range(3), range(3)] = np.nan
+    hidden, effect = np.array([0, 1, 2, 2]), rng.normal(size=(3, 3))
+    made = decided(cells, hidden, effect, low, high)
+    assert np.array_equal(made[0], cells[0], equal_nan=True)
+    assert ((made != cells) & ~np.isnan(cells)).sum(axis=(1, 2)).max() <= 2
+    for k, count in enumerate(hidden):
+        zeros = np.argwhere(cells[k] == 0)
+        sums = []
+        for chosen in combinations(range(len(zeros)), int(count)):
+            for values in product((low, 0.0, high), repeat=int(count)):
+                other = cells[k].copy()
+                for place, value in zip(chosen, values, strict=True):
+                    other[tuple(zeros[place])] = value
+                sums.append(np.nansum(effect * other))
+        assert np.nansum(effect * made[k]) == pytest.approx(max(sums))
+
+
+@pytest.mark.parametrize("shift", [0.3, 0.0, -0.3])
+def test_bounds_of_d_against_a_grid_of_all_cases(shift: float) -> None:
+    rng = np.random.default_rng(1)
+    low = rng.normal(shift, 0.2, 4)
+    high = low + rng.uniform(0, 0.3, 4)
+    sides = [np.linspace(a, b, 12) for a, b in zip(low, high, strict=True)]
+    grid = np.array(list(product(*sides)))
+    every = grid.mean(axis=1) / grid.std(axis=1, ddof=1)
+    least, most = effect_size_bounds(low, high)
+    assert least <= every.min() + 1e-9 and every.max() <= most + 0.001 * abs(most)
+    assert least == pytest.approx(every.min(), abs=0.05) and most == pytest.approx(
+        every.max(), rel=0.1
+    )
+
+
+def test_bounds_hold_every_choice_of_ends() -> None:
+    """Of few items, whatever their ends."""
+    rng = np.random.default_rng(1)
+    for _ in range(120):
+        low = rng.normal(0, 2, 3)
+        high = low + rng.exponential(0.5, 3)
+        every = np.where(list(product([False, True], repeat=3)), high, low)
+        d = every.mean(axis=1) / every.std(axis=1, ddof=1)
+        least, most = effect_size_bounds(low, high)
+        assert least <= d.min() + 1e-9 and d.max() <= most + 1e-9
+
+
+def test_items_that_may_be_alike_leave_d_unbounded() -> None:
+    least, most = effect_size_bounds([0.1, 0.2, 0.15], [0.5, 0.6, 0.7])
+    assert most == np.inf and 0 < least < 2
+    least, most = effect_size_bounds([-0.5, -0.6, -0.7], [-0.1, -0.2, -0.15])
+    assert least == -np.inf and -2 < most < 0
+
+
+def test_bounds_of_known_differences_are_d() -> None:
+    known = np.array([0.2, 0.5, np.nan, 0.1])
+    d = np.nanmean(known) / np.nanstd(known, ddof=1)
+    assert effect_size_bounds(known, known) == pytest.approx((d, d))
+    assert np.isnan(effect_size_bounds([0.1], [0.2])).all()

@@ -1,0 +1,209 @@
+"""Peer review in a clone: 29 other agents, the Reference counted as Faithful, texts in the logs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.peer_prediction.domain import TAXONOMY, task_of
+from experiments.peer_prediction.release import list_domains, read_domain
+from experiments.peer_prediction.scores import (
+    GOOD_FAITH,
+    PROBLEMATIC,
+    group_indices,
+    group_mask,
+    pair_scores,
+)
+from experiments.peer_prediction.tables import compute
+from judgelab.attack.case_flip import CaseFlip
+from judgelab.core.errors import DataError
+from tests.released.release_files import write_clone, write_export
+from tests.scripted import NOBODY
+
+NAMES = [
+    "Reference",
+    *(n for names in TAXONOMY["peer_review"].values() for n in names if n != "Reference"),
+]
+ITEMS = (0, 2, 10)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Three reviews' worth of files, in the layout of the repository."""
+    rng = np.random.default_rng(0)
+    n = len(NAMES)
+    folder = tmp_path / "eval_results" / "peer_review_results_100"
+    for item in ITEMS:
+        wins = rng.choice([0.0, 0.5, 1.0], (n, n))
+        common = {"example_idx": item, "condition_keys": NAMES}
+        logp = -rng.random((n, n))
+        log = {
+            **common,
+            "reference": f"Paper {item}",
+            "translations": [f"Review {item} by {name}" for name in NAMES],
+            "logp_base": (-rng.random(n) - 1).tolist(),
+            "logp_cond": logp.tolist(),
+            "gppm_normalized": (-logp.mean(0)).tolist(),
+            "token_counts": list(range(2 * n)),
+        }
+        judge = {**common, "win_matrix": wins.tolist(), "metadata": {"total_comparisons": 811}}
+        _dump(folder / f"log_individual_examples/peer_prediction_example_{item}.json", log)
+        _dump(
+            folder / f"llm_context_individual_examples/judge_with_context_example_{item}.json",
+            judge,
+        )
+    return tmp_path
+
+
+def _dump(path: Path, values: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values))
+
+
+def test_peer_review_reads(clone: Path) -> None:
+    assert list_domains(clone) == [("peer_review", None)]
+    data = read_domain(clone, "peer_review")
+    assert (data.task, len(data.agents), data.agents[0].reference) == ("peer_review", 29, True)
+    assert data.agents[0].category == "Faithful"
+    assert data.ids("gppm").tolist() == list(ITEMS)
+    assert data.pairs("tvd_mi") is None and data.pairs("judge_without_context") is None
+    assert data.arrays["tokens"][0].tolist() == list(range(29, 58))
+    assert (data.failed("judge_with_context") == 1).all()  # of 29 x 28 calls 811 came back
+
+
+def test_the_source_comes_with_the_log_file(clone: Path) -> None:
+    panel = read_domain(clone, "peer_review").panel()
+    assert [item.id for item in panel.items] == ["0", "2", "10"]
+    assert panel.items[2].source == "Paper 10"
+    assert panel.items[2].reference == "Review 10 by Reference"
+    assert panel.task == "peer_review"
+
+
+def test_the_reference_is_paired_but_not_under_test(clone: Path) -> None:
+    data = read_domain(clone, "peer_review")
+    pairs = group_indices(data, GOOD_FAITH)
+    assert len(pairs) == 16 and pairs[0] == 0
+    for corrected in (False, True):
+        assert group_mask(data, GOOD_FAITH, corrected=corrected).sum() == 15
+        assert group_mask(data, PROBLEMATIC, corrected=corrected).sum() == 13
+
+
+def test_released_judge_pairs_compare_with_the_reference(clone: Path) -> None:
+    data = read_domain(clone, "peer_review")
+    wins = data.pairs("judge_with_context")
+    scores = pair_scores(data, "judge_with_context", corrected=False)
+    assert wins is not None and scores is not None
+    quality = [(wins[1, i, 0] + 1 - wins[1, 0, i]) / 2 for i in (3, 7)]
+    assert scores[1, 3, 7] == scores[1, 7, 3] == min(quality)
+    assert scores[1, 0, 3] == min(0.5, quality[0])
+
+
+def test_pairs_come_in_the_released_order(clone: Path) -> None:
+    data = read_domain(clone, "peer_review")
+    order = [data.agents[i].name for i in group_indices(data, PROBLEMATIC)]
+    assert order == [*TAXONOMY["peer_review"]["Strategic"], *TAXONOMY["peer_review"]["Low Effort"]]
+
+
+def test_two_runs_of_one_domain_are_told_apart(clone: Path) -> None:
+    folder = clone / "eval_results" / "peer_review_results_100"
+    twin = clone / "eval_results" / "iclr_peer_review_results_100"
+    _dump(
+        twin / "log_individual_examples" / "peer_prediction_example_0.json",
+        json.loads(
+            (folder / "log_individual_examples" / "peer_prediction_example_0.json").read_text()
+        ),
+    )
+    found = list_domains(clone)
+    assert len(found) == 2 and ("peer_review", None) in found
+    assert sorted(len(read_domain(clone, *key).ids("mi")) for key in found) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("folder", "domain"),
+    [
+        ("MT14_config_results", "wmt14"),
+        ("cnn_dailymail_config_results", "cnn_dailymail"),
+        ("DailyCNN_config_results", "cnn_dailymail"),
+        ("multi_news_200_config_results", "multi_news"),
+        ("opus_translation_results", "opus"),
+        ("iclr_peer_review_results_100", "peer_review"),
+        ("somebody_elses_50_config_results", "somebody_elses"),
+    ],
+)
+def test_domains_are_named_after_their_folder(clone: Path, folder: str, domain: str) -> None:
+    (clone / "eval_results" / "peer_review_results_100").rename(clone / "eval_results" / folder)
+    assert list_domains(clone) == [(domain, None)]
+
+
+def test_an_attacked_run_alone_keeps_its_domain(clone: Path) -> None:
+    run = "summarization_gpt_4o_mini_20250708_012535"
+    old = clone / "eval_results" / "peer_review_results_100"
+    old.rename(clone / "eval_results" / f"{run}_case_flip_transformed_results")
+    assert list_domains(clone) == [("reddit_tifu", "case_flip")]
+
+
+def test_an_attacked_run_belongs_to_the_folder_with_its_files(clone: Path) -> None:
+    base = clone / "eval_results"
+    run = "peer_review_gpt_4o_mini_20250618_231942"
+    _dump(base / "peer_review_results_100" / f"{run}_mi_gppm.json", {})
+    _dump(
+        base
+        / f"{run}_pattern_transformed_results/tvd_mi_individual_examples/tvd_mi_example_0.json",
+        {
+            "example_idx": 0,
+            "condition_keys": NAMES[:2],
+            "tvd_mi_matrix": [[0, 1], [0.25, 0]],
+        },
+    )
+    assert list_domains(clone) == [("peer_review", None), ("peer_review", "pattern")]
+    data = read_domain(clone, "peer_review", "pattern")
+    assert data.arrays["tvd_mi"][0, 1, 0] == 0.25
+    assert np.isnan(data.completed("tvd_mi")).all()  # the file counts no calls
+
+
+def test_taxonomy_sizes_and_lookups() -> None:
+    sizes = {
+        task: [len(groups[name]) for name in ("Faithful", "Style", "Strategic", "Low Effort")]
+        for task, groups in TAXONOMY.items()
+    }
+    assert sizes == {
+        "summarization": [4, 10, 10, 5],
+        "translation": [6, 16, 4, 4],
+        "peer_review": [4, 12, 8, 5],
+    }
+    assert task_of(["Original", "Sarcastic"]) == "translation"
+    assert task_of(NAMES) == "peer_review"
+
+
+@pytest.mark.slow
+def test_a_clone_gives_the_same_tables(shared_data: Path, tmp_path: Path) -> None:
+    export = shared_data / "peer_prediction"
+    keys = ["reddit_tifu", "reddit_tifu__case_flip"]
+    panel = read_domain(export, "reddit_tifu").panel(12)
+    panels = {keys[0]: panel, keys[1]: CaseFlip().apply(panel, NOBODY, seed=0)}
+    write_clone(tmp_path / "clone", export, panels, 12)
+    write_export(tmp_path / "export", export, keys, 12)
+    ours, theirs = (
+        [row.as_dict() for table in compute(tmp_path / name) for row in table.rows]
+        for name in ("clone", "export")
+    )
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:200], "not readable JSON"),
+        (lambda text: text.replace("logp_cond", "lost"), "lacks the field 'logp_cond'"),
+    ],
+)
+def test_damaged_files_are_named(clone: Path, change: Any, message: str) -> None:
+    file = next(clone.rglob("peer_prediction_example_0.json"))
+    file.write_text(change(file.read_text()))
+    with pytest.raises(DataError, match=message) as refused:
+        read_domain(clone, "peer_review")
+    assert str(file) in str(refused.value)

@@ -1,0 +1,48 @@
+"""Names of models that mean the same, and sentences where they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgelab.calls.answered import alike, change, warning
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "same"),
+    [
+        ("gpt-4o-mini", "gpt-4o-mini", True),
+        ("gpt-4o-mini", "gpt-4o-mini-2024-07-18", True),
+        ("gpt-4", "gpt-4-0613", True),
+        ("gpt-4", "gpt-4.1", False),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("llama-3", "llama-3-70b", False),
+        ("llama-3", "llama-3-405b", False),
+        ("meta-llama/Llama-3-8B", "Llama-3-8B", True),
+        ("llama-3-8b", "/models/llama-3-8b.gguf", True),
+        ("meta-llama/llama-3-8b:free", "meta-llama/llama-3-8b", True),
+        ("llama3", "llama3:latest", True),
+        ("llama3:8b", "llama3:70b", False),
+        ("gemini-2.5-pro", "gemini-2.5-pro-preview-03-25", True),
+        ("gpt-4o", "another-model", False),
+    ],
+)
+def test_names_of_one_model(asked: str, answered: str, same: bool) -> None:
+    assert alike(asked, answered) is same
+
+
+def test_a_model_that_is_known_by_attempts_alone_is_named_without_a_count() -> None:
+    said = warning("evaluation_lm", "m", {"other": 0})
+    assert said == "evaluation_lm: another model answered than m, which was asked for: other."
+
+
+def test_another_model_and_a_change_are_said() -> None:
+    assert warning("evaluation_lm", "m", {"m-2024-07-18": 9}) is None
+    said = warning("evaluation_lm", "m", {"m": 7, "tiny": 1, "other": 2})
+    assert said == (
+        "evaluation_lm: another model answered than m, which was asked for: other (2) and "
+        "tiny (1); 3 of 10 answers that name one."
+    )
+    assert change("evaluation_lm", {"m": 1}, ["fp"]) is None
+    assert "m-1 (3) and m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}, []))
+    assert "system fingerprints: a and b." in str(change("w", {"m": 3}, ["b", "a"]))

@@ -1,0 +1,212 @@
+"""Every question is asked once, and no LM ever reads another's answers."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached, reply_from
+from judgelab.core.capability import Capability
+from judgelab.core.errors import DataError
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Message, Pairs, Reply
+
+
+class Counting(EvaluationLM):
+    """Answers by a rule and remembers what it was asked."""
+
+    identity = ""
+    capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
+    facts: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, identity: str, refuse: bool = False) -> None:
+        self.identity, self.refuse = identity, refuse
+        self.seen: list[object] = []
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        asked = [(contexts[c], targets[t]) for c, t in pairs]
+        self.seen += asked
+        total = [math.nan if self.refuse else -float(len(c) + len(t)) for c, t in asked]
+        return LogProbTable(np.array(total), np.array([len(t) for _, t in asked]))
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.seen += requests
+        if self.refuse:
+            return [Reply(None, "refused") for _ in requests]
+        return [Reply(f"{self.identity}: {r.messages[0].content} #{r.repeat}") for r in requests]
+
+    def close(self) -> None: ...
+
+
+def ask(
+    text: str, repeat: int = 0, temperature: float = 0.0, key: tuple[str, ...] = ()
+) -> ChatRequest:
+    return ChatRequest((Message("user", text),), temperature, repeat=repeat, key=key)
+
+
+def test_pairs_are_computed_once_across_batches_and_processes(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    first = lm.logprob(["a", "b"], ["x", "y"], [(0, 0), (1, 1), (0, 0)])
+    again = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    second = again.logprob(["b", "a"], ["y", "x"], [(1, 1), (0, 0), (0, 1)])
+    assert inner.seen == [("a", "x"), ("b", "y"), ("b", "x")]
+    assert first.total.tolist() == [-2.0, -2.0, -2.0]
+    assert second.total.tolist() == [-2.0, -2.0, -2.0]
+    assert (again.count.asked, again.count.computed) == (3, 1)
+
+
+def test_two_identities_never_share(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "c.sqlite")
+    a, b = Counting("model-a"), Counting("model-b")
+    assert Cached(a, cache).chat([ask("hi")])[0].text == "model-a: hi #0"
+    assert Cached(b, cache).chat([ask("hi")])[0].text == "model-b: hi #0"
+    Cached(a, cache).logprob(["c"], ["t"], [(0, 0)])
+    Cached(b, cache).logprob(["c"], ["t"], [(0, 0)])
+    assert len(b.seen) == 2
+
+
+def test_sampling_and_repeat_change_the_key_and_labels_do_not(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    lm.chat([ask("q"), ask("q", repeat=1), ask("q", temperature=0.7), ask("q", key=("other",))])
+    assert len(inner.seen) == 3
+
+
+def test_context_and_target_do_not_run_together(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    Cached(inner, CallCache(tmp_path / "c.sqlite")).logprob(
+        ["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)]
+    )
+    assert len(inner.seen) == 2
+
+
+def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "c.sqlite")
+    failing = Cached(Counting("lm", refuse=True), cache)
+    assert failing.chat([ask("q")])[0] == Reply(None, "refused")
+    assert np.isnan(failing.logprob(["c"], ["t"], [(0, 0)]).total[0])
+    working = Cached(Counting("lm"), cache)
+    assert working.chat([ask("q")])[0].text == "lm: q #0"
+    assert working.logprob(["c"], ["t"], [(0, 0)]).total[0] == -2.0
+    assert working.count.computed == 2
+
+
+def test_a_kill_keeps_what_a_local_lm_answered_before(tmp_path: Path) -> None:
+    class Killed(Counting):
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            if any(r.messages[0].content == "q20" for r in requests):
+                raise KeyboardInterrupt
+            return super().chat(requests)
+
+    requests = [ask(f"q{k}") for k in range(30)]
+    cache = CallCache(tmp_path / "c.sqlite")
+    with pytest.raises(KeyboardInterrupt):
+        Cached(Killed("lm"), cache).chat(requests)
+    rest = Counting("lm")
+    assert [r.text for r in Cached(rest, cache).chat(requests)] == [
+        f"lm: q{k} #0" for k in range(30)
+    ]
+    assert rest.seen == requests[8:]
+
+
+def test_a_batch_grows_while_answers_come_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    clock = [0.0]
+    monkeypatch.setattr("judgelab.calls.cached.time.monotonic", lambda: clock[0])
+
+    class Timed(Counting):
+        pace = 0.01
+
+        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+            sizes.append(len(requests))
+            clock[0] += self.pace * len(requests)
+            return super().chat(requests)
+
+    for seconds, expected in ((0.01, [8, 16, 32, 44]), (20.0, [8, *[1] * 92])):
+        lm = Timed(f"lm {seconds}")
+        lm.pace = seconds
+        Cached(lm, CallCache(tmp_path / "c.sqlite")).chat([ask(f"q{k}") for k in range(100)])
+        assert sizes == expected
+        sizes.clear()
+
+
+def test_a_text_that_is_none_is_unscored_and_not_asked(tmp_path: Path) -> None:
+    inner = Counting("lm")
+    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    table = lm.logprob(["a", "\ud83d"], ["x", "y\udc00"], [(0, 0), (1, 0), (0, 1)])
+    assert np.isnan(table.total).tolist() == [False, True, True]
+    bad, good = lm.chat([ask("\ud83d"), ask("q")])
+    assert bad == Reply(None, "a text holds half a character (a lone surrogate)", settled=True)
+    assert good.text is not None
+    assert inner.seen == [("a", "x"), ask("q")]
+
+
+def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(b"not a database, by any means" * 50)
+    for path in (foreign, broken):
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="cannot be used"):
+            CallCache(path)
+        assert path.read_bytes() == before
+
+
+def test_a_file_damaged_in_the_middle_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    requests = [ask(f"{k} " + "word " * 200) for k in range(200)]
+    first = Cached(Counting("lm"), CallCache(path))
+    first.chat(requests)
+    first.close()
+    data = path.read_bytes()
+    for pattern in (b"\xff", b"{x"):
+        hurt = bytearray(data)
+        for start in range(len(data) // 4096 // 4 * 4096, len(data), 4096):
+            hurt[start : start + 2048] = (pattern * 2048)[:2048]
+        path.write_bytes(hurt)
+        lm = Cached(Counting("lm"), CallCache(path))
+        with pytest.raises(DataError, match=r"call cache .*c\.sqlite is damaged|cannot be read"):
+            lm.chat(requests)
+        with pytest.raises(DataError, match=r"damaged"):
+            lm.cache.add_chats({bytes([k]) * 16: "{}" for k in range(200)})
+        lm.cache.close()
+        assert path.read_bytes()[4096:] == bytes(hurt)[4096:]
+
+
+def test_a_kept_reply_that_is_none_is_refused() -> None:
+    for stored in ('{"text": ', '["a"]', '{"words": "a"}'):
+        with pytest.raises(DataError, match="reply in the call cache cannot be read"):
+            reply_from(stored)
+
+
+@pytest.mark.slow
+def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+        for k in range(10):
+            list(pool.map(_open_and_add, [str(tmp_path / f"{k}.sqlite")] * 4, range(4)))
+            cache = CallCache(tmp_path / f"{k}.sqlite")
+            assert len(cache.logprobs([bytes([n]) for n in range(4)])) == 4
+            cache.close()
+
+
+def _open_and_add(path: str, number: int) -> None:
+    cache = CallCache(Path(path))
+    cache.add_logprobs({bytes([number]): LogProb(-1.0, 1)})
+    cache.close()

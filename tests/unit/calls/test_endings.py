@@ -1,0 +1,104 @@
+"""Every kind of ending is settled, or open, as the one table of them says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from openai import APIConnectionError, APITimeoutError
+
+from judgelab.calls.chat import chat_call, reply_of
+from judgelab.calls.endings import ENDINGS, KEPT, OPEN, RETRY, table
+from judgelab.calls.limits import Limits
+from judgelab.calls.sending import BODY, Answer, RefusedError, Sender
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, Message
+from judgelab.evaluation_lm.openai import OpenAI
+
+REQUEST = ChatRequest((Message("user", "?"),), max_tokens=5)
+HTTP = httpx.Request("POST", "http://h")
+
+
+def choice(finish: str = "stop", **message: Any) -> bytes:
+    return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
+
+
+def refused(status: int) -> RefusedError:
+    return RefusedError(status, {}, b"{}")
+
+
+def no_connection(cause: Exception) -> APIConnectionError:
+    fault = APIConnectionError(request=HTTP)
+    fault.__cause__ = cause
+    return fault
+
+
+CASES: dict[str, list[bytes | Exception]] = {
+    "reply": [choice(content="A"), choice(content="hard to say")],
+    "refusal": [choice(refusal="no", content=None), choice("content_filter", content="")],
+    "empty": [choice(content=""), b'{"choices": []}'],
+    "cut": [choice("length", content="A")],
+    "error in 200": [b'{"error": {"message": "overloaded"}}', b'{"choices": [{"message": 5}]}'],
+    "malformed": [b'{"choices": [', b"[1]"],
+    "4xx": [refused(400), refused(422)],
+    "403 later": [refused(403)],
+    "setting": [refused(status) for status in (401, 403, 404, 307)],
+    "outage": [refused(status) for status in (401, 404, 307)],
+    "passing": [refused(status) for status in (408, 409, 429, 500, 503)],
+    "timeout": [APITimeoutError(request=HTTP), TimeoutError()],
+    "broken": [no_connection(httpx.ReadError("")), no_connection(httpx.ConnectError(""))],
+    "unsent": [],
+}
+
+
+def answer(end: bytes | Exception, proven: bool) -> Answer:
+    """What comes of an attempt that ends so."""
+
+    @asynccontextmanager
+    async def create(**body: Any) -> Any:
+        if isinstance(end, Exception):
+            raise end
+        yield SimpleNamespace(http_response=SimpleNamespace(extensions={BODY: end}))
+
+    chat = SimpleNamespace(
+        completions=SimpleNamespace(with_streaming_response=SimpleNamespace(create=create))
+    )
+    client: Any = SimpleNamespace(chat=chat)
+    sender = Sender(client, 5.0, None, "there")
+    sender._proven = proven
+    return asyncio.run(sender.send(chat_call(REQUEST, "m", {}, "max_tokens")))
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_what_asks_a_call_again_is_what_the_table_says(kind: str) -> None:
+    again = ENDINGS[kind][1]
+    came = [answer(end, proven=kind != "setting") for end in CASES[kind]]
+    for one in came or [Answer(None, "not sent", "unsent", again=True)]:
+        if one.fatal is not None:  # ends the run before anything is kept
+            assert kind == "setting" and again == OPEN
+            continue
+        reply = reply_of(one, REQUEST)
+        assert again == (KEPT if reply.text is not None else RETRY if reply.settled else OPEN), one
+
+
+def test_the_page_shows_the_table() -> None:
+    assert table() in Path("docs/faults.md").read_text(encoding="utf-8")
+
+
+def test_a_certificate_that_is_not_trusted_is_called_that() -> None:
+    """It was "broken connection (ConnectError)"."""
+    fault = httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate")
+    came = answer(no_connection(fault), proven=False)
+    assert came.status == "unreached"
+    assert came.reason == "its certificate is self-signed, expired or of an unknown authority"
+
+
+def test_a_model_name_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"evaluation_lm\.model has 1,000,000 characters"):
+        OpenAI("m" * 10**6, "http://127.0.0.1:1", Limits())

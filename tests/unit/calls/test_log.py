@@ -1,0 +1,70 @@
+"""The log of calls: each different question once, with what came of it and what it took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
+from judgelab.core.lm import ChatRequest, Message, Reply
+from tests.scripted import ScriptedLogProb
+from tests.unit.calls.test_cache import Counting
+
+
+def test_a_call_counts_once_whatever_its_order() -> None:
+    log = CallLog()
+    for key, name in ((b"c", "q1"), (b"b", "q3"), (b"a", "q2"), (b"a", "q2")):
+        log.note(key, LoggedCall("evaluation_lm", "chat", ("judge", name)))
+    log.note(b"c", LoggedCall("evaluation_lm", "chat", ("judge", "x"), "timeout", settled=False))
+    log.note(b"a", LoggedCall("evaluation_lm", "chat", ("judge", "q2"), "refused"))
+    assert (log.calls, [one.reason for one in log.unscored]) == (3, ["refused", "timeout"])
+    assert [one.about for one in log.unsettled] == [("judge", "q1")]
+    other = CallLog()
+    other.note(b"a", LoggedCall("evaluation_lm", "chat", ("judge", "q2")))
+    assert set(log.beyond(other).rows) == {b"b", b"c"}
+
+
+def test_unanswered_and_unread_calls_of_an_lm_are_noted_with_its_role(tmp_path: Path) -> None:
+    log = CallLog()
+    cache = CallCache(tmp_path / "c.sqlite")
+    refusing = Cached(Counting("lm", refuse=True), cache, None, log, "writer_lm")
+    request = ChatRequest((Message("user", "hi"),), key=("judge", "q1", "a", "b"))
+    refusing.chat([request])
+    refusing.logprob(["c"], ["target"], [(0, 0)])
+    answering = Cached(Counting("other"), CallCache(tmp_path / "c.sqlite"), None, log)
+    answering.unread(request, answering.chat([request])[0], "none of the labels")
+    answering.chat([request])  # the same reply again is no more use
+    found = {(one.role, one.verb, one.about, one.reason, one.reply) for one in log.unscored}
+    assert found == {
+        ("writer_lm", "chat", request.key, "refused", None),
+        ("writer_lm", "logprob", ("target",), "no reason given", None),
+        ("evaluation_lm", "chat", request.key, "none of the labels", "other: hi #0"),
+    }
+    assert log.calls == 3
+
+
+def test_tokens_are_those_that_the_lm_reports() -> None:
+    class Reporting(Counting):
+        def chat(self, requests: Any) -> list[Reply]:
+            return [Reply(None, "filtered", 7, 2, settled=True) for _ in requests]
+
+    lm = LoggedLM(Reporting("reporting"))
+    lm.chat([ChatRequest((Message("user", "x" * 400),))] * 2)
+    assert (lm.log.answered, lm.log.input_tokens, lm.log.output_tokens) == (1, 7, 2)
+    scored = LoggedLM(ScriptedLogProb(lambda c, t: float("nan") if t == "b" else -1.0))
+    scored.logprob(["context "], ["a" * 40, "b"], [(0, 0), (0, 1), (0, 0)])
+    assert (scored.log.answered, scored.log.input_tokens, scored.log.output_tokens) == (1, 13, 0)
+    assert scored.log.calls == 2
+
+
+def test_replies_are_kept_by_what_was_asked_about() -> None:
+    lm = LoggedLM(Counting("an LM"), texts=True)
+    request = (Message("user", "hi"),)
+    for agent in ("a", "b"):  # the same text twice: one call, two questions
+        lm.chat([ChatRequest(request, key=("judge", "q1", agent))])
+    assert lm.log.calls == 1
+    assert [about for about, _ in lm.log.questions] == [("judge", "q1", "a"), ("judge", "q1", "b")]
+    (row,) = lm.log.rows.values()
+    assert (row.prompt, row.reply) == ("hi", "an LM: hi #0")

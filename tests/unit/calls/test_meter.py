@@ -1,0 +1,204 @@
+"""What paid calls cost, and the budget that one run, or all jobs of a sweep, may spend."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgelab.calls.ledger import Ledger, SharedLedger
+from judgelab.calls.meter import BudgetReachedError, Meter, OrphanedError, Ticket, together
+from judgelab.calls.prices import Price
+from judgelab.config.settings import Budget
+
+EACH = Price(1e6, 1e6)  # a token costs 1
+
+
+def start(meter: Meter, *tokens: int) -> Ticket:
+    """An attempt's ticket; asyncio.TimeoutError while it has to wait for others."""
+    return asyncio.run(
+        asyncio.wait_for(meter.sent(("k",), 1, (tokens[0], tokens[1])), timeout=0.05)
+    )
+
+
+@pytest.mark.parametrize("status", ["answered", "timeout", "broken", "malformed"])
+def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: str) -> None:
+    """Also those of an earlier execution, of calls under way at a kill, and of the other LM."""
+    budget = Budget(max_cost=10.0)
+    meter = Meter(tmp_path / "a.jsonl", EACH, budget)
+    for _ in range(2):
+        meter.ended(start(meter, 2, 1), status)
+    assert (meter.totals.cost, meter.totals.unknown_cost) == (0.0, 2)
+    with pytest.raises(BudgetReachedError, match=r"0\.0000 spent so far, and up to 6\.0000"):
+        start(meter, 5, 0)
+    meter.ended(start(meter, 3, 0), "answered", (1, 0))
+    start(meter, 2, 0)  # killed: its end is never written
+    ledger = Ledger()
+    again = Meter(tmp_path / "a.jsonl", EACH, budget, ledger, "a")
+    other = Meter(None, EACH, budget, ledger, "b")
+    for side in (again, other):
+        with pytest.raises(BudgetReachedError, match=r"1\.0000 spent so far, and up to 8\.0000"):
+            start(side, 2, 0)
+    summary = again.summary()
+    assert (summary["lost"], summary["cost"], summary["reserved"]) == (1, 1.0, 8.0)
+    for free in ("429", "unreached"):
+        again.ended(start(again, 1, 0), free)
+    start(again, 1, 0)
+    again.close()
+
+
+ODD: list[Any] = [
+    (-(10**6), 5), (5, -1), (True, True), (1.0, 2), ("5", 5), (10**10, 1), (1, 10**400),
+    (math.nan, 1), (None, None), (1,), (), (1, 2, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("usage", ODD, ids=lambda usage: repr(usage)[:20])
+def test_usage_that_cannot_be_is_unknown(tmp_path: Path, usage: Any) -> None:
+    """Negative usage lowered what counted as spent: 17,249 calls passed max_cost=.001."""
+    meter = Meter(tmp_path / "a.jsonl", EACH, Budget(max_cost=10.0))
+    with pytest.raises(BudgetReachedError, match="up to 9"):
+        for _ in range(20):
+            meter.ended(start(meter, 2, 1), "answered", usage)
+    assert (meter.totals.sent, meter.totals.cost, meter.reserved) == (3, 0.0, 9.0)
+    meter.close()
+    again = Meter(tmp_path / "a.jsonl", EACH)
+    assert (again.totals.cost, again.reserved) == (0.0, 9.0)
+    again.close()
+
+
+def test_a_file_that_says_the_impossible_lowers_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    lines = [
+        '{"sent": 1, "attempt": 1, "key": [], "at": "", "reserved": 4.0, "expected": [0, 4]}',
+        '{"ended": 1, "status": "answered", "input_tokens": -9, "output_tokens": 1, "cost": -8.0}',
+        '{"sent": 2, "attempt": 1, "key": [], "at": "", "reserved": NaN, "expected": [1, -1]}',
+        '{"ended": 2, "status": "answered", "cost": NaN}',
+        '{"sent": 3, "attempt": 2, "key": [], "at": "", "expected": [2, 1]}',
+        '{"ended": 3, "status": "answered", "input_tokens": 2, "output_tokens": 3, "cost": null}',
+        '{"sent": "x"}', '{"ended": []}', "[1]", "7", "{" * 100_000, '{"ended": 3, "sta',
+        '{"sent": 4, "attempt": 1, "key": [], "at": "", "expected": [2, 1]}',
+    ]  # fmt: skip
+    path.write_text("\n".join(lines))
+    meter = Meter(path, EACH)
+    assert meter.totals.cost == 5.0, "what is known of a run that had no price"
+    assert meter.reserved == 3 * 4 + (2 + 3 * 1), "the third showed replies thrice as long"
+    assert meter.totals.sent == 5
+    meter.close()
+    rng, whole = random.Random(0), "\n".join(line[:200] for line in lines).encode()
+    for _ in range(200):
+        path.write_bytes(bytes(b ^ (rng.random() < 0.01) << rng.randrange(8) for b in whole))
+        meter = Meter(path, EACH, Budget(max_cost=1.0))
+        assert meter.totals.cost >= 0 and meter.reserved >= 0
+        meter.close()
+
+
+def test_reservations_grow_with_what_replies_take() -> None:
+    """Also of calls that were sent before that was known, and of the same model's other meters."""
+    ledger, budget = Ledger(), Budget(max_cost=1000.0)
+    one, two = (Meter(None, EACH, budget, ledger, name, "m") for name in "ab")
+    one.ended(start(one, 1, 1), "timeout")
+    one.ended(start(one, 1, 2), "answered", (3, 40))
+    assert one.reserved == 3 * 1 + 20 * 1
+    with pytest.raises(BudgetReachedError, match="up to 23"):
+        start(two, 1, 48)  # 43 + 23 + 3 + 960
+    start(two, 1, 46)
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("longer", [0.2, 1, 20, 60])
+def test_replies_of_any_length_stay_within_the_budget(longer: float) -> None:
+    """32 at once, whose lengths nobody expected."""
+    meter, true = Meter(None, EACH, Budget(max_cost=20_000.0)), 0.0
+
+    async def call() -> None:
+        nonlocal true
+        while True:
+            ticket = await meter.sent(("k",), 1, (5, 5))
+            true += 5 + 5 * longer
+            await asyncio.sleep(0.002)
+            meter.ended(ticket, "answered", (5, round(5 * longer)))
+
+    async def calls() -> list[BaseException | None]:
+        return await asyncio.gather(*(call() for _ in range(32)), return_exceptions=True)
+
+    if longer < 1:
+        meter.budget = Budget(max_cost=2000.0)
+    assert {type(end) for end in asyncio.run(calls())} == {BudgetReachedError}
+    assert meter.under_way == 0, "those under way were waited for"
+    most = meter.budget.max_cost or 0
+    assert 0.95 * most < true <= 1.02 * most
+
+
+def test_jobs_of_a_sweep_have_one_budget_and_a_killed_one_keeps_nothing(tmp_path: Path) -> None:
+    budget, path = Budget(max_cost=1000.0), tmp_path / "budget.sqlite"
+    ledgers = [SharedLedger(path) for _ in range(2)]
+    a, b = (
+        Meter(tmp_path / n, EACH, budget, s, n, "m") for n, s in zip("ab", ledgers, strict=True)
+    )
+    a.ended(start(a, 0, 5), "answered", (0, 5))
+    b.ended(start(b, 0, 5), "answered", (0, 50))
+    with pytest.raises(BudgetReachedError, match=r"55\.0000 spent"):
+        start(a, 0, 95)  # 55 + 10 * 95, as b has seen
+    start(a, 0, 10)
+    with pytest.raises(TimeoutError):
+        start(b, 0, 75)  # beside the other's 10 and its own, 20 times as long
+    os.close(ledgers[0]._mark._handle)  # what the system does when a process is killed
+    with pytest.raises(BudgetReachedError, match=r"55\.0000 spent so far, and up to 100\.0000"):
+        start(b, 0, 85)
+    b.ended(start(b, 0, 75), "answered", (0, 75))
+    ledgers[1].close()
+    resumed = SharedLedger(path)  # the same sweep again; b is finished and never opened
+    a = Meter(tmp_path / "a", EACH, budget, resumed, "a", "m")
+    with pytest.raises(BudgetReachedError, match=r"130\.0000 spent so far, and up to 100\.0000"):
+        start(a, 0, 80)
+    resumed.close()
+
+
+def test_what_was_paid_again_is_told(tmp_path: Path) -> None:
+    """Replies that are cut mid-body: 18 attempts, perhaps paid, for 6 calls."""
+    meter = Meter(tmp_path / "a.jsonl", EACH)
+    for _ in range(6):
+        for attempt, status in enumerate(("broken", "timeout", "answered"), 1):
+            ticket = asyncio.run(meter.sent(("k",), attempt, (1, 1)))
+            meter.ended(ticket, status, (1, 1) if status == "answered" else None)
+    meter.close()
+    meter = Meter(tmp_path / "a.jsonl", EACH)
+    told = "12.0000 USD + up to 24.0000 for 12 attempts of unknown cost, "
+    assert meter.words() == told + "18 attempts perhaps paid for 6 calls"
+    summary = meter.summary()
+    assert summary["statuses"] == {"answered": 6, "broken": 6, "timeout": 6}
+    assert (summary["calls"], summary["perhaps_paid"]) == (6, 18)
+    meter.close()
+
+
+def test_nothing_is_sent_for_a_process_that_is_gone(tmp_path: Path) -> None:
+    gone = [False]
+    meter = Meter(tmp_path / "a.jsonl", orphaned=lambda: gone[0])
+    start(meter, 1, 1)
+    gone[0] = True
+    with pytest.raises(OrphanedError, match="nothing more is asked"):
+        start(meter, 1, 1)
+    meter.close()
+    (line,) = (tmp_path / "a.jsonl").read_text().splitlines()
+    assert json.loads(line)["sent"] == 1
+
+
+def test_several_judges_are_one_sum(tmp_path: Path) -> None:
+    """A line ended in "646 sent, cost unknown, 589 sent, cost unknown, 0 sent, ..."."""
+    prices = {"a": EACH, "b": EACH, "c": None, "d": None}
+    meters = [Meter(tmp_path / f"{name}.jsonl", price) for name, price in prices.items()]
+    for meter in meters:
+        meter.ended(asyncio.run(meter.sent(("k",), 1, (1, 1))), "answered", (1, 1))
+    assert together(meters) == "4.0000 USD, 2 sent besides, cost unknown"
+    assert together(meters[2:]) == "2 sent, cost unknown"
+    assert together([]) == ""
+    for meter in meters:
+        meter.close()

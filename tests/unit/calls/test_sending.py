@@ -1,0 +1,85 @@
+"""What is made of what a server sends: reasons, and whether the call is settled."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from judgelab.calls.limits import Limits
+from judgelab.calls.sending import _retry_after
+from judgelab.core.errors import CapabilityError
+from judgelab.evaluation_lm.openai import OpenAI
+from tests.odd_replies import WAITS, trial
+from tests.servers.process import scripted
+
+HASTY = Limits(timeout=2.0, backoff=0.01, longest_wait=0.05, retries=1, concurrency=4, breaker=None)
+TARGETS = [f"word {k}" for k in range(12)]
+NO_NUMBERS = "it reports log-probabilities that are not numbers of at most 0"
+PAIRS = [(0, t) for t in range(len(TARGETS))]
+
+
+@pytest.mark.parametrize("mode", ["echo", "prompt"])
+@pytest.mark.parametrize(
+    ("fault", "reason", "settled"),
+    [
+        ("500xall", "HTTP 500: trouble with Bearer *** after 2 attempts", False),
+        ("400", "HTTP 400: trouble with Bearer ***", True),
+        ("malformed", "malformed answer (not JSON)", True),
+        ("tokens", "malformed answer (the tokens that it reports are not the prompt's)", True),
+        ("logprob=-1e308", f"malformed answer ({NO_NUMBERS})", True),
+        ("logprob=nan", f"malformed answer ({NO_NUMBERS})", True),
+        ("logprob=1", f"malformed answer ({NO_NUMBERS})", True),
+        ("logprob=word", f"malformed answer ({NO_NUMBERS})", True),
+        ("empty", "malformed answer (it answers without the field that ", True),
+    ],
+)
+def test_a_pair_without_a_score_says_why_and_whether_it_is_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, fault: str, reason: str,
+    settled: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+    with scripted(tmp_path) as server:
+        lm = OpenAI("m", server.url, HASTY, logprobs=mode)  # type: ignore[arg-type]
+        assert not math.isnan(lm.logprob(["x "], ["y"], [(0, 0)]).total[0])
+        server.change(faults=[fault], share=1)
+        rows = lm.logprob(["So then: "], TARGETS, PAIRS).rows
+        lm.close()
+    missing = [row for row in rows if math.isnan(row.total)]
+    assert len(missing) == len(rows)
+    assert {row.settled for row in missing} == {settled}
+    assert all(str(row.reason).startswith(reason) for row in missing), missing[0]
+
+
+@pytest.mark.parametrize("fault", ["logprob=-1e308", "tokens"])
+def test_a_server_that_always_reports_others_is_refused_by_the_probe(
+    tmp_path: Path, fault: str
+) -> None:
+    with scripted(tmp_path, faults=[fault], share=1) as server:
+        lm = OpenAI("m", server.url, HASTY, logprobs="prompt")
+        with pytest.raises(CapabilityError, match="gives no usable log-probabilities"):
+            lm.logprob(["So then: "], ["x"], [(0, 0)])
+        lm.close()
+
+
+def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:
+    """The same with 5,000: ``python -m tests.odd_replies``."""
+    found = trial(300, 7, tmp_path)
+    assert not found.wrong
+    assert found.counts.total() == 300
+    assert {state for _, _, state in found.counts} == {"read", "settled", "unsettled"}
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("2", 2.0),
+        ("0.5", 0.5),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        *((odd, None) for odd in WAITS[:9]),
+    ],
+)
+def test_a_retry_after_that_is_no_time_is_ignored(value: str, seconds: float | None) -> None:
+    assert _retry_after({"retry-after": value}) == seconds
+    assert _retry_after({"retry-after": "3", "retry-after-ms": "inf"}) == 3.0

@@ -1,0 +1,49 @@
+"""No reply takes long to read; ``python -m tests.hostile_replies`` tries 5,000."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Cached
+from judgelab.core.lm import ChatRequest, Message
+from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.label import stated_label
+from tests.hostile_replies import LABELS, hostile, slow
+from tests.scripted import ScriptedChat
+
+
+def test_no_reply_takes_long_to_read() -> None:
+    assert not slow(60)
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [
+        ("words " * 5000 + "\nRating: 4", 4),
+        ("Rating: 4\n" + "words " * 5000, 4),
+        ("<think>" + "Rating: 2\n" * 5000 + "</think>Rating: 4", 4),
+        ("Rating: 2\n" * 5000 + "</think>Rating: 4", 4),
+        ("<think>" + "Rating: 2\n" * 5000, None),
+        ('{"why": "' + "words " * 5000 + '", "score": 4}', 4),
+        ('{"score": 4, "why": "' + "words " * 5000 + '"}', 4),
+    ],
+)
+def test_of_a_long_reply_both_ends_are_read_and_json_whole(text: str, grade: int | None) -> None:
+    found = stated_grade(text, 1, 5)
+    assert math.isnan(found) if grade is None else found == grade
+
+
+def test_a_hostile_reply_that_lies_in_the_cache_is_read(tmp_path: Path) -> None:
+    request = ChatRequest((Message("user", "which?"),))
+    for text in hostile(4):
+        for answer in (lambda _, text=text: text, lambda _: "asked again"):
+            lm = Cached(ScriptedChat(answer), CallCache(tmp_path / "c.sqlite"))
+            reply = lm.chat([request])[0]
+            lm.close()
+        assert reply.text != "asked again"
+        stated_label(reply.text, LABELS)
+        (tmp_path / "c.sqlite").unlink()

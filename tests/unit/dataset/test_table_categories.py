@@ -1,0 +1,311 @@
+"""Two values are categories, however they are spelled, and whoever spells them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.judgments import JudgmentTable
+from judgelab.core.panel import Panel
+from judgelab.dataset.table import LabelledTable
+
+LONG = ("id", "label", "judge", "verdict")
+SPELLINGS: list[tuple[Any, Any]] = [
+    (1, 0),
+    ("1.0", "0.0"),
+    (True, False),
+    ("true", "FALSE"),
+    ("yes", "no"),
+    ("Pass", "fail"),
+    ("good", "bad"),
+]
+
+
+def panel_of(head: tuple[str, ...], *rows: tuple[Any, ...], **settings: Any) -> Panel:
+    frame = pd.DataFrame([(str(k), *row) for k, row in enumerate(rows)], columns=list(head))
+    return LabelledTable(**settings).of(frame)
+
+
+def table_of(head: tuple[str, ...], *rows: tuple[Any, ...], **settings: Any) -> JudgmentTable:
+    found = panel_of(head, *rows, **settings).judgments
+    assert found is not None
+    return found
+
+
+def refusal(head: tuple[str, ...], *rows: tuple[Any, ...], **settings: Any) -> str:
+    with pytest.raises((DataError, ConfigError)) as caught:
+        table_of(head, *rows, **settings)
+    return str(caught.value)
+
+
+def judged_by(one: Any, two: Any, verdicts: str, **settings: Any) -> JudgmentTable:
+    """Ten texts of which six have the first label."""
+    rows = [(one if k < 6 else two, "g", said) for k, said in enumerate(verdicts.split())]
+    return table_of(LONG, *rows, **settings)
+
+
+@pytest.mark.parametrize(("yes", "no"), SPELLINGS)
+@pytest.mark.parametrize("words", ["pass fail", "Yes no", "1 0"])
+def test_spellings_of_people_and_judges_are_matched(yes: Any, no: Any, words: str) -> None:
+    one, two = words.split()
+    found = judged_by(yes, no, " ".join([one] * 5 + [two] * 3 + [one] * 2))
+    word = str(yes) if one == "1" and str(yes).isalpha() and str(yes).lower() != "true" else one
+    assert found.kind == "category" and found.positive == word
+    assert found.levels[int(found.truth[0])] == word and len(found.levels) == 2
+    assert (found.truth == found.values[0]).tolist() == [True] * 5 + [False, True, True] + [
+        False
+    ] * 2
+    assert not found.reasons
+
+
+def test_the_four_spellings_are_one_table() -> None:
+    """Whatever people write, the judge's words name the levels."""
+    verdicts = "pass fail pass pass pass fail fail pass fail fail"
+    found = {judged_by(yes, no, verdicts).digest for yes, no in SPELLINGS}
+    assert len(found) == 1
+    three = "pass fail maybe pass pass fail maybe pass fail fail"
+    said = [("yes", "no", "maybe"), ("good", "bad", "Maybe"), ("Pass", "FAIL", "maybe ")]
+    rows = [[(one[k % 3], "g", word) for k, word in enumerate(three.split())] for one in said]
+    tables = [table_of(LONG, *its) for its in rows]
+    assert len({one.digest for one in tables}) == 1
+    assert tables[0].levels == ("fail", "maybe", "pass") and tables[0].positive == ""
+    grades = ".9 .2 .8 .7 .6 .4 .3 .5 .1 0"
+    probable = [judged_by(yes, no, grades) for yes, no in SPELLINGS]
+    assert {one.kind for one in probable} == {"grade"}
+    assert len({one.digest for one in probable}) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdicts", "kind"),
+    [
+        ("1 0 1 0", "1 0 0 1", "category"),
+        ("1 1 1 1", "1 0 0 1", "category"),  # people never failed one
+        ("3 4 4 3", "3 4 3 3", "category"),
+        ("A B A A", "A B B B", "category"),
+        ("1 0 1 0", "4 2 5 1", "grade"),
+        ("1 0 1 0", "3 5 5 3", "grade"),
+        ("1 2 3 1", "1 0 1 0", "grade"),
+        (".5 1 .5 1", "1 1 .5 1", "grade"),
+        ("1 0 NA 0", "1 0 0 1", "category"),
+    ],
+)
+def test_grades_and_categories(labels: str, verdicts: str, kind: str) -> None:
+    rows = list(zip(labels.split(), "gggg", verdicts.split(), strict=True))
+    assert table_of(LONG, *rows).kind == kind
+    assert table_of(LONG, *rows, kind="grade").kind == "grade" if kind == "grade" else True
+
+
+def test_a_stray_number_does_not_make_grades() -> None:
+    rows = [(k % 2, "g", 7 if k == 5 else k % 2) for k in range(100)]
+    found = table_of(LONG, *rows)
+    assert found.kind == "category" and found.levels == ("0", "1")
+    assert found.reasons == {"g": {"the verdict is none of the categories": 1}}
+    assert table_of(LONG, *rows, kind="grade").kind == "grade"
+
+
+def test_named_categories_are_words_or_numbers() -> None:
+    rows = [(k % 2, "g", k % 2) for k in range(6)]
+    for names in ([0, 1], ["0", "1"], [0.0, 1.0]):
+        found = table_of(LONG, *rows, categories=names)
+        assert found.levels == ("0", "1") and found.positive == "1"
+    words = table_of(LONG, *rows, categories=["pass", "fail"])
+    assert words.levels == ("pass", "fail") and words.truth.tolist() == [1, 0] * 3
+    scale = [(k % 5, "g", k % 5) for k in range(10)]
+    assert table_of(LONG, *scale, categories=list(range(5))).kind == "category"
+    assert "names 'A' twice" in refusal(LONG, *rows, categories=["a", "A"])
+    assert "dataset.kind=grade" in refusal(LONG, *rows, kind="grade", categories=[0, 1])
+
+
+def test_words_without_a_match_are_asked_about() -> None:
+    rows = [("toxic" if k % 3 else "clean", "g", k % 2) for k in range(9)]
+    said = refusal(LONG, *rows)
+    assert "people say 'toxic' and 'clean', judge 'g' says '0' and '1'" in said
+    assert "dataset.labels='{clean: [...], toxic: [...]}'" in said and said.count("\n") == 0
+    found = table_of(LONG, *rows, labels={"toxic": [1], "clean": 0}, positive="TOXIC")
+    assert found.levels == ("toxic", "clean") and found.positive == "toxic"
+    assert table_of(LONG, *rows, labels={"toxic": [0], "clean": 1}).positive == "clean"
+    assert table_of(LONG, *rows, labels={"toxic": ["0", 1], "clean": 2}).positive == ""
+    assert found.values[0].tolist() == [1, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert found.truth.tolist() == [1, 0, 0] * 3
+    assert "'1' is 'a' and 'b', too" in refusal(LONG, *rows, labels={"a": [1], "b": ["1.0"]})
+    three = [("pass" if k % 2 else "fail", "g", ["ok", "wrong", "unsafe"][k % 3]) for k in range(9)]
+    assert "judge 'g' says 'ok', 'unsafe' and 'wrong'" in refusal(LONG, *three)
+    codes = [(k % 2 + 1, "g", "AB"[k % 2]) for k in range(8)]
+    assert "dataset.labels" in refusal(LONG, *codes)
+
+
+def test_words_and_grades_need_to_know_which_end_is_which() -> None:
+    rows = [("toxic" if k % 3 else "clean", "g", k / 10) for k in range(9)]
+    assert "dataset.positive=" in refusal(LONG, *rows)
+    found = table_of(LONG, *rows, positive="toxic")
+    assert found.kind == "grade" and found.truth.tolist() == [0, 1, 1] * 3
+    plain = [(k % 3, "g", k % 4) for k in range(12)]
+    assert "dataset.positive=1 names a category" in refusal(LONG, *plain, positive=1)
+
+
+def test_what_only_a_judge_says_is_an_answer() -> None:
+    words = ["pass", "fail", "unsure", "pass", "fail", "unsure", "I would rather not say " * 3, "?"]
+    rows = [(("yes", "no")[k % 2], "g", word) for k, word in enumerate(words)]
+    found = table_of(LONG, *rows)
+    assert found.levels == ("fail", "pass", "unsure") and found.positive == "pass"
+    assert np.array_equal(found.values[0], [1, 0, 2, 1, 0, 2, np.nan, np.nan], equal_nan=True)
+    assert found.reasons == {"g": {"the verdict is none of the categories": 2}}
+    assert found.facts["read"] == (
+        "people: yes = pass (4), no = fail (4); "
+        "judge g: pass (2), fail (2), unsure (2), unreadable (2)"
+    )
+
+
+def test_the_class_that_matters() -> None:
+    rows = [(k % 2, "g", ("unsafe", "safe")[k % 2]) for k in range(6)]
+    assert table_of(LONG, *rows).positive == "safe"
+    for given_name in ("unsafe", "UNSAFE", 0, "0.0", False, "fail"):
+        assert table_of(LONG, *rows, positive=given_name).positive == "unsafe"
+    assert "Known are: safe, unsafe" in refusal(LONG, *rows, positive="x")
+    assert "Did you mean 'unsafe'?" in refusal(LONG, *rows, positive="unsave")
+    letters = [("AB"[k % 2], "g", "AB"[k % 2]) for k in range(6)]
+    assert table_of(LONG, *letters).positive == ""
+    assert table_of(LONG, *letters, positive="b").positive == "B"
+    three = [(("pass", "fail", "none")[k % 3], "g", "pass") for k in range(6)]
+    assert table_of(LONG, *three).positive == ""
+    assert table_of(LONG, *rows).digest != table_of(LONG, *rows, positive="unsafe").digest
+
+
+def test_other_studies_have_grades_of_two_categories() -> None:
+    """The share of raters who said yes; numbers of a judge; nothing where no end is known."""
+    columns = ("id", "ann", "bob", "gpt")
+    setting = {"raters": ["ann", "bob"], "judges": ["gpt"]}
+    numbers = panel_of(columns, (1, 1, 1), (1, 0, 0), (0, None, 1), **setting)
+    words = panel_of(columns, ("y", "y", "y"), ("y", "n", "n"), ("n", None, "y"), **setting)
+    for panel in (numbers, words):
+        assert [item.human["response"] for item in panel.items] == [1.0, 0.5, 0.0]
+        assert [item.scores["gpt"]["response"] for item in panel.items] == [1.0, 0.0, 1.0]
+    letters = panel_of(columns, ("A", "A", "A"), ("A", "B", "B"), **setting)
+    assert letters.items[0].human == {} and letters.items[0].scores == {}
+
+
+def test_judges_alone_are_matched_with_each_other() -> None:
+    columns = ("id", "a", "b")
+    rows = [(("pass", "fail")[k % 2], (1, 0)[k % 3 > 0]) for k in range(9)]
+    found = table_of(columns, *rows, judges=["a", "b"])
+    assert found.kind == "category" and found.levels == ("fail", "pass")
+    assert found.positive == "pass" and not np.isnan(found.values).any()
+
+
+def test_a_column_judge_that_holds_verdicts() -> None:
+    rows = [(k % 2, ("fail", "pass")[k % 2]) for k in range(6)]
+    columns = ("id", "label", "judge")
+    assert "dataset.judges=[judge]" in refusal(columns, *rows)
+    found = table_of(columns, *rows, judges=["judge"])
+    assert found.names == ("judge",) and (found.truth == found.values[0]).all()
+    both = table_of(("id", "human"), *[(k % 2,) for k in range(4)], raters=["human"])
+    assert both.raters == ("human",)
+
+
+@pytest.mark.parametrize(
+    ("column", "role", "name"),
+    [
+        *(("sorce", "source", "source"), ("modle", "agent", "model"), ("lable", "human", "label")),
+        *(("vredict", "verdict", "verdict"), ("refrence", "reference", "reference")),
+    ],
+)
+def test_a_misspelled_column_is_named(column: str, role: str, name: str) -> None:
+    rows = [("a", k) for k in range(4)]
+    said = refusal(("id", column, "score"), *rows)
+    assert f"has no column '{name}'; there is '{column}': rename it" in said
+    assert f"dataset.columns.{role}={column}" in said
+    assert table_of(("id", column, "score"), *rows, columns={role: False}).names == ("judge",)
+
+
+def test_columns_that_are_no_misspellings() -> None:
+    names = "sources texts tests change store labels models judges source_id judge2_verdict rates"
+    more = "annotation annotators responses response_id turns difference worlds order_2 mode scope"
+    for name in [*names.split(), *more.split(), "words", "total", "time"]:
+        assert table_of(("id", name, "human"), ("3", 1), ("4", 0)).kind == "category"
+
+
+def test_other_names_of_columns() -> None:
+    columns = ("case_id", "model", "human_label", "gold", "judge_verdict")
+    panel = panel_of(columns, *[("m", k % 2, "x", k % 2) for k in range(4)])
+    assert panel.judgments is not None and panel.judgments.names == ("judge",)
+    assert panel.agents[0].name == "m" and panel.provenance["columns_not_read"] == ["gold"]
+
+
+def test_free_text_is_no_category() -> None:
+    rows = [
+        (f"A long remark, number {k}, about what is wrong here", "g", "pass") for k in range(60)
+    ]
+    said = refusal(LONG, *rows)
+    assert "60 different labels, such as 'a long remark, number 0, about" in said
+    assert "free text" in said and "dataset.columns.human=COLUMN" in said and len(said) < 450
+
+
+def test_categories_that_nobody_gave_yet() -> None:
+    """Texts that are still to be labelled, and a kind that is known already."""
+    found = table_of(("id", "text"), ("a",), ("b",), kind="category")
+    assert found.levels == () and np.isnan(found.truth).all() and found.positive == ""
+
+
+def test_numbers_without_measure_are_no_grades() -> None:
+    said = refusal(("id", "human"), (1e13,), (2.5,), (3,))
+    assert "people said '10000000000000', which is beyond 1e12" in said
+    found = table_of(LONG, (1, "g", 1e300), (2, "g", 3), (3, "g", 2))
+    assert found.reasons == {"g": {"the verdict is beyond 1e12, as no grade is": 1}}
+
+
+def test_one_line_says_how_cells_were_read() -> None:
+    rows = [(k % 5 + 1, "g", k / 10) for k in range(10)]
+    assert table_of(LONG, *rows).facts["read"] == (
+        "people: grades from 1 to 5 (10); judge g: grades from 0 to 0.9 (10)"
+    )
+    columns = ("id", "agent", "other", "preference", "judge", "verdict")
+    pairs = [("x", "y", "1", "j", "A"), ("x", "y", "2", "j", "tie"), ("y", "x", "y", "j", "hm")]
+    assert table_of(columns, *pairs).facts["read"] == (
+        "people: first (2), second (1); judge j: first (1), neither (1), missing (1)"
+    )
+    many = [(k % 2, *(k % 2 for _ in range(5))) for k in range(4)]
+    wide = table_of(("id", "human", *"abcde"), *many, judges=list("abcde"))
+    assert wide.facts["read"] == "people: 1 (2), 0 (2); 5 judges: 1 (10), 0 (10)"
+    classes = [(f"a rather long name of class {k}",) for k in range(40)]
+    assert len(str(table_of(("id", "human"), *classes).facts["read"])) <= 300
+
+
+WORDS = st.sampled_from(["pass", "fail", "Fail", "unsure", "maybe", "", "no idea " * 9])
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    data=st.lists(st.tuples(st.booleans(), WORDS, WORDS), max_size=12),
+    spelled=st.sampled_from(SPELLINGS),
+    shuffled=st.randoms(use_true_random=False),
+)
+def test_order_spelling_and_names_do_not_matter(
+    data: list[tuple[bool, str, str]], spelled: tuple[Any, Any], shuffled: Any
+) -> None:
+    """Rows and columns shuffled, ids renamed, people's labels spelled otherwise: one table."""
+    data = [(True, "pass", "pass"), (False, "fail", "maybe"), *data]
+    rows = [
+        {"id": f"q{k:02}", "human": "yes" if yes else "no", "a": one, "b": two}
+        for k, (yes, one, two) in enumerate(data)
+    ]
+    other = [
+        {**row, "id": f"z{row['id'][1:]}", "human": spelled[row["human"] == "no"]} for row in rows
+    ]
+    names = ["id", "human", "a", "b"]
+    shuffled.shuffle(other)
+    shuffled.shuffle(names)
+    results = []
+    for frame in (pd.DataFrame(rows), pd.DataFrame(other)[names]):
+        table = LabelledTable(judges=["a", "b"]).of(frame).judgments
+        assert table is not None
+        table = table.of("ab").at(np.argsort(table.units.item))
+        judges = str(table.facts["read"]).partition("judge")[2]
+        values = table.labels.tolist(), np.nan_to_num(table.verdicts, nan=-1).tolist()
+        results.append((table.levels, table.positive, *values, table.reasons, judges))
+    assert results[0] == results[1]

@@ -1,0 +1,78 @@
+"""Correlations given the system: FRANK's golden values, scipy, clusters, the jackknife."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from judgelab.stats.intervals.ends import heavy_ends
+from judgelab.stats.trust.partial_correlation import leaving_out, partial_correlations
+from tests.judgment_tables import frank
+
+
+def test_frank_s_partial_correlations(shared_data: Path) -> None:
+    table = frank(shared_data, None)
+    _, system = np.unique(table.units.first.astype(str), return_inverse=True)
+    table = table.of(["BertScore P Art", "FactCC"])
+
+    def given(group: np.ndarray, method: str) -> np.ndarray:
+        found = partial_correlations(
+            table.values,
+            table.truth,
+            group,
+            table.clusters,
+            method,  # type: ignore[arg-type]
+        )
+        assert all(one.low < one.value < one.high and one.n == 2246 for one in found)
+        return np.array([one.value for one in found])
+
+    assert given(system, "pearson") == pytest.approx([0.271, 0.204], abs=5e-4)
+    assert given(system, "spearman") == pytest.approx([0.243, 0.304], abs=5e-4)
+    pooled, within = given(0 * system, "pearson")[0] ** 2, given(system, "pearson")[0] ** 2
+    assert (pooled, within) == (pytest.approx(0.380, abs=5e-4), pytest.approx(0.073, abs=5e-4))
+
+
+def test_without_systems_it_is_scipy_s_and_what_is_missing_is_counted() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 5, 60).astype(float)
+    x = np.stack([y + rng.normal(size=60), np.ones(60), np.full(60, np.nan)])
+    x[0, :7] = np.nan
+    none = np.zeros(60, int)
+    found, constant, nothing = partial_correlations(x, y, none, np.arange(60), "spearman")
+    assert found.value == pytest.approx(spearmanr(x[0, 7:], y[7:])[0])
+    assert (found.n, found.unscored, found.clusters) == (53, 7, 53)
+    assert np.isnan([constant.value, constant.low, nothing.value, nothing.high]).all()
+
+
+def test_leaving_out_is_the_jackknife_of_fisher_s_z() -> None:
+    rng = np.random.default_rng(3)
+    x, cluster = rng.normal(size=40), np.arange(40) // 2
+    y = x + rng.normal(size=40)
+    kept = [cluster != k for k in range(20)]
+    z, left = (
+        np.arctanh([np.corrcoef(x[k], y[k])[0, 1] for k in ks]) for ks in ([kept[0] | True], kept)
+    )
+    adds = leaving_out(x, y, cluster, float(np.tanh(z[0])))
+    assert adds == pytest.approx(z + 19 * (left.mean() - left))
+
+
+def test_an_interval_holds_its_correlation_or_there_is_none() -> None:
+    """Without the third unit y does not vary, and there is no correlation to be compared."""
+    x, y = np.array([0.1, 0.5, 0.9, 0.2, 0.4]), np.array([1.0, 1, 5, 1, 1])
+    low, high = heavy_ends(leaving_out(x, y, np.arange(5), float(np.corrcoef(x, y)[0, 1])))
+    assert np.isnan(low) and np.isnan(high)
+
+
+def test_its_interval_holds_on_skewed_clusters() -> None:
+    """Four systems, 50 documents, heavy tails: within [.92, .98] of 500 trials."""
+    rng, runs, held = np.random.default_rng(5), 500, 0
+    cluster, system = np.repeat(np.arange(50), 4), np.tile(np.arange(4), 50)
+    for _ in range(runs):
+        own = rng.exponential(size=200)
+        y, x = (own + rng.exponential(size=200) + system for _ in range(2))
+        found = partial_correlations(x[None], y, system, cluster)[0]
+        held += found.low <= 0.5 <= found.high
+    assert 0.92 <= held / runs <= 0.98

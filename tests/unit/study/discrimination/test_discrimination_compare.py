@@ -1,0 +1,71 @@
+"""The end of a sweep over data sets: d against compression and effective rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from judgelab.report.jobs import jobs
+from judgelab.report.sweep import write
+from judgelab.study.discrimination.compare import fit_table
+from tests.drawings import draw
+from tests.unit.report.report_results import result, write_job, write_run
+
+RATIOS = (1.0, 4.0, 9.0, 16.0, 20.0)
+DS = (1.2, 3.9, 6.1, 4.2, 0.8)
+
+
+def run_of(ratio: float | None, d: float) -> dict[str, Any]:
+    """A result of study=discrimination on a data set of this compression."""
+    found = result(3, ("clean",))
+    around = {"": 0.0, "_low": -0.3, "_high": 0.3}
+    summary = {f"clean/effect_size{part}": d + by for part, by in around.items()}
+    summary |= {"clean/compression_reference": ratio, "clean/compression_response": 3.0}
+    return {**found, "summary": {**found["summary"], **summary}}
+
+
+def sweep_of(folder: Path, ratios: tuple[float | None, ...], attacks: int = 1) -> Path:
+    place = 0
+    for number, (ratio, d) in enumerate(zip(ratios, DS, strict=False)):
+        for attack in range(attacks):
+            write_run(folder / "runs" / str(place), run_of(ratio, d))
+            choices = {"dataset": f"set_{number}", "attack": f"attack_{attack}"}
+            done = {"status": "done", "run": str(folder / "runs" / str(place))}
+            write_job(folder / "sweeps" / "s", place, choices, **done)
+            place += 1
+    return folder / "sweeps" / "s"
+
+
+@pytest.mark.parametrize("attacks", [1, 2])
+def test_five_data_sets_end_in_a_parabola_against_a_line(tmp_path: Path, attacks: int) -> None:
+    made = fit_table(jobs(sweep_of(tmp_path, RATIOS, attacks)))
+    assert made is not None
+    [columns] = [table for title, table in made.tables.items() if title.startswith("Effect size")]
+    row = {column.key: column.sort[0] for column in columns}
+    assert row["n"] == 5  # one point for each data set, however many attacks there are
+    assert row["r2_linear"] == pytest.approx(stats.linregress(RATIOS, DS).rvalue ** 2)
+    assert row["r2_quadratic"] > 0.95
+    assert row["p"] < 0.05
+    assert 9 < row["peak"] < 12
+    assert row["curvature"] < 0
+    assert len(columns[0].sort) == 1  # the responses' ratio is the same everywhere: no fit
+    assert len(made.rows) == 5
+    drawn = draw("effect_sizes_by_compression", {"compression": made.rows})
+    assert len(drawn.figure.axes) == 1  # no effective rank is known
+
+
+def test_three_ratios_are_no_curve(tmp_path: Path) -> None:
+    assert fit_table(jobs(sweep_of(tmp_path, (1.0, 4.0, 9.0)))) is None
+    assert fit_table(jobs(sweep_of(tmp_path / "b", (1.0, 4.0, 9.0, 9.0, None)))) is None
+
+
+@pytest.mark.slow
+def test_the_page_and_the_csv_have_it(tmp_path: Path) -> None:
+    folder = sweep_of(tmp_path, RATIOS)
+    page = write(folder).read_text(encoding="utf-8")
+    assert "R² parabola" in page
+    assert (folder / "compression.csv").read_text().startswith("group,dataset,compression_")
+    assert (folder / "figures" / "effect_sizes_by_compression.svg").is_file()

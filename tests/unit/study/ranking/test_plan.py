@@ -1,0 +1,171 @@
+"""study=plan: how many items a ranking needs, and what they cost."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+
+from judgelab.config import build
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.engine.context import Context
+from judgelab.engine.run import execute
+from judgelab.stats.ranking.confidence import required_n
+from judgelab.store.run_dir import RunDir
+from judgelab.study.ranking.plan import Plan
+from tests.drawings import draw
+from tests.unit.study.ranking.ranking_context import (
+    CONF,
+    context_of,
+    outcome,
+    scores,
+    table_study,
+    tables,
+)
+
+
+@pytest.fixture(autouse=True)
+def _composer() -> Iterator[None]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return context_of(tmp_path_factory.mktemp("plan"))
+
+
+def plan(lab: Context, **given: Any) -> tuple[Mapping[str, Any], dict[str, Any], str]:
+    result = Plan(**{"r": 0.3, "delta": 0.05, "sd": 0.25, **given}).run(lab)
+    said = [*(words for _, words in result.answer), *result.notes]
+    return result.summary, tables(result), " ".join(said)
+
+
+def test_the_plan_of_the_issue(lab: Context) -> None:
+    summary, found, said = plan(lab, r=0.3, delta=0.05, confidence=0.95, price=0.01)
+    items = required_n(0.3, 0.05, 0.95, sd=0.25)
+    assert summary["required_items"] == items == 1504
+    assert summary["cost"] == pytest.approx(2 * items * 0.01)
+    assert {"mechanism", "dataset", "evaluation_lm"}.isdisjoint(summary)
+    assert "needs 1,504 items" in said and "upper bound" in said and "30.08: 0.01 a text" in said
+    assert "would need 376 (at the same price 22.56 less)" in said
+    row = found["plan"].iloc[0]
+    assert abs(row["simulated"] - 0.95) < 4 * row["standard_error"]
+    judges = found["judges"].set_index("r")
+    assert list(judges.index) == pytest.approx([0.3, 0.4, 0.5, 0.6])
+    assert judges["items"].iloc[-1] == required_n(0.6, 0.05, 0.95, sd=0.25)
+    assert judges["saved"].iloc[-1] == pytest.approx(0.75, abs=0.001)
+    assert judges["saved_at_this_price"].iloc[-1] == pytest.approx(2 * (1504 - 376) * 0.01)
+    assert judges["worth_up_to"].iloc[-1] == pytest.approx(4, abs=0.02)
+    curve = found["plan_curve"]
+    assert (curve.groupby("r")["confidence"].apply(lambda c: c.is_monotonic_increasing)).all()
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and "1,504 items" in drawn.caption
+
+
+def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
+    summary, found, said = plan(lab, system_bias_sd=0.05, price=1.0)
+    assert math.isinf(summary["required_items"]) and summary["cost"] is None
+    assert summary["ceiling"] == pytest.approx(0.7602, abs=1e-4)
+    assert "No number of items" in said and "0.760" in said
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and "no number of items is enough" in drawn.caption
+
+
+def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
+    """More items than a machine can draw: the closed form still answers."""
+    summary, found, said = plan(lab, delta=1e-10, price=1e-6)
+    assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
+    assert "simulated" not in found["plan"]
+    drawn = draw("ranking_plan", found)
+    assert drawn.figure.axes and drawn.caption
+    assert "items" in said
+
+
+def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Path) -> None:
+    path, table = scores(tmp_path)
+    table["human"] = 1 + 4 * (table["human"] - table["human"].min())  # another scale
+    table.loc[:2, "human"] = np.nan
+    table.to_csv(path, index=False)
+    direct = outcome(tmp_path, *table_study(path))
+    run = RunDir(tmp_path / "run")
+    run.write_json("result.json", direct.to_json())
+    run.finish()
+    read = {"sd": None, "r": None, "delta": 0.4, "train_run": str(run.path)}
+    summary, found, said = plan(lab, **read)
+    for name in ("r", "sd", "system_bias_sd"):
+        assert summary[name] == pytest.approx(direct.summary[f"judge/{name}"])
+    assert summary["required_items_without_bias"] < summary["required_items"]
+    human = table["human"].to_numpy()
+    assert summary["required_items_without_bias"] == required_n(
+        summary["r"], 0.4, 0.95, human, paired=True, item_correlation=summary["item_correlation"]
+    )
+    assert (
+        len(found["known"]) == 4 and "From the run run" in said and "by Algorithm 1 alone" in said
+    )
+    assert "your 417 human scores (3 cells are empty)" in said
+    known = plan(lab, **read | {"r": 0.5})[1]["known"]
+    assert "study.r" in set(known["from"]), "what is given counts"
+    for missing, word in (("sd", "sd of human scores"), ("r", "correlation"), ("delta", "delta")):
+        with pytest.raises(ConfigError, match=word):
+            plan(lab, **{missing: None})
+    scores(tmp_path, human=1.0)
+    run.write_json("result.json", outcome(tmp_path, *table_study(path)).to_json())
+    with pytest.raises(DataError, match="equal"):
+        plan(lab, **read)
+
+
+def test_a_judge_that_goes_against_people_ranks_nothing(lab: Context, tmp_path: Path) -> None:
+    path, _ = scores(tmp_path, sign=-1.0)
+    run = RunDir(tmp_path / "run")
+    run.write_json("result.json", outcome(tmp_path, *table_study(path)).to_json())
+    run.finish()
+    with pytest.raises(DataError, match="at r = -"):
+        plan(lab, sd=None, r=None, train_run=str(run.path))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"r": 0.0}, r"study\.r"),
+        ({"delta": 0.0}, r"study\.delta"),
+        ({"confidence": 1.0}, r"study\.confidence"),
+        ({"sd": -1.0}, r"study\.sd"),
+        ({"item_correlation": 1.0}, r"study\.item_correlation"),
+        ({"system_bias_sd": -0.1}, r"study\.system_bias_sd"),
+        ({"systems": 1}, r"study\.systems"),
+        ({"better": [1.5]}, r"study\.better"),
+        ({"price": -1.0}, r"study\.price"),
+        ({"price": math.nan}, r"study\.price"),
+        ({"delta": math.inf}, r"study\.delta"),
+        ({"delta": -0.05}, r"study\.delta"),
+        ({"sd": math.inf}, r"study\.sd"),
+        ({"system_bias_sd": math.inf}, r"study\.system_bias_sd"),
+    ],
+)
+def test_what_cannot_be_planned(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build({"_target_": "judgelab.study.ranking.plan.Plan", **given}, "study")
+
+
+def test_a_plan_is_not_named_after_what_it_does_not_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["study.r=.3", "study.sd=.25", "study.delta=.05", f"paths.root={tmp_path}"]
+    execute(compose("config", overrides=["study=plan", "tracker=none", *given]))
+    (run,) = (tmp_path / "runs").iterdir()
+    assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
+    page = (run / "report.html").read_text()
+    assert "<h1>plan</h1>" in page and page.count("<svg") == 1
+    printed = capsys.readouterr().out
+    assert "needs 1,504 items" in printed
+    assert "tvd_mi" not in printed and "xsum" not in printed
+    assert json.loads((run / "result.json").read_text())["summary"]["required_items"] == 1504
