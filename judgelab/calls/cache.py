@@ -28,7 +28,7 @@ SCHEMA = {
     "chat": "(key BLOB PRIMARY KEY, reply TEXT NOT NULL, sum BLOB) WITHOUT ROWID",
     "earlier": "(key BLOB, at TEXT, reply TEXT NOT NULL, sum BLOB, PRIMARY KEY (key, at)) "
     "WITHOUT ROWID",
-    "lm": "(identity TEXT, verb TEXT, sum BLOB, PRIMARY KEY (identity, verb))",
+    "lm": "(identity TEXT, verb TEXT, sum BLOB, PRIMARY KEY (identity, verb)) WITHOUT ROWID",
     "claim": "(key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
 }
 CHECKED = {

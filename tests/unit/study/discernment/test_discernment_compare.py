@@ -184,9 +184,13 @@ def test_bars_are_the_papers_four_and_say_which_weights(real: Path) -> None:
     ]
 
 
-def test_the_sweep_ends_in_it_on_every_surface(sweep: Path) -> None:
+def test_the_sweep_ends_in_it_on_every_surface(
+    sweep: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
     text = console.rendered(screen(jobs(sweep), sweep), 250)
     assert "Judges by discernment" in text and "reordering_minor" in text
+    monkeypatch.setenv("COLUMNS", "80")
     narrow = console.rendered(screen(jobs(sweep), sweep), 80)
     assert "Judges by discernment" in narrow
     page = write(sweep).read_text(encoding="utf-8")
