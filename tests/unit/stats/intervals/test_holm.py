@@ -53,3 +53,10 @@ def test_p_is_the_level_at_which_the_lower_end_is_0(grid: int) -> None:
             assert p == 1
         elif 1e-6 < p < 1:
             assert mean_ends(row, 1 - p, (-1.0, 9.0))[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_p_values_are_those_of_statsmodels() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        p = rng.choice(rng.uniform(0, 0.2, 12), 9)
+        assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-15)
