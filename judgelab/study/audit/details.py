@@ -8,6 +8,7 @@ from judgelab.core.result import Row, Table
 from judgelab.stats.trust.annotators import EPSILON, alternative_annotator_test
 from judgelab.stats.trust.length_bias import length_bias
 from judgelab.study.audit.held import Held
+from judgelab.study.common.templates import table as worded
 
 
 def details(held: Held) -> list[Table]:
@@ -36,12 +37,7 @@ def _annotators(held: Held) -> Table:
                 "items": found.n,
             }
         )
-    note = (
-        "Each person is left out in turn: on how many of the person's items is the judge at least "
-        "as close to the others? Winning rate: share of people than whom the judge is surely not "
-        f"worse by {EPSILON:g} or more (Benjamini and Yekutieli)."
-    )
-    return Table("annotators", "The alternative annotator test", rows, note)
+    return worded(__package__, "annotators", rows, epsilon=f"{EPSILON:g}")
 
 
 def _length(held: Held) -> Table:
@@ -60,8 +56,4 @@ def _length(held: Held) -> Table:
                     "refused": bias.refused or None,
                 }
             )
-    note = (
-        "Effect: log odds that a text gains by one standard deviation more of log words, at equal "
-        "human preference. At equal length: what agreement would be if both texts were as long."
-    )
-    return Table("length", "Are longer texts preferred?", rows, note)
+    return worded(__package__, "length", rows)

@@ -8,6 +8,7 @@ from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.study.audit.held import Held
+from judgelab.study.common.templates import table as worded
 
 MOST = 1000
 """Rows that are kept."""
@@ -44,11 +45,8 @@ def disagreements(held: Held, judges: list[str]) -> Table:
         else:
             row |= {"judges_that_differ": int(differ[k]), "of_judges": len(judges)}
         rows.append(row)
-    note = "Wrongly passed texts first." if passed.any() else "Largest differences first."
-    if len(order) > MOST:
-        note += f" The first {MOST} of {len(order)}."
-    who = "the judge" if len(judges) == 1 else "judges"
-    return Table("disagreements", f"Where {who} and people differ", rows, note)
+    facts = {"passed": bool(passed.any()), "most": MOST, "all": len(order)}
+    return worded(__package__, "disagreements", rows, several=len(judges) > 1, **facts)
 
 
 def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:

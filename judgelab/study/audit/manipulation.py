@@ -24,6 +24,7 @@ from judgelab.study.audit.bars import LEVEL
 from judgelab.study.audit.conditions import Condition, Standing
 from judgelab.study.audit.duels import Duels, Texts, drawn_duels
 from judgelab.study.common.tables import named_columns as columns
+from judgelab.study.common.templates import table as worded
 
 NOBODY = (
     "study.manipulate needs judges that can be asked now (study.judges, or mechanism and "
@@ -109,13 +110,8 @@ class Manipulation:
             if standing == "open":
                 row["items_needed"] = items_needed(sd, margin, alpha=(1 - LEVEL) / 2)
             rows.append(row)
-        note = (
-            f"Of {len(duels.edited)} pairs, one of each item, one text was drawn and edited. Wins "
-            "more: its share of wins beyond that after an edit that changes gaps alone. Falls: "
-            f"the interval lies above {margin:g}; does not fall: below. Items needed: to show "
-            "that a judge does not fall that is not moved."
-        )
-        return conditions, Table("manipulation", "Manipulated texts", rows, note)
+        facts = {"pairs": len(duels.edited), "margin": f"{margin:g}"}
+        return conditions, worded(__package__, "manipulation", rows, **facts)
 
     def _posed(
         self, context: Context, judges: Mapping[str, Context], panel: Panel, table: JudgmentTable

@@ -23,6 +23,7 @@ from judgelab.study.audit.verdict import WORDS, Verdict
 from judgelab.study.audit.words import STANDINGS, answer, because, cards, condition_name, wanted
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.tables import named_columns as columns
+from judgelab.study.common.templates import table
 
 HEADLINES = (
     Headline("verdict", "Verdict"),
@@ -125,20 +126,9 @@ def _judges(audited: Audited) -> Table:
             row["labels_more_to_decide"] = int(verdict.more)
         row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
         rows.append(row | {**audited.costs.get(one.name, {})})
-    what = (
-        "the share of texts of which the judge says what people say"
-        if held.table.kind == "category"
-        else "the share of pairs of texts of which the judge prefers the one that people prefer; a "
-        "tie of the judge counts one half, and pairs that people tie are left out"
-    )
     noun = "pair" if held.table.kind == "preference" else "text"
-    note = (
-        f"Verdict: on single {noun}s. Agreement: {what}. Rules know nothing of quality; all stand "
-        "against the same people on the same items."
-    )
-    if len(rows) > 1:
-        note += " The best of many judges looks better than it is."
-    return Table("judges", "The judges", rows, note)
+    categories, several = held.table.kind == "category", len(rows) > 1
+    return table(__package__, "judges", rows, noun=noun, categories=categories, several=several)
 
 
 def _conditions(judged: Sequence[JudgeAudit]) -> Table:
@@ -154,12 +144,7 @@ def _conditions(judged: Sequence[JudgeAudit]) -> Table:
         for who in judged
         for one in who.evidence.conditions
     ]
-    note = (
-        "Met: the whole interval lies on the good side of the bar; not met: on the other; not "
-        "known yet: the interval holds the bar. Intervals of advantages over rules are adjusted "
-        "for the number of judges (Holm)."
-    )
-    return Table("conditions", "Conditions", rows, note)
+    return table(__package__, "conditions", rows)
 
 
 def _agreement(audited: Audited) -> Table:
@@ -179,11 +164,7 @@ def _agreement(audited: Audited) -> Table:
         for rule, sums in held.rules(held.table.names.index(one.name)).items():
             each = sums.estimates().at()
             rows.append({"who": f"rule: {rule}", "agreement": each.value, "items": each.n})
-    note = "Against people together."
-    if held.leaves_out:
-        note = "Against the remaining people: each person is left out in turn."
-    title = "Agreement with people: judge, people and simple rules"
-    return Table("agreement", title, rows, note)
+    return table(__package__, "agreement", rows, leaves_out=held.leaves_out)
 
 
 def _confusion(held: Held, one: Evidence) -> Table:
@@ -198,8 +179,7 @@ def _confusion(held: Held, one: Evidence) -> Table:
         if one.confusion[:, -1].any():
             row["judge: no verdict"] = cells[-1]
         rows.append(row | {"sum": sum(cells)})
-    note = "" if whole else "Texts on which people differ count in parts."
-    return Table("confusion", "What people say, and what the judge says", rows, note)
+    return table(__package__, "confusion", rows, whole=whole)
 
 
 def _classes(held: Held, one: Evidence) -> Table:
@@ -209,11 +189,8 @@ def _classes(held: Held, one: Evidence) -> Table:
         if people is not None:
             row |= columns("found_by_people", people)
         rows.append(row | {"texts": int(n)})
-    note = "Of the texts to which people give a class, the share to which the judge gives it."
-    if held.table.positive:
-        note += f" Of {held.table.positive!r} that is the true positive rate, of the other class "
-        note += "the true negative rate."
-    return Table("classes", "How often each class is found", rows, note)
+    positive = repr(held.table.positive) if held.table.positive else ""
+    return table(__package__, "classes", rows, positive=positive)
 
 
 def _averages(judged: Sequence[JudgeAudit]) -> Table:
@@ -229,13 +206,7 @@ def _averages(judged: Sequence[JudgeAudit]) -> Table:
             row |= {"tolerated_bias": one.margin} | columns("labels_saved", one.saving)
         row |= {"labels": one.corrected.n, "verdicts": one.own.n}
         rows.append(row | {"because": one.why or None})
-    note = (
-        "Corrected: labels and verdicts together. Bias: judge alone minus corrected; the judge's "
-        "own number may be reported as it is where its interval lies within the tolerated bias. "
-        "Labels saved: share of the labels that verdicts on many items save. Judge alone: the "
-        "interval is of what the judge says, not of what is true."
-    )
-    return Table("averages", "The average", rows, note)
+    return table(__package__, "averages", rows)
 
 
 def _summary(audited: Audited) -> dict[str, Value]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import listed, some
+from judgelab.core.result import Row, Table
 from judgelab.report import format
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.plain import between, counted, hundredth
@@ -33,6 +35,12 @@ def paragraphs(package: str, template: str, **values: Any) -> list[tuple[str, st
     """(heading, sentences) of a template whose lines are ``Heading: sentences``."""
     split = (line.partition(": ") for line in sentences(package, template, **values))
     return [(heading, said) for heading, _, said in split]
+
+
+def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
+    """A table with the title and the note that ``tables.md.j2`` of the package has for it."""
+    title, *note = sentences(package, "tables.md.j2", table=name, **values)
+    return Table(name, title, rows, " ".join(note))
 
 
 @cache
