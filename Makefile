@@ -66,7 +66,7 @@ tables: $(DEV) ## the published tables from released data: make tables DATA=fold
 intervals: $(DEV) ## how often the intervals hold on simulated data of known truth (minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.coverage --out outputs/coverage.json
 
-trust: $(DEV) ## whether the audit's answers are right: tables of known truth, real pools (a quarter of an hour)
+trust: $(DEV) ## whether the audit's answers are right: tables of known truth, real pools (20 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA) --write
 
 bench-scoring: $(DEV) smollm2 ## log-probability engines against lm-evaluation-harness (wants a quiet machine)
