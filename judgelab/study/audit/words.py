@@ -16,8 +16,7 @@ from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.bars import CLASS
 from judgelab.study.audit.conditions import Condition, Evidence
 from judgelab.study.audit.verdict import WORDS, Verdict
-from judgelab.study.common.plain import hundredth
-from judgelab.study.common.templates import render
+from judgelab.study.common.templates import hundredth, render
 
 if TYPE_CHECKING:
     from judgelab.study.audit.held import Held

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Value
 from judgelab.mechanism.calls import MISSING
 from judgelab.mechanism.texts import judged_pairs
 from judgelab.study.common.panels import Panels, ScoredPanel
@@ -84,18 +84,6 @@ def calls_of_each(panels: Panels) -> dict[str, Calls]:
     """Panel -> its calls, where they are counted."""
     found = {name: calls_of(one) for name, one in panels.items()}
     return {name: calls for name, calls in found.items() if calls is not None}
-
-
-def calls_table(states: Panels) -> Table | None:
-    """What became of every call; None where none was made."""
-    rows: list[Row] = [
-        {"panel": name, **calls.entries} for name, calls in calls_of_each(states).items()
-    ]
-    note = (
-        "Unread: answered, but not with a reply that was asked for; failed: not answered. One "
-        "order: pairs of texts judged in one of their two orders; dropped: pairs without a score."
-    )
-    return Table("calls", "What became of the calls", rows, note) if rows else None
 
 
 def call_entries(panels: Panels) -> dict[str, Value]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from judgelab.core.panel import Panel
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Row, Table, Value, read_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.bootstrap import bootstrap_mean
@@ -57,6 +59,15 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
     return {name: estimate.value} | beside
 
 
+def read_back(summary: Mapping[str, Any], name: str) -> Estimate:
+    """Value, interval and n of ``entries``; NaN for what the summary lacks."""
+    known = read_estimate(summary, name)
+    value, low, high = (
+        math.nan if known[part] is None else float(known[part]) for part in ("value", "low", "high")
+    )
+    return Estimate(value, low, high, int(known["n"] or 0))
+
+
 def estimate_table(
     name: str,
     title: str,
@@ -69,9 +80,13 @@ def estimate_table(
     Args:
         unscored: the name of that column, where it counts something else than ``n`` does.
     """
-    rows = [{**head, **columns(found)} for head, found in cells]
-    renamed = [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
-    return Table(name, title, renamed, note)
+    return Table(name, title, estimate_rows(cells, unscored), note)
+
+
+def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:
+    """The rows of ``estimate_table``."""
+    rows = [{**head, **columns(one)} for head, one in cells]
+    return [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
 
 
 def diagnostics_tables(panels: Panels) -> list[Table]:

@@ -11,7 +11,6 @@ from judgelab.core.errors import listed, some
 from judgelab.core.result import Row, Table
 from judgelab.report import format
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.plain import between, counted, hundredth
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,3 +65,26 @@ def _environment(package: str) -> Environment:
 
 def _estimate(one: Estimate) -> str:
     return format.estimate(one.value, one.low, one.high)
+
+
+def between(found: Estimate) -> str:
+    """``93 times in 100 (91 to 95)``; without an interval the first alone."""
+    times = f"{hundredth(found.value)} times in 100"
+    if not math.isfinite(found.low):
+        return times
+    return f"{times} ({hundredth(found.low)} to {hundredth(found.high)})"
+
+
+def hundredth(share: float) -> str:
+    """A share in hundredths; never ``-0``."""
+    if share != share:
+        return "an unknown number of"
+    shown = f"{100 * share:.0f}"
+    if shown not in ("0", "-0") or abs(share) < 1e-9:
+        return "0" if shown == "-0" else shown
+    return f"{100 * share:.1f}" if abs(share) >= 5e-4 else "0"
+
+
+def counted(n: int, thing: str = "item") -> str:
+    """``1 item``, ``30 items``."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"

@@ -11,12 +11,12 @@ from judgelab.attack.protocol import ATTACKED
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
-from judgelab.report import format
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, same_order
 from judgelab.stats.discrimination.effect_size import (
     auc_delta,
     effect_size_delta,
     group_difference,
+    paired_effect_size,
     score_delta,
 )
 from judgelab.stats.discrimination.structure import compression, effective_rank, overseer
@@ -58,6 +58,12 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
             item_seeds=numbers if balanced else None,
         )
     return found
+
+
+def figures(items: Mapping[str, Floats], how: How) -> Named:
+    """Of a panel's ``per_item``."""
+    d = paired_effect_size(items["effect_size"], *how)
+    return {"effect_size": d} | {name: macro_auc(items[name], *how) for name in ("auc", "pair_auc")}
 
 
 def changes(
@@ -119,21 +125,10 @@ def alone(states: Panels, change: Mapping[str, Estimate]) -> dict[str, Any] | No
     panel = states["attacked"].panel
     found = sides(panel)
     assert found is not None
-    named = {
-        "attackers_score": "their scores change",
-        "others_score": "those of the others",
-        "auc": "the AUC",
-    }
-    shown = [
-        (what, format.estimate(change[key].value, change[key].low, change[key].high))
-        for key, what in named.items()
-        if key in change and not np.isnan(change[key].value)
-    ]
     return {
         "answer": cheating(change),
         "attackers": int(found[0].sum()),
         "agents": len(panel.agents),
-        "changes": shown,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +29,6 @@ SHARE: Bounds = (0.0, 1.0)
 CHANCE = {"auc": 0.5, "pair_auc": 0.5, "effect_size": 0.0}
 KEPT = ("discrimination", "change", "agents")
 """Tables whose intervals are replaced; those of others are left out."""
-LEFT_OUT = (
-    "Other tables of this run have no intervals and no p: those that they have in other runs are "
-    "of one look at items that were fixed beforehand. Agreement with people and its gain over "
-    "length are left out for the same reason."
-)
-APPROXIMATE = (
-    "{what} are taken as values without a least and a largest one: that their intervals and p hold "
-    "at every look is exact for normal values, and nearly so for others that are not strongly "
-    "skewed."
-)
 
 
 @dataclass(frozen=True)
@@ -48,13 +39,13 @@ class StoppedPanels:
         panels: the items that were asked about.
         pool: how many items the answers are about; None: all like these.
         summary: how much was asked and left open.
-        notes: the same in sentences.
+        words: for the notes.
     """
 
     panels: Panels
     pool: int | None
     summary: dict[str, Value]
-    notes: Sequence[str]
+    words: Mapping[str, Any]
 
 
 def asked(
@@ -106,16 +97,23 @@ def asked(
     for name, state in found.items():
         write_records(context, state.panel, state.measured, state.scores, name=name)
     refuse_unscored(context, found)
-    return StoppedPanels(
-        found,
-        pool,
-        {
-            "stop/items_asked": len(who),
-            "stop/items": items,
-            "stop/open": ", ".join(unclear) or "nothing",
-        },
-        _notes(len(who), items, unclear, stop, primary, context.mechanism.bounds is not None),
-    )
+    summary: dict[str, Value] = {
+        "stop/items_asked": len(who),
+        "stop/items": items,
+        "stop/open": ", ".join(unclear) or "nothing",
+    }
+    words = {
+        "asked": len(who),
+        "total": items,
+        "left": unclear,
+        "stop": stop,
+        "primary": primary,
+        "chance": CHANCE[primary],
+        "bounded": context.mechanism.bounds is not None,
+        "looks": LOOKS,
+        "pool": POOL.format(items=items) if stop.target == "pool" else "",
+    }
+    return StoppedPanels(found, pool, summary, words)
 
 
 def _open(
@@ -217,22 +215,3 @@ def _agent_ends(
         name: none if np.isnan(a) or np.isnan(b) else (float(a), float(b))
         for name, (a, b) in zip(names, pairs, strict=True)
     }
-
-
-def _notes(
-    asked_items: int, items: int, left: Sequence[str], stop: Stop, primary: str, bounded: bool
-) -> list[str]:
-    """How much was asked, what is open and how sure the rest is."""
-    if stop.order is None:
-        clear = f"its interval is at most {stop.width:g} wide"
-    else:
-        clear = f"on which side of {CHANCE[primary]:g} it lies is sure ({stop.order:g})"
-    said = [f"Stopped after {asked_items} of {items} items."]
-    if left:
-        said.append(f"Left open, though all items were asked: {primary} ({', '.join(left)}).")
-    else:
-        said.append(f"Clear of {primary} on every panel: {clear}.")
-    if stop.target == "pool":
-        said.append(POOL.format(items=items))
-    what = "Differences behind the effect size" + ("" if bounded else ", and scores of agents,")
-    return [*said, LOOKS, LEFT_OUT, APPROXIMATE.format(what=what)]

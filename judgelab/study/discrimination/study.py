@@ -17,11 +17,8 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
-from judgelab.stats.discrimination.auc import macro_auc
-from judgelab.stats.discrimination.effect_size import paired_effect_size
-from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import call_entries, calls_table
+from judgelab.study.common.calls import call_entries
 from judgelab.study.common.groups import groups
 from judgelab.study.common.panels import Panels, human_scores, score_panels
 from judgelab.study.common.stopping import Stop
@@ -29,7 +26,7 @@ from judgelab.study.common.tables import WITHOUT_P, about, diagnostics_tables, e
 from judgelab.study.discrimination import statistics, stopped, sweep_figures, tables
 from judgelab.study.discrimination.compare import HEADLINES, compare
 from judgelab.study.discrimination.figures import DRAWINGS
-from judgelab.study.discrimination.words import NONE, answer
+from judgelab.study.discrimination.words import answer
 
 Named = Mapping[str, Estimate]
 
@@ -66,11 +63,11 @@ class Discrimination(Study):
         """Measure and score the clean and the attacked panel, and compare."""
         run: stopped.StoppedPanels | None = None
         if self.stop.on:
-            panels = context.panels(raw=True)
-            run = stopped.asked(context, panels, self.stop, self.definition, self.primary)
-            states = dict(run.panels)
-        else:
-            states = score_panels(context, context.panels(), self.definition)
+            raw = context.panels(raw=True)
+            run = stopped.asked(context, raw, self.stop, self.definition, self.primary)
+        states = (
+            score_panels(context, context.panels(), self.definition) if run is None else run.panels
+        )
         clean, definition = states["clean"], self.definition
         how = (self.bootstrap, context.seed, kind_of(definition))
         group = groups(clean.panel, definition)
@@ -79,7 +76,7 @@ class Discrimination(Study):
             for name, one in states.items()
             if group.known
         }
-        figures = {name: self._figures(one, how) for name, one in items.items()}
+        figures = {name: statistics.figures(one, how) for name, one in items.items()}
         change = statistics.changes(context, states, items, how) if len(states) > 1 else {}
         others = {} if run else statistics.beside(clean, group, how)
         shapes = {name: statistics.shape(context, one) for name, one in states.items()}
@@ -87,28 +84,22 @@ class Discrimination(Study):
             looked = stopped.figures_at_every_look
             figures = {name: looked(one, items[name], run.pool) for name, one in figures.items()}
             change = stopped.change_at_every_look(change, items, run.pool)
-        information = tables.information_table(context, states)
         made = [
             tables.figures_table(figures, states, definition) if figures else None,
             tables.change_table(change, states, definition) if change else None,
             tables.beside_table(others) if others else None,
-            tables.agents_table(states, definition, self.bootstrap, context.seed),
-            tables.correlation_table(states, definition, self.bootstrap, context.seed),
+            tables.agents_table(states, definition, how),
+            tables.correlation_table(states, definition, how),
             tables.shape_table(shapes),
-            information,
-            tables.coverage_table(states),
-            calls_table(states),
+            tables.information_table(context, states),
             *diagnostics_tables(states),
         ]
         shown = [table for table in made if table is not None]
-        summary = self._summary(context, states, figures, change)
-        summary |= _entries({"clean": others})
-        notes = tables.notes(context, states, group.known, definition)
+        summary = self._summary(context, states, figures, change) | _entries({"clean": others})
         if run is None:
             summary |= _entries(shapes, WITHOUT_P)
         else:
             summary |= run.summary
-            notes = (*run.notes, *notes)
             shown = stopped.tables_at_every_look(shown, states, context.mechanism.bounds, run.pool)
         return Result(
             summary=summary,
@@ -116,15 +107,16 @@ class Discrimination(Study):
             headlines=HEADLINES,
             tables=shown,
             figures=[*(["discrimination"] if group.known else []), "agent_scores"],
-            notes=notes,
+            notes=tables.notes(
+                context, states, group.known, definition, {} if run is None else run.words
+            ),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=answer(
                 context.mechanism.name,
-                auc=figures.get("clean", {}).get("auc", NONE),
+                figures,
                 beside=others,
                 attack=context.attack.name if change else "",
-                attacked=figures.get("attacked", {}).get("auc", NONE),
                 change=change,
                 alone=statistics.alone(states, change),
                 # after a stop without intervals that hold for one look alone
@@ -132,12 +124,6 @@ class Discrimination(Study):
                 judged=group.known or not np.isnan(human_scores(clean.panel)).all(),
             ),
         )
-
-    def _figures(self, items: Mapping[str, Floats], how: statistics.How) -> dict[str, Estimate]:
-        d = paired_effect_size(items["effect_size"], *how)
-        return {"effect_size": d} | {
-            name: macro_auc(items[name], *how) for name in ("auc", "pair_auc")
-        }
 
     def _summary(
         self,

@@ -1,13 +1,14 @@
-"""The tables and notes of the discrimination study."""
+"""The tables of the discrimination study, and what its notes are filled with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from judgelab.core.panel import Panel
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Row, Table
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.mechanism.protocol import Definition
@@ -18,16 +19,16 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
 from judgelab.study.common.groups import category, groups
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
-from judgelab.study.common.plain import counted
 from judgelab.study.common.tables import (
     INTERVALS,
     WITHOUT_P,
     columns,
-    estimate_table,
+    estimate_rows,
     kind_of,
     mean_over_items,
 )
-from judgelab.study.discrimination.statistics import lengths, shared_by_pairs
+from judgelab.study.common.templates import sentences, table
+from judgelab.study.discrimination.statistics import How, lengths, shared_by_pairs
 
 Named = Mapping[str, Estimate]
 Cells = list[tuple[Row, Estimate]]
@@ -40,8 +41,6 @@ WORDING = {
     "attackers_score": "Mean score of the agents whose texts were attacked",
     "others_score": "Mean score of the other agents, whose texts are the same",
     "advantage": "Attackers' mean score less that of the others",
-}
-BESIDE = {
     "human_within": "Pairs of responses to one item that it orders as people do",
     "length_human_within": "The same by length alone: longer, or shorter where that does better",
     "human_within_gain": "Its agreement less that of length",
@@ -59,39 +58,41 @@ SHAPE = {
 def figures_table(figures: Mapping[str, Named], states: Panels, definition: Definition) -> Table:
     """One row per panel and statistic, with the calls that gave nothing where there are any."""
     missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
-    shown = any(missing.values())
-    cells: Cells = [
-        (
-            {"panel": state, "statistic": name, "meaning": WORDING[name]}
-            | ({"missing_calls": missing[state]} if shown else {}),
-            estimate,
-        )
+    lost = {name: {"missing_calls": n} for name, n in missing.items() if any(missing.values())}
+    rows = [
+        row
         for state, group in figures.items()
-        for name, estimate in group.items()
-        if name in statistics_of(states)
+        for row in _rows(_possible(group, states), {"panel": state}, lost.get(state, {}))
     ]
-    note = f"{INTERVALS[kind_of(definition)]}; n counts items, unscored the items left out."
-    return estimate_table("discrimination", "Good faith against problematic agents", cells, note)
-
-
-def statistics_of(states: Panels) -> list[str]:
-    """Those that the mechanism can have: a score for each text knows no pairs."""
-    paired = all(part.scores.pair is not None for part in states.values())
-    return [name for name in WORDING if paired or name != "pair_auc"]
+    return table(__package__, "discrimination", rows, intervals=INTERVALS[kind_of(definition)])
 
 
 def change_table(change: Named, states: Panels, definition: Definition) -> Table:
     """Attacked minus clean, paired by item."""
+    rows = _rows(_possible(change, states))
+    return table(__package__, "change", rows, intervals=INTERVALS[kind_of(definition)])
+
+
+def beside_table(others: Named) -> Table:
+    """What people say, and what length alone tells."""
+    return table(__package__, "beside", _rows(others))
+
+
+def _rows(named: Named, first: Row | None = None, last: Row | None = None) -> list[Row]:
     cells: Cells = [
-        ({"statistic": name, "meaning": WORDING[name]}, found)
-        for name, found in change.items()
-        if name in statistics_of(states)
+        ({**(first or {}), "statistic": name, "meaning": WORDING[name], **(last or {})}, one)
+        for name, one in named.items()
     ]
-    note = f"Attacked minus clean on the same items; {INTERVALS[kind_of(definition)]}."
-    return estimate_table("change", "What the attack changes", cells, note)
+    return estimate_rows(cells)
 
 
-def agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
+def _possible(named: Named, states: Panels) -> Named:
+    """Without the statistic of pairs, where a score for each text knows no pairs."""
+    paired = all(part.scores.pair is not None for part in states.values())
+    return {name: one for name, one in named.items() if paired or name != "pair_auc"}
+
+
+def agents_table(states: Panels, definition: Definition, how: How) -> Table:
     """Mean score of each agent, best first on the clean panel."""
     cells: Cells = []
     missing = by_agent(states)
@@ -106,30 +107,25 @@ def agents_table(states: Panels, definition: Definition, draws: int, seed: int) 
                 "group": "reference" if agent.reference else str(labels[column]),
                 **({"missing_calls": int(missing[state][column])} if missing else {}),
             }
-            values = part.values[:, column]
-            cells.append((head, mean_over_items(values, definition, draws, seed)))
+            cells.append((head, mean_over_items(part.values[:, column], definition, *how[:2])))
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )
-    note = "Higher is better; intervals over items."
-    if missing:
-        note += " Missing calls: those about a text of the agent that gave nothing."
-    return estimate_table("agents", "Mean score of each agent", cells, note)
+    return table(__package__, "agents", estimate_rows(cells), missing=bool(missing))
 
 
-def correlation_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
+def correlation_table(states: Panels, definition: Definition, how: How) -> Table:
     """Spearman correlation of the score with what it should, and should not, follow."""
-    cells: Cells = []
-    for state, part in states.items():
-        for name, other in _companions(part.panel):
-            values = part.values
-            kind = kind_of(definition)
-            found = clustered_correlation(values, other, "spearman", draws, seed, kind)
-            cells.append(({"panel": state, "with": name}, found))
-    note = f"Spearman over all texts; {INTERVALS[kind_of(definition)]}; n counts items."
-    return estimate_table(
-        "correlations", "What the score goes along with", cells, note, "unscored_texts"
-    )
+    cells: Cells = [
+        (
+            {"panel": state, "with": name},
+            clustered_correlation(part.values, other, "spearman", *how),
+        )
+        for state, part in states.items()
+        for name, other in _companions(part.panel)
+    ]
+    rows = estimate_rows(cells, "unscored_texts")
+    return table(__package__, "correlations", rows, intervals=INTERVALS[kind_of(definition)])
 
 
 def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
@@ -139,61 +135,14 @@ def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
         yield "human score", human
 
 
-def coverage_table(states: Panels) -> Table:
-    """How many texts and pairs were there and got a score."""
-    rows: list[Row] = []
-    for state, part in states.items():
-        texts = [text for row in part.panel.texts for text in row]
-        agent = part.values
-        row: dict[str, Value] = {
-            "panel": state,
-            "items": agent.shape[0],
-            "agents": agent.shape[1],
-            "texts": sum(text is not None for text in texts),
-            "absent_texts": sum(text is None for text in texts),
-            "scored_texts": int((~np.isnan(agent)).sum()),
-            "unscored_texts": int(np.isnan(agent).sum()),
-        }
-        if part.scores.pair is not None:
-            # of a choice its verdicts: a pair's score is made of those of other pairs
-            pair = part.measured.get("verdict", part.scores.pair).values
-            off = ~np.eye(pair.shape[1], dtype=bool)
-            row["scored_pairs"] = int((~np.isnan(pair[:, off])).sum())
-            row["unscored_pairs"] = int(np.isnan(pair[:, off]).sum())
-        rows.append(row)
-    note = "Unscored is left out, never counted as 0. Scored pairs count either order by itself."
-    return Table("coverage", "What was scored", rows, note)
-
-
-def beside_table(found: Named) -> Table:
-    """What people say, and what length alone tells: one row for each."""
-    cells: Cells = [
-        ({"statistic": name, "meaning": BESIDE[name]}, one) for name, one in found.items()
-    ]
-    note = (
-        "On the clean panel; 0.5 is chance. A mechanism that is no better than length has not been "
-        "shown to read anything. n counts items."
-    )
-    return estimate_table("beside", "Beside people, and beside length alone", cells, note)
-
-
-def shape_table(found: Mapping[str, Named]) -> Table:
+def shape_table(shapes: Mapping[str, Named]) -> Table:
     """What each panel is like: one row for each quantity."""
     rows: list[Row] = [
-        {
-            "panel": state,
-            "quantity": key,
-            "meaning": SHAPE[key],
-            **columns(one, "value", *WITHOUT_P),
-        }
-        for state, known in found.items()
+        {"panel": state, "quantity": key, "meaning": SHAPE[key]} | columns(one, "value", *WITHOUT_P)
+        for state, known in shapes.items()
         for key, one in known.items()
     ]
-    note = (
-        "Intervals over items. The paper draws d against the compression by references, and "
-        "against an effective rank that it does not define: this one is ours."
-    )
-    return Table("panel", "What the panel is like", rows, note)
+    return table(__package__, "panel", rows)
 
 
 def information_table(context: Context, states: Panels) -> Table | None:
@@ -202,83 +151,45 @@ def information_table(context: Context, states: Panels) -> Table | None:
     for state, part in states.items():
         shared = shared_by_pairs(context, part)
         if shared is not None:
-            agents = [agent.name for agent in part.panel.agents]
-            for (i, j), found in pair_information(shared).items():
-                pair: Row = {"panel": state, "agent": agents[i], "peer": agents[j]}
-                rows.append({**pair, **columns(found, "value", *WITHOUT_P)})
-    title = f"What {context.mechanism.name} finds in common between two agents' texts"
-    note = "Each two agents once; means over items."
-    return Table("information", title, rows, note) if rows else None
+            names = [agent.name for agent in part.panel.agents]
+            rows += [
+                {"panel": state, "agent": names[i], "peer": names[j]}
+                | columns(one, "value", *WITHOUT_P)
+                for (i, j), one in pair_information(shared).items()
+            ]
+    by = context.mechanism.name
+    return table(__package__, "information", rows, mechanism=by) if rows else None
 
 
-def notes(context: Context, states: Panels, known: bool, definition: Definition) -> tuple[str, ...]:
-    """Data, LM, and whatever limits what the numbers mean."""
+def notes(
+    context: Context,
+    states: Panels,
+    known: bool,
+    definition: Definition,
+    stopped: Mapping[str, Any],
+) -> list[str]:
+    """What was asked, data, LM, and whatever limits what the numbers mean."""
     clean = states["clean"]
-    last = states.get("attacked", clean)
-    return (
-        *_made_of(context, clean),
-        *missing_calls(states),
-        *_limits(clean, known, definition),
-        *_left_out(clean.panel.provenance),
-        *_attack(last.panel.provenance.get("attack_settings")),
+    return sentences(
+        __package__,
+        "notes.md.j2",
+        origin=clean.panel.provenance,
+        items=len(clean.panel.items),
+        agents=len(clean.panel.agents),
+        lm=context.evaluation_lm.identity,
+        trained=trained(context.evaluation_lm, clean.panel),
+        made=clean.measured.attrs,
+        missing=missing_calls(states),
+        scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
+        few=FEW_ITEMS,
+        corrected=definition == "corrected",
+        paired=clean.scores.pair is not None,
+        known=known,
+        stopped=stopped,
+        tag=_tag(states.get("attacked", clean)),
     )
 
 
-def _made_of(context: Context, clean: ScoredPanel) -> Iterator[str]:
-    origin = clean.panel.provenance
-    where = origin.get("source") or origin.get("domain") or "as given"
-    yield (
-        f"Data: {origin.get('dataset', 'unnamed')} ({where}), {counted(len(clean.panel.items))} x "
-        f"{counted(len(clean.panel.agents), 'agent')} ({origin.get('agents', 'as recorded')})."
-    )
-    yield f"Evaluation LM: {context.evaluation_lm.identity}."
-    yield from trained(context.evaluation_lm, clean.panel)
-    if "critic" in clean.measured.attrs:
-        yield f"Critic: {clean.measured.attrs['critic']}."
-    if "drawn" in clean.measured.attrs:
-        yield (
-            f"Drawn: {clean.measured.attrs['drawn']}. Intervals are of this draw: run it with "
-            "another seed, or draw more, to see how far the figures move."
-        )
-    if clean.measured.attrs.get("reply") == "labels":
-        yield "Replies: from the probabilities of the allowed labels; none was generated."
-
-
-def _limits(clean: ScoredPanel, known: bool, definition: Definition) -> Iterator[str]:
-    items, agents = len(clean.panel.items), len(clean.panel.agents)
-    scored = int((~np.isnan(clean.values)).any(axis=1).sum())
-    if scored < FEW_ITEMS and definition != "corrected":
-        of_all = f" of {items}" if scored < items else ""
-        yield (
-            f"Only {scored}{of_all} items scored: percentile intervals are too narrow below "
-            f"{FEW_ITEMS}, above all those of d (on normal data they hold the truth .86 of the "
-            "time at 12 items)."
-        )
-    if agents == 2 and clean.scores.pair is not None:
-        yield "With two agents a mechanism that pays both sides of a pair alike cannot rank them."
-    if not known:
-        yield (
-            "No agent categories are known, so there are no groups of good faith and problematic "
-            "agents: effect sizes and AUC are left out (give dataset.agents={name: category})."
-        )
-
-
-def _left_out(origin: Mapping[str, object]) -> Iterator[str]:
-    """What of the data is not in the panel."""
-    for key, what in (
-        ("skipped_rows", "Rows without a source were skipped"),
-        ("ignored_keys", "Unknown keys of the file were ignored"),
-        ("agents_unanswered", "Agents gave no answer"),
-    ):
-        if origin.get(key):
-            yield f"{what}: {origin[key]}."
-    if origin.get("base_translation"):
-        yield f"Rule-based translations rewrite a base translation: {origin['base_translation']}."
-
-
-def _attack(settings: object) -> Iterator[str]:
-    if isinstance(settings, Mapping) and settings.get("tag") == "source":
-        yield (
-            "attack.tag=source puts the same marker into all texts of an item: a rise under this "
-            "attack is information the attack added, not robustness."
-        )
+def _tag(last: ScoredPanel) -> Any:
+    settings = last.panel.provenance.get("attack_settings")
+    return settings.get("tag") if isinstance(settings, Mapping) else None

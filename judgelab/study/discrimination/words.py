@@ -14,18 +14,18 @@ FEWEST = 6
 """Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
 normal law alone."""
 NONE = Estimate(math.nan)
+EMPTY: Mapping[str, Estimate] = {}
 
 
 def answer(
     mechanism: str,
+    figures: Mapping[str, Mapping[str, Estimate]],
     *,
-    auc: Estimate = NONE,
-    beside: Mapping[str, Estimate] | None = None,
+    beside: Mapping[str, Estimate],
     attack: str = "",
-    attacked: Estimate = NONE,
-    change: Mapping[str, Estimate] | None = None,
+    change: Mapping[str, Estimate] = EMPTY,
     alone: Mapping[str, Any] | None = None,
-    leads: Mapping[str, Estimate] | None = None,
+    leads: Mapping[str, Estimate] = EMPTY,
     judged: bool = True,
 ) -> list[tuple[str, str]]:
     """(heading, sentences): what it tells apart, under attack, who is not, what to do.
@@ -34,18 +34,18 @@ def answer(
 
     Args:
         mechanism: its name.
-        auc: of the clean panel; ``attacked`` under the attack, ``change`` of it and of d.
+        figures: ``statistics.figures`` of each panel; ``change`` of them under the attack.
         beside: ``statistics.beside``.
         alone: ``statistics.alone``, of an attack by some agents alone.
         leads: problematic agent -> good agents' mean score less its own.
         judged: whether somebody said which texts are good: by categories of agents, or grades.
     """
-    known, gaps = beside or {}, leads or {}
-    agreement = known.get("human_within", NONE)
+    auc, attacked = (figures.get(panel, {}).get("auc", NONE) for panel in ("clean", "attacked"))
+    agreement = beside.get("human_within", NONE)
     first = auc if not math.isnan(auc.value) else agreement
     if judged and math.isnan(first.value):
         return []
-    alike = [name for name, one in gaps.items() if one.low <= 0 <= one.high]
+    alike = [name for name, one in leads.items() if one.low <= 0 <= one.high]
     return paragraphs(
         __package__,
         "answer.md.j2",
@@ -56,16 +56,17 @@ def answer(
         of=_side(first),
         needed=_needed(first),
         fewest=FEWEST,
-        beside=known,
-        more_than_length=_more_than_length(known),
+        beside=beside,
+        more_than_length=_more_than_length(beside),
         attack=attack,
         attacked=attacked,
-        change=(change or {}).get("auc", NONE),
-        d=(change or {}).get("effect_size", NONE),
+        change=change.get("auc", NONE),
+        d=change.get("effect_size", NONE),
+        changes=change,
         alone=alone,
-        above=[name for name, one in gaps.items() if one.high < 0],
+        above=[name for name, one in leads.items() if one.high < 0],
         alike=alike,
-        apart_from=_items_apart([gaps[name] for name in alike]),
+        apart_from=_items_apart([leads[name] for name in alike]),
     )
 
 

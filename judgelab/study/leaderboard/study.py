@@ -21,7 +21,7 @@ from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
-from judgelab.study.common.calls import call_entries, calls_table, missing_calls
+from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, read_by
@@ -119,8 +119,6 @@ class Leaderboard(Study):
             made += run.tables
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
-        if (calls := calls_table(states)) is not None:
-            made.append(calls)
         return Result(
             summary=self._summary(context, panel, values, asked, rows)
             | {"clean/unscored_pairs": int((np.isnan(against) & asked[..., None]).sum())}

@@ -12,7 +12,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.study.common.read_back import read_back
+from judgelab.study.common.tables import read_back
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.pools import EVERYBODY, HUMAN

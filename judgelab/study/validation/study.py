@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ from judgelab.stats.discrimination.standardized import (
 )
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import call_entries, calls_table, missing_calls
+from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.tables import (
     about,
@@ -41,6 +41,7 @@ from judgelab.study.common.tables import (
     mean_over_items,
     read_by,
 )
+from judgelab.study.common.templates import paragraphs
 from judgelab.study.validation.compare import HEADLINES, compare
 from judgelab.study.validation.figures import DRAWINGS
 
@@ -49,24 +50,6 @@ INTERVALS: Mapping[Definition, str] = {
     "paper": "1.96 paired standard errors over rows",
     "released": "1.645 paired standard errors over rows",
 }
-
-
-JUDGED = {
-    "falls": "Punishes {attack}",
-    "does not fall": "Does not punish {attack}",
-    "does not rise": "Resists {attack}",
-    "rises": "Falls for {attack}",
-    "undecided": "Open under {attack}",
-}
-"""Verdict -> heading."""
-NEXT = {
-    "falls": "Try the manipulations, too: padding, format, pattern.",
-    "does not fall": "Do not use it where such texts occur.",
-    "does not rise": "Try other manipulations, and degradations, which it should punish.",
-    "rises": "Do not use it where texts may be written to please it.",
-    "undecided": "More items decide.",
-}
-"""Verdict -> what to do."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +124,6 @@ class Validation(Study):
             None if change is None else self._change_table(context, rows, change, word),
             _human_table(human) if human else None,
             _agents_table(states, *how),
-            _coverage_table(states, rows),
-            calls_table(states),
             *diagnostics_tables(states),
         ]
         return Result(
@@ -153,20 +134,24 @@ class Validation(Study):
             notes=(*sources(context, *_panels_of(states)), *missing_calls(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
-            answer=[
-                *(_nothing_changed(context, states) or self._under_attack(context, change, word)),
-                *_with_people(human),
-            ],
+            answer=paragraphs(
+                __package__,
+                "answer.md.j2",
+                mechanism=context.mechanism.name,
+                attack=context.attack.name,
+                expects=context.attack.expects,
+                unchanged=_nothing_changed(states),
+                change=change,
+                verdict=word,
+                interval=INTERVALS[self.definition],
+                margin=self._margin,
+                spearman=human.get("spearman"),
+            ),
         )
 
     @property
     def _margin(self) -> float | None:
         return self.margin if self.definition == "corrected" else None
-
-    @property
-    def _as_none(self) -> str:
-        """What counts as no change, in words."""
-        return "" if self._margin is None else f"; a change up to {self._margin:g} counts as none"
 
     def _panels(self, context: Context) -> dict[str, Panel]:
         rule = getattr(context.attack, "definition", None)  # of attacks whose paper and code differ
@@ -235,39 +220,11 @@ class Validation(Study):
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return summary | call_entries(states)
 
-    def _under_attack(
-        self, context: Context, change: Estimate | None, word: str
-    ) -> Iterator[tuple[str, str]]:
-        """What the attack did, held against an honest metric, and what to do."""
-        if change is None:
-            return
-        name, attack = context.mechanism.name, context.attack.name
-        wanted = "fall" if context.attack.expects == "fall" else "not rise"
-        found = f"whether {name} does is open" if word == "undecided" else f"{name} {word}"
-        said = f"d {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]"
-        if np.isnan(change.value):
-            said = "no d, as the scores are missing or all alike"
-        elif np.isnan(change.low):
-            said = f"d {change.value:.3f} without an interval; items scored: {change.clusters}"
-        else:
-            said += f", {INTERVALS[self.definition]}{self._as_none}"
-        yield (
-            JUDGED[word].format(attack=attack),
-            f"Under {attack} the score of an honest metric should {wanted}: {found} ({said}). "
-            f"{NEXT[word]}",
-        )
 
-
-def _nothing_changed(context: Context, states: Panels) -> list[tuple[str, str]]:
-    """That the attack left every text as it was, where it did: then nothing can be said of it."""
+def _nothing_changed(states: Panels) -> bool:
+    """Whether the attack left every text as it was: then nothing can be said of it."""
     texts = {name: _texts_of_candidates(state) for name, state in states.items()}
-    if not any(texts["clean"]) or texts["clean"] != texts.get("attacked"):
-        return []
-    said = (
-        f"{context.attack.name} left every text as it was, so nothing is known of "
-        f"{context.mechanism.name} under it. Choose another attack, or longer texts."
-    )
-    return [("Nothing was changed", said)]
+    return any(texts["clean"]) and texts["clean"] == texts.get("attacked")
 
 
 def _texts_of_candidates(state: ScoredPanel) -> list[str | None]:
@@ -276,22 +233,6 @@ def _texts_of_candidates(state: ScoredPanel) -> list[str | None]:
 
 def _panels_of(states: Panels) -> tuple[Panel, Panel]:
     return states["clean"].panel, states.get("attacked", states["clean"]).panel
-
-
-def _with_people(human: Mapping[str, Estimate]) -> Iterator[tuple[str, str]]:
-    """Whether clean scores go along with people's grades, by ranks."""
-    found = human.get("spearman")
-    if found is None or np.isnan(found.value):
-        return
-    heading = "Goes along with people's grades" if found.low > 0 else "Not shown to follow people"
-    if found.high < 0:
-        heading = "Goes against people's grades"
-    ends = "" if np.isnan(found.low) else f" [{found.low:.2f}, {found.high:.2f}]"
-    yield (
-        heading,
-        f"Over all texts its scores and people's grades have a rank correlation of "
-        f"{found.value:.2f}{ends}; 0 is none, 1 the same order.",
-    )
 
 
 def rows_of(panel: Panel, scores: Scores) -> Rows:
@@ -358,22 +299,3 @@ def _agents_table(states: Panels, definition: Definition, draws: int, seed: int)
         for k in state.candidates
     ]
     return estimate_table("agents", "Mean score of each candidate", cells, "Intervals over items.")
-
-
-def _coverage_table(states: Panels, scored: Mapping[str, Rows]) -> Table:
-    """How many rows there were, and how many got a score."""
-    rows: list[Row] = [
-        {
-            "panel": name,
-            "items": len(state.panel.items),
-            "candidates": len(state.candidates),
-            "references": len(state.panel.agents) - len(state.candidates),
-            "absent_texts": sum(
-                row[k] is None for row in state.panel.texts for k in state.candidates
-            ),
-            "rows": len(scored[name].score),
-            "unscored_rows": int(np.isnan(scored[name].score).sum()),
-        }
-        for name, state in states.items()
-    ]
-    return Table("coverage", "What was scored", rows, "Unscored is left out, never counted as 0.")

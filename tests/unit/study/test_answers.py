@@ -14,7 +14,7 @@ from judgelab.core.result import Row
 from judgelab.stats.discrimination.standardized import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
-from judgelab.study.validation.study import JUDGED, NEXT, _human_correlations, _with_people
+from judgelab.study.validation.study import _human_correlations
 
 
 def row(name: str, low: float, high: float) -> Row:
@@ -56,7 +56,19 @@ def test_every_verdict_has_a_heading_and_what_to_do() -> None:
         for expects in ("fall", "no_rise")
         for e in ends
     }
-    assert found == set(JUDGED) == set(NEXT)
+    assert found == {"falls", "does not fall", "does not rise", "rises", "undecided"}
+    for word in found:
+        ((heading, said),) = validated(verdict=word, change=Estimate(0.1, 0.0, 0.2))
+        assert heading.endswith(" padding") and said.count(".") > 4
+    assert validated(unchanged=True)[0][0] == "Nothing was changed"
+
+
+def validated(spearman: Estimate | None = None, **given: Any) -> list[tuple[str, str]]:
+    known = {"mechanism": "gem", "attack": "padding", "expects": "fall", "unchanged": False}
+    known |= {"change": None, "verdict": "", "interval": "95 %", "margin": 0.1}
+    return paragraphs(
+        "judgelab.study.validation", "answer.md.j2", spearman=spearman, **known | given
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,9 +76,9 @@ def test_every_verdict_has_a_heading_and_what_to_do() -> None:
     [((0.1, 0.3), "Goes along"), ((-0.1, 0.3), "Not shown"), ((-0.3, -0.1), "Goes against")],
 )
 def test_with_people(ends: tuple[float, float], heading: str) -> None:
-    ((said, _),) = _with_people({"spearman": Estimate(sum(ends) / 2, *ends, 30)})
+    ((said, _),) = validated(Estimate(sum(ends) / 2, *ends, 30))
     assert said.startswith(heading)
-    assert list(_with_people({})) == []
+    assert validated() == []
 
 
 def test_a_reference_that_nobody_graded_is_no_text_without_a_grade() -> None:

@@ -31,8 +31,9 @@ GOOD = Estimate(0.8, 0.7, 0.9, 40)
 MORE = {"length_auc": Estimate(0.6, 0.5, 0.7, 40), "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
 
 
-def said(**made: object) -> dict[str, str]:
-    return dict(answer("mi", **({"auc": GOOD, "beside": MORE} | made)))  # type: ignore[arg-type]
+def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: object) -> dict[str, str]:
+    figures = {"clean": {"auc": auc}, "attacked": {"auc": attacked}}
+    return dict(answer("mi", figures, **({"beside": MORE} | made)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
