@@ -21,7 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.targets import check_targets, named_by_user, trusting
-from judgelab.core.errors import DataError, PartialRunError
+from judgelab.core.errors import DataError, PartialRunError, some
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
@@ -109,7 +109,7 @@ def carry_out(
         # the fingerprint of a finished run vouches for its config: its study is not even imported
         parts = None if finished else build_parts(config)
         with run_dir.lock():
-            if finished and not moved(config, run_dir):
+            if finished and not (_altered(run_dir) or moved(config, run_dir)):
                 _show_again(run_dir, config, call, tracker)
             else:
                 _make(parts or build_parts(config), config, settings, call, run_dir, tracker, scale)
@@ -117,6 +117,16 @@ def carry_out(
     if call.job is not None:
         _note(call, status="done", run=str(run_dir.path))
     return run_dir
+
+
+def _altered(run_dir: RunDir) -> bool:
+    """Whether somebody changed what a finished run left; it is said."""
+    if names := run_dir.altered():
+        say(
+            f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
+            "what was asked is not asked again."
+        )
+    return bool(names)
 
 
 def _show_again(

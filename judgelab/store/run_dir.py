@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -51,8 +52,23 @@ class RunDir:
         (self.path / "DONE").unlink(missing_ok=True)
 
     def finish(self) -> None:
-        """Write DONE."""
-        self.write_text("DONE", "")
+        """Write DONE: the checksums of the result and of the records that it rests on."""
+        kept = [self.path / "result.json", *(self.path / "records").rglob("*")]
+        names = sorted(one.relative_to(self.path).as_posix() for one in kept if one.is_file())
+        self.write_text("DONE", "".join(f"{self._sum(name)}  {name}\n" for name in names))
+
+    def altered(self) -> list[str]:
+        """Names of the files that are no longer what they were when the run finished."""
+        lines = (self.path / "DONE").read_text(encoding="utf-8").splitlines()
+        pairs = [line.split("  ", 1) for line in lines]
+        return [name for digest, name in pairs if self._sum(name) != digest]
+
+    def _sum(self, name: str) -> str:
+        try:
+            with (self.path / name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except FileNotFoundError:
+            return ""
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a text file."""

@@ -70,6 +70,21 @@ def test_it_is_the_run_of_the_command_line(
     assert words in (mine.path / "report.html").read_text()
 
 
+def test_a_run_that_somebody_altered_is_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "mechanism=length dataset=samsum limit=3"
+    first = found(words)
+    before = (first.path / "result.json").read_bytes()
+    (first.path / "result.json").write_bytes(before.replace(b"0.", b"0.9", 1))
+    record = next((first.path / "records").glob("*.parquet"))
+    record.unlink()
+    again = found(words)
+    assert f"records/{record.name} and result.json in" in capsys.readouterr().out
+    assert again.path == first.path and (again.path / "result.json").read_bytes() == before
+    assert record.is_file()
+    found(words)
+    assert "changed since" not in capsys.readouterr().out
+
+
 def test_a_table_in_memory_is_kept_under_its_content(root: Path) -> None:
     table = graded(2)
     one, two = (found("mechanism=length", data=frame) for frame in (table, table.copy()))
