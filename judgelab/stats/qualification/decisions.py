@@ -20,7 +20,7 @@ from judgelab.stats.intervals.bootstrap import sign_flip_p
 from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 
-Weighting = Literal["equal", "score", "logit", "mean"]
+Weighting = Literal["equal", "score", "mean"]
 Orders = Literal["merged", "per_order"]
 
 TOLERANCE = 1e-9
@@ -28,9 +28,6 @@ TOLERANCE = 1e-9
 
 BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
 """Quartiles, and whiskers to the last value within 1.5 times their gap."""
-
-SUREST = 0.999
-"""Numbers are cut off here before the logit, which is infinite at 1."""
 
 
 def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> Floats:
@@ -41,8 +38,7 @@ def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> F
         admitting: [exams] which of them admit to the pool.
         rule: ``equal`` 1; ``score`` the mean number over the exams that admit to the pool (the
             paper's rule, stated for the pool of all three); ``mean`` the mean over all exams,
-            also those that the pool does not require; ``logit`` ln(p / (1 - p)) of the score, cut
-            off at 0 (a judge at chance has no weight) and at SUREST.
+            also those that the pool does not require.
 
     Returns:
         [..., judges], not negative; NaN where the judge took none of the exams that count.
@@ -52,12 +48,7 @@ def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> F
     used = values if rule == "mean" or not chosen.any() else values[..., chosen, :]
     known = ~np.isnan(used)
     score = divide(np.nansum(used, axis=-2), known.sum(axis=-2))
-    if rule == "equal":
-        return np.ones(score.shape)
-    if rule != "logit":
-        return score
-    sure = np.clip(score, 0.5, SUREST)
-    return np.asarray(np.log(sure / (1 - sure)), dtype=np.float64)
+    return np.ones(score.shape) if rule == "equal" else score
 
 
 def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:

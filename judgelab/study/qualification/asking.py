@@ -22,7 +22,7 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import ExamAnswers, Shares, over
 from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.qualification.controls import LENGTH, ByScore, Control
-from judgelab.study.qualification.costs import ExamUsage
+from judgelab.study.qualification.costs import JudgePrices
 from judgelab.study.qualification.judge_responses import (
     Counts,
     JudgeResponses,
@@ -31,7 +31,6 @@ from judgelab.study.qualification.judge_responses import (
     put_of,
     stacked,
     ties_of,
-    used,
 )
 
 
@@ -41,7 +40,8 @@ def ask(
     pairs: Counts,
     asked: Mapping[str, Context],
     exams: Mapping[str, Exam],
-    controls: Sequence[Control] = (),
+    controls: Sequence[Control],
+    prices: JudgePrices,
 ) -> JudgeResponses:
     """Put the mechanism's questions and the exams to every judge, each in its context.
 
@@ -51,21 +51,22 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    alone_asked, judges = asks_nobody(context.mechanism), tuple(asked)
+    alone_asked, judges, lms = asks_nobody(context.mechanism), tuple(asked), judges_of(asked)
     if alone_asked:
         exams = {name: exam.asked_by(ByScore(context.mechanism)) for name, exam in exams.items()}
-    _able(context, judges_of(asked), exams)
+    _able(context, lms, exams)
     counted = {name: _writers(context, exam) for name, exam in exams.items()}
     writers = {name: each for name, (_, each) in counted.items()}
+    writings = {name: {who: lm.log for who, lm in each.items()} for name, each in writers.items()}
     exams = {name: exam for name, (exam, _) in counted.items()}
     papers, missing = _papers(context, panel, exams, writers)
     measured: dict[str, xr.Dataset] = {}
-    bills: list[CallLog] = []
+    logs: dict[str, CallLog] = {}
     answers = {name: list[Answers]() for name in papers}
-    exam_bills = {name: list[CallLog]() for name in papers}
+    exam_logs = {name: dict[str, CallLog]() for name in papers}
     for judge, own in asked.items():
         lm = LoggedLM(own.evaluation_lm)
-        bills.append(lm.log)
+        logs[judge] = lm.log
         context.tell(judge, 0)
         shown = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
         measured[judge] = replace(own, evaluation_lm=lm, spread=alone).measure(shown)
@@ -76,7 +77,7 @@ def ask(
             if said.absence and alone_asked:
                 said = replace(said, absence=f"mechanism={judge} does not say how sure it is")
             answers[name].append(said)
-            exam_bills[name].append(lm.log)
+            exam_logs[name][judge] = lm.log
     took = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
     taken = {name: each for name, each in took.items() if each.any()}
     verdicts, grades = _arrays(asked, measured, pairs)
@@ -86,20 +87,19 @@ def ask(
         verdicts,
         grades,
         {name: stacked(answers[name]) for name in taken},
-        used(bills),
+        prices.asked(lms, logs),
         taken,
         {name: {**papers[name].facts, **_ways(answers[name], judges)} for name in taken},
         ties_of(answers, len(judges)),
         (*missing, *_absences(answers, judges)),
         measured=measured,
-        exam_usage={
-            name: ExamUsage(
-                used(each),
-                used([one.beyond(bill) for one, bill in zip(each, bills, strict=True)]),
-                used([one.log for one in writers[name].values()]),
-                writers[name],
+        exam_costs={
+            name: (
+                prices.asked(lms, each),
+                prices.asked(lms, {judge: log.beyond(logs[judge]) for judge, log in each.items()}),
+                float(prices.asked(writers[name], writings[name]).sum()),
             )
-            for name, each in exam_bills.items()
+            for name, each in exam_logs.items()
         },
         confidences=confidences_of(judges, answers.get("self_confidence", ())),
     )

@@ -30,9 +30,8 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.stats.qualification.exams import Marks
 from judgelab.study.common.tables import about, entries
-from judgelab.study.qualification.costs import ExamCost
 from judgelab.study.qualification.judge_responses import JudgeResponses
-from judgelab.study.qualification.pools import HUMAN, PRE, Pool, PoolingRules, answer_scores
+from judgelab.study.qualification.pools import HUMAN, PRE, Pool, answer_scores
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,10 @@ class Case:
         gold: [items, pairs] people's preference.
         human: [items, agents] people's grade.
         family: agents whose bias rate is asked for.
-        cost: [judges] of their verdicts, in ``currency``; NaN where unknown.
+        currency: of all costs.
         annotation_cost: of the human filter; NaN where unknown.
         missing: sentences on what is missing, and why.
         draws, seed: of the resamples.
-        exam_costs: exam -> what it cost.
         methods: name -> the case of its judges alone.
     """
 
@@ -63,14 +61,11 @@ class Case:
     gold: Floats
     human: Floats
     family: Sequence[str]
-    cost: Floats
     currency: str
     annotation_cost: float
-    rules: PoolingRules
     missing: tuple[str, ...]
     draws: int
     seed: int
-    exam_costs: Mapping[str, ExamCost] = field(default_factory=dict)
     methods: Mapping[str, Case] = field(default_factory=dict)
 
     @property
@@ -98,12 +93,8 @@ class Case:
         """Interval of the accuracy with the pool chosen anew in each resample."""
         if pool.power_samples is None:
             return float("nan"), float("nan")
-        votes, gold = self.responses.votes(self.rules.orders), self.gold
-        if votes.ndim == 4:
-            gold = np.repeat(gold, votes.shape[-1], axis=1)
-            votes = votes.reshape(*votes.shape[:2], -1)
-        weights = item_weights(len(gold), self.draws, self.seed)
-        drawn = accuracy_samples(votes, gold, pool.power_samples, weights)
+        weights = item_weights(len(self.gold), self.draws, self.seed)
+        drawn = accuracy_samples(self.responses.votes, self.gold, pool.power_samples, weights)
         found = self.accuracy(pool.sign)
         return resampled_share_ends(found.value, drawn, found.clusters or 0)
 
@@ -127,8 +118,7 @@ class Case:
         """
         first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
         found = difference(first, second, draws=self.draws, seed=self.seed)
-        pairs = int((np.abs(self.gold) == 1).sum()) * (first.size // max(self.gold.size, 1))
-        return replace(found, unscored=pairs - found.n)
+        return replace(found, unscored=int((np.abs(self.gold) == 1).sum()) - found.n)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
@@ -144,14 +134,13 @@ class Case:
 
         NaN where unknown.
         """
-        verdicts = float(self.cost[pool.members].sum())
-        exams = 0.0
-        for whole, more, writing in (self.exam_costs[exam] for exam in pool.exams):
+        cost, exams = self.responses.cost, 0.0
+        for whole, more, writing in (self.responses.exam_costs[exam] for exam in pool.exams):
             # every candidate is examined, whether it passes or not; members' verdicts are counted
             exams += float(np.where(pool.members, more, whole).sum() + writing)
         if pool.name == HUMAN:
-            exams = float(self.cost[~pool.members].sum() + self.annotation_cost)
-        return {"exam_cost": exams, "cost": verdicts + exams}
+            exams = float(cost[~pool.members].sum() + self.annotation_cost)
+        return {"exam_cost": exams, "cost": float(cost[pool.members].sum()) + exams}
 
     def records(self, panel: Panel) -> pd.DataFrame:
         """One row per pool, item and pair: decisions (1 first, -1 second, 0 tie), people's too."""
@@ -164,8 +153,7 @@ class Case:
         }
         parts = []
         for pool in self.pools:
-            sign = pool.sign if pool.sign.ndim == 2 else pool.sign.mean(axis=-1)
-            decided = {"decision": sign.ravel(), "people": self.gold.ravel()}
+            decided = {"decision": pool.sign.ravel(), "people": self.gold.ravel()}
             parts.append(pd.DataFrame({"pool": pool.name, **head, **decided}))
         return pd.concat(parts, ignore_index=True)
 

@@ -10,11 +10,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.calls.log import CallLog
 from judgelab.core.panel import Panel
 from judgelab.exam.protocol import Answers
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.decisions import Orders, gaps_of, votes_of
+from judgelab.stats.qualification.decisions import gaps_of, votes_of
 from judgelab.stats.qualification.exams import (
     Bools,
     ExamAnswers,
@@ -22,7 +21,7 @@ from judgelab.stats.qualification.exams import (
     confidence,
     shares,
 )
-from judgelab.study.qualification.costs import ExamUsage, Usage
+from judgelab.study.qualification.costs import ExamCost
 
 Counts = NDArray[np.int64]
 
@@ -38,7 +37,7 @@ class JudgeResponses:
             judges grade answers one by one.
         grades: [judges, items, agents]; None where they compare answers.
         exams: exam -> answers; an exam that no judge took is absent.
-        usage: behind verdicts or grades.
+        cost: [judges] of verdicts or grades; NaN where unknown.
         taken: exam -> [judges] who took it, those with unreadable answers alone among them.
         facts: exam -> how it was set.
         tied: [judges] share of the consistency exam's answers that are ties before and after the
@@ -49,7 +48,7 @@ class JudgeResponses:
         gaps: exam -> (who was asked, measure) -> [items, questions] how much more the relevant
             answer has of what a judge can see without the question.
         measured: judge -> what the mechanism measured (asked now), for the records.
-        exam_usage: exam -> what its answers took.
+        exam_costs: exam -> what it cost.
         confidences: judge -> [items, ...] confidence on the easy and on the hard set.
     """
 
@@ -58,7 +57,7 @@ class JudgeResponses:
     verdicts: Floats | None
     grades: Floats | None
     exams: Mapping[str, ExamAnswers]
-    usage: Usage
+    cost: Floats
     taken: Mapping[str, NDArray[np.bool_]]
     facts: Mapping[str, Mapping[str, object]]
     tied: Floats
@@ -67,7 +66,7 @@ class JudgeResponses:
     leads: Mapping[str, Mapping[str, Shares]] = field(default_factory=dict)
     gaps: Mapping[str, Mapping[tuple[str, str], Floats]] = field(default_factory=dict)
     measured: Mapping[str, xr.Dataset] = field(default_factory=dict)
-    exam_usage: Mapping[str, ExamUsage] = field(default_factory=dict)
+    exam_costs: Mapping[str, ExamCost] = field(default_factory=dict)
     confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
@@ -80,20 +79,24 @@ class JudgeResponses:
             verdicts=None if self.verdicts is None else self.verdicts[rows],
             grades=None if self.grades is None else self.grades[rows],
             exams={exam: self.exams[exam].of(rows) for exam in taken},
-            usage=self.usage.of(rows),
+            cost=self.cost[rows],
             taken=taken,
             tied=self.tied[rows],
-            exam_usage={exam: each.of(rows) for exam, each in self.exam_usage.items()},
+            exam_costs={
+                exam: (whole[rows], more[rows], writing)
+                for exam, (whole, more, writing) in self.exam_costs.items()
+            },
             leads={
                 exam: {control: lead.of(rows) for control, lead in leads.items()}
                 for exam, leads in self.leads.items()
             },
         )
 
-    def votes(self, orders: Orders = "merged") -> Floats:
-        """[judges, items, pairs(, orders)] for the pair's first answer."""
+    @property
+    def votes(self) -> Floats:
+        """[judges, items, pairs] for the pair's first answer; both orders are one vote."""
         if self.verdicts is not None:
-            return votes_of(self.verdicts, orders)
+            return votes_of(self.verdicts)
         assert self.grades is not None
         return gaps_of(self.grades, self.pairs)
 
@@ -121,15 +124,6 @@ def both_orders(cells: Floats, pairs: Counts) -> Floats:
     """[judges, items, pairs, orders] of [judges, items, agent, peer]: does the first answer win."""
     first, second = pairs.T
     return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
-
-
-def used(bills: Sequence[CallLog]) -> Usage:
-    """What was counted of each."""
-    return Usage(
-        np.array([bill.answered for bill in bills], dtype=np.int64),
-        np.array([bill.input_tokens for bill in bills], dtype=np.float64),
-        np.array([bill.output_tokens for bill in bills], dtype=np.float64),
-    )
 
 
 def confidences_of(

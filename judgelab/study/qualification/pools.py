@@ -10,7 +10,6 @@ import numpy as np
 
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.qualification.decisions import (
-    Orders,
     Weighting,
     correct,
     decide,
@@ -23,6 +22,12 @@ from judgelab.study.qualification.judge_responses import JudgeResponses
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
 PRE_BAR = 0.55
 """Threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)."""
+
+HUMAN_BAR = 0.6
+"""Accuracy that the human filter asks for."""
+
+FOLDS = 5
+"""Of the items: the human filter chooses the judges of one on the others."""
 
 INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
 
@@ -39,7 +44,6 @@ class Pool:
         power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
             None where it is not.
         power_by_item: [judges, items] weights where every item has its own (human).
-        passed: [judges] that passed its exams, also with a weight of 0; None where none is asked.
     """
 
     name: str
@@ -48,7 +52,6 @@ class Pool:
     sign: Floats
     power_samples: Floats | None = None
     power_by_item: Floats | None = None
-    passed: Bools | None = None
 
     @property
     def members(self) -> Bools:
@@ -61,11 +64,6 @@ class Pool:
         return int(np.count_nonzero(self.sign == 0))
 
     @property
-    def weightless(self) -> Bools:
-        """[judges] that passed with a weight of 0: a logit at or below chance."""
-        return np.zeros_like(self.members) if self.passed is None else self.passed & ~self.members
-
-    @property
     def same_list(self) -> float:
         """Share of the resamples that admit the same judges; NaN where none are drawn."""
         if self.power_samples is None:
@@ -73,80 +71,62 @@ class Pool:
         return float(((self.power_samples > 0) == self.members).all(axis=1).mean())
 
 
-@dataclass(frozen=True)
-class PoolingRules:
-    """How pools are made.
-
-    Attributes:
-        weighting, orders: see ``fusion_weights`` and ``votes_of``.
-    """
-
-    weighting: Weighting = "score"
-    orders: Orders = "merged"
-
-
-def single(responses: JudgeResponses, judge: int, rules: PoolingRules) -> Pool:
+def single(responses: JudgeResponses, judge: int) -> Pool:
     """One judge alone."""
     power = np.zeros(len(responses.judges))
     power[judge] = 1.0
-    votes = responses.votes(rules.orders)
-    return Pool(responses.judges[judge], (), power, decide(votes, power))
+    return Pool(responses.judges[judge], (), power, decide(responses.votes, power))
 
 
-def examined(
-    responses: JudgeResponses, marks: Mapping[str, Marks], rules: PoolingRules
-) -> list[Pool]:
+def examined(responses: JudgeResponses, marks: Mapping[str, Marks], rule: Weighting) -> list[Pool]:
     """All judges, and those whom each subset of the exams admits, the largest subset last."""
     sizes = range(len(marks) + 1)
     subsets = [subset for size in sizes for subset in combinations(tuple(marks), size)]
-    return [admitted(responses, marks, subset, rules) for subset in subsets]
+    return [admitted(responses, marks, subset, rule) for subset in subsets]
 
 
 def admitted(
-    responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str], rules: PoolingRules
+    responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str], rule: Weighting
 ) -> Pool:
     """The judges that passed all of these exams, weighted; who did not take one is excused."""
-    votes = responses.votes(rules.orders)
     if not exams:
         power = np.ones(len(responses.judges))
-        return Pool(EVERYBODY, (), power, decide(votes, power))
+        return Pool(EVERYBODY, (), power, decide(responses.votes, power))
     chosen = np.array([name in exams for name in marks], dtype=np.bool_)
     taken = responses.taken
     passed: Bools = np.all([marks[exam].passed | ~taken[exam] for exam in exams], axis=0)
     passes: Bools = np.all([marks[exam].passes | ~taken[exam] for exam in exams], axis=0)
     values = np.stack([mark.found.value for mark in marks.values()])
     samples = np.stack([mark.samples for mark in marks.values()], axis=1)
-    power = _weights(values, chosen, rules.weighting, passed)
-    powers = _weights(samples, chosen, rules.weighting, passes)
+    power = _weights(values, chosen, rule, passed)
+    powers = _weights(samples, chosen, rule, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
-    sign = decide(votes, power)
-    return Pool(name, tuple(exams), power, sign, powers, passed=passed)
+    return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
 
 
-def consistent(responses: JudgeResponses, marks: Marks, rules: PoolingRules) -> Pool:
+def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
     """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
-    passed: Bools = np.nan_to_num(marks.found.value) > PRE_BAR
-    power, samples = passed.astype(np.float64), np.nan_to_num(marks.samples) > PRE_BAR
-    sign = decide(responses.votes(rules.orders), power)
-    return Pool(PRE, ("consistency",), power, sign, samples.astype(np.float64), passed=passed)
+    power, samples = (
+        np.asarray(np.nan_to_num(each) > PRE_BAR, dtype=np.float64)
+        for each in (marks.found.value, marks.samples)
+    )
+    return Pool(PRE, ("consistency",), power, decide(responses.votes, power), samples)
 
 
-def filtered_by_people(
-    responses: JudgeResponses, gold: Floats, bar: float, folds: int, rules: PoolingRules
-) -> Pool:
-    """PRE's human filter: judges whose accuracy exceeds the bar, weighted with it.
+def filtered_by_people(responses: JudgeResponses, gold: Floats, folds: int = FOLDS) -> Pool:
+    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it.
 
     The paper takes both from answers that are then judged again; here decisions and grades of
-    the items of one fold come from accuracies on the other folds.
+    the items of one fold come from accuracies on the others.
     """
-    votes = responses.votes(rules.orders)
+    votes = responses.votes
     right = np.stack([correct(np.sign(each), gold) for each in votes])
     fold = np.arange(len(gold)) % folds
     sign = np.full(votes.shape[1:], np.nan)
     powers = np.zeros((folds, len(right)))
     for part in range(folds):
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
-        powers[part] = np.where(marks > bar, marks, 0.0)
+        powers[part] = np.where(marks > HUMAN_BAR, marks, 0.0)
         sign[fold == part] = decide(votes[:, fold == part], powers[part])
     return Pool(HUMAN, (), powers.mean(axis=0), sign, power_by_item=powers[fold].T)
 
@@ -156,10 +136,9 @@ def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     if responses.grades is not None:
         weights = pool.power if pool.power_by_item is None else pool.power_by_item
         return pooled_scores(responses.grades, weights)
-    sign = pool.sign if pool.sign.ndim == 2 else pool.sign.sum(axis=-1)
     sides = np.zeros((len(responses.pairs), agents))
     np.put_along_axis(sides, responses.pairs, [[1.0, -1.0]], axis=1)
-    net, decided = np.nan_to_num(sign) @ sides, ~np.isnan(sign) @ np.abs(sides)
+    net, decided = np.nan_to_num(pool.sign) @ sides, ~np.isnan(pool.sign) @ np.abs(sides)
     return np.where(decided > 0, net, np.nan)
 
 

@@ -15,7 +15,7 @@ from judgelab.exam.protocol import Answers
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import tied, unchanged
-from judgelab.study.qualification.costs import ExamUsage, Usage
+from judgelab.study.qualification.costs import JudgePrices
 from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
     both_orders,
@@ -30,7 +30,11 @@ def is_recorded(context: Context) -> bool:
 
 
 def recall(
-    panel: Panel, pairs: NDArray[np.int64], named: Sequence[str] | None, exams: Collection[str]
+    panel: Panel,
+    pairs: NDArray[np.int64],
+    named: Sequence[str] | None,
+    exams: Collection[str],
+    prices: JudgePrices,
 ) -> JudgeResponses:
     """Verdicts on pairs in both orders, or grades; of exams, consistency follows from verdicts.
 
@@ -51,7 +55,8 @@ def recall(
     judges = _named(known, named)
     rows = np.array([known.index(judge) for judge in judges], dtype=np.int64)
     cells, asked = _placed(table, panel, rows)
-    usage = Usage.recorded(asked.reshape(len(rows), -1).sum(axis=1, dtype=np.int64))
+    calls = asked.reshape(len(rows), -1).sum(axis=1).tolist()
+    cost = prices.recorded(dict(zip(judges, calls, strict=True)))
     pairwise = table.kind == "preference"
     answers: dict[str, list[Answers]] = {}
     if pairwise and "consistency" in exams:
@@ -61,14 +66,13 @@ def recall(
             for one, two in zip(before, after, strict=True)
         ]
     marked = {name: stacked(each) for name, each in answers.items()}
-    nothing = Usage.recorded(np.zeros_like(usage.calls))
     return JudgeResponses(
         judges,
         pairs,
         both_orders(cells, pairs) if pairwise else None,
         None if pairwise else cells,
         marked,
-        usage,
+        cost,
         taken={name: each.n > 0 for name, each in marked.items()},
         facts={name: {"change": "position"} for name in marked},
         tied=ties_of(answers, len(judges)),
@@ -78,7 +82,7 @@ def recall(
             for name in exams
             if name not in marked
         ),
-        exam_usage={name: ExamUsage(usage, nothing) for name in marked},
+        exam_costs={name: (cost, np.zeros(len(judges)), 0.0) for name in marked},
     )
 
 

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Literal
 
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -23,13 +21,8 @@ from judgelab.exam.protocol import Exam
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
-from judgelab.stats.qualification.decisions import Orders, Weighting
-from judgelab.stats.qualification.exams import (
-    ExamAnswers,
-    Shares,
-    mark,
-    over_chance,
-)
+from judgelab.stats.qualification.decisions import Weighting
+from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
@@ -45,11 +38,9 @@ from judgelab.study.qualification.compare import HEADLINES, compare
 from judgelab.study.qualification.controls import Control
 from judgelab.study.qualification.costs import JudgePrices, read_prices
 from judgelab.study.qualification.figures import DRAWINGS
-from judgelab.study.qualification.judge_responses import (
-    JudgeResponses,
-)
+from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import (
-    PoolingRules,
+    FOLDS,
     consistent,
     examined,
     filtered_by_people,
@@ -58,12 +49,9 @@ from judgelab.study.qualification.pools import (
 from judgelab.study.qualification.recorded import is_recorded, recall
 from judgelab.study.qualification.words import answer, notes
 
-Share = Annotated[float, Field(ge=0, le=1)]
-BelowOne = Annotated[float, Field(ge=0, lt=1)]
-
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
-"""Bars of the exams that have one: PRE's for P_c, and chance."""
+"""Thresholds of the exams that have one: PRE's for P_c, and chance."""
 
 
 @dataclass(frozen=True)
@@ -87,26 +75,18 @@ class Qualification(Study):
             ones need not be among ``recorded``.
         consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of
             judges of the data consistency alone is known.
-        threshold: of P_c and P_p: the ``mean`` of the candidates, or a ``fixed`` number.
-        bars: exam -> that number, from 0 to 1; null: .55 and .5. Refused where the mean is the
-            threshold.
+        threshold: of P_c and P_p: the ``mean`` of the candidates, or ``fixed`` (.55 and .5).
         controls: ``length`` and ``random`` take every exam; a judge that is no better than one
             fails the exam, whatever the threshold. Random decides in all, length in pertinence
             (nobody can be more consistent, and it is surer where lengths differ more). Empty:
             none, as in the paper. Recorded exams have random alone.
-        weights: of the judges in a pool: equal, score, logit or mean (stats.qualification).
-        orders: ``merged`` both orders are one vote, ``per_order`` each is decided by itself.
-        human_bar: accuracy that the human filter asks for.
-        folds: of the items, for the human filter: its judges are chosen on the other folds.
+        weights: of the judges in a pool: equal, score or mean (stats.qualification).
         family: agents of one model family, whose bias rate is asked for; empty: none.
         prices: YAML with the judges' prices: a name under conf, or a path.
         model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
         annotation_cost: what the human filter's annotation cost, in the currency of the prices
             (the paper says 115 USD for each of its own); null: not known, nor is its cost then.
         bootstrap: resamples of the items, and sign flips.
-
-    Raises:
-        ConfigError: an exam has no threshold, or one that has no part.
     """
 
     judges: Any
@@ -116,12 +96,8 @@ class Qualification(Study):
     recorded: Sequence[str] | None = None
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: Literal["mean", "fixed"] = "mean"
-    bars: Mapping[str, Share | None] | None = None
     controls: Sequence[Control] = ("length", "random")
     weights: Weighting = "score"
-    orders: Orders = "merged"
-    human_bar: BelowOne = 0.6
-    folds: Annotated[int, Field(ge=2)] = 5
     family: Sequence[str] = ()
     prices: str = "judge_prices.yaml"
     model_prices: str | None = None
@@ -136,13 +112,6 @@ class Qualification(Study):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", of_one_kind(named(self.judges)))
-        for name in self.bars or {}:
-            if name not in FIXED:
-                raise ConfigError(
-                    f"study.bars.{name}: no exam of that name has one.{did_you_mean(name, FIXED)}"
-                )
-        for name in FIXED:
-            self._bar(name)
         for name, judges in (self.methods or {}).items():
             if not judges or len(set(judges)) < len(judges):
                 raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
@@ -178,12 +147,12 @@ class Qualification(Study):
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
         panel, prices = self._settled(context)
-        responses = self._responses(context, panel)
+        responses = self._responses(context, panel, prices)
         write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", responses.records(panel))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(context, panel, responses, prices)
+        case = self._case(context, panel, responses, prices.currency)
         case = self._with_methods(context, panel, case, prices)
         asked = self._asked(context)
         by = [asked[name].estimator(data.attrs) for name, data in responses.measured.items()] or [
@@ -207,7 +176,7 @@ class Qualification(Study):
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        self._responses(context, self._settled(context)[0])
+        self._responses(context, *self._settled(context))
 
     def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
         """Panel and prices; what is only needed in the end is checked before a judge is asked."""
@@ -221,11 +190,12 @@ class Qualification(Study):
                 )
         judges: dict[str, NamedJudge] = self.judges
         own = {name: one.price for name, one in judges.items() if one.price is not None}
-        prices = replace(read_prices(self.prices), own=own)
-        prices.check(judges_of(self._asked(context)), self.model_prices)
+        prices = replace(read_prices(self.prices), own=own, models=self.model_prices)
+        for name, lm in judges_of(self._asked(context)).items():
+            prices.listed(name, lm.unwrapped)  # raises, if at all, before a judge is asked
         return panel, prices
 
-    def _responses(self, context: Context, panel: Panel) -> JudgeResponses:
+    def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
         pairs = all_pairs(panel)
         if not len(pairs):
             raise ConfigError(
@@ -238,30 +208,20 @@ class Qualification(Study):
                     "mechanism=recorded_scores asks no judge: leave out study.judges, or choose "
                     "another mechanism."
                 )
-            return recall(panel, pairs, self.recorded, self._exams)
+            return recall(panel, pairs, self.recorded, self._exams, prices)
         if self.recorded is not None:
             raise ConfigError(
                 "study.recorded names judges of the data: leave it out, or choose "
                 "mechanism=recorded_scores."
             )
-        if asks_nobody(context.mechanism):
-            return ask(context, panel, pairs, self._asked(context), self._exams, self.controls)
-        if not self.judges:
+        if not self.judges and not asks_nobody(context.mechanism):
             raise ConfigError(
                 "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
                 "name a list of them (study.judges=judges.yaml), or take the judges of the data "
                 "(mechanism=recorded_scores)."
             )
         asked = self._asked(context)
-        for name, own in asked.items():
-            able, by = own.evaluation_lm.capabilities, own.mechanism
-            if not any(needed <= able for needed in by.requires):
-                wanted = " or ".join("+".join(sorted(each)) for each in by.requires)
-                raise CapabilityError(
-                    f"study.judges.{name} only does {', '.join(sorted(able))}, but "
-                    f"mechanism={by.name} needs {wanted}: choose another LM."
-                )
-        return ask(context, panel, pairs, asked, self._exams, self.controls)
+        return ask(context, panel, pairs, asked, self._exams, self.controls, prices)
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it is asked; a mechanism that asks none is one judge."""
@@ -276,33 +236,25 @@ class Qualification(Study):
         return {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
 
     def _case(
-        self, context: Context, panel: Panel, responses: JudgeResponses, prices: JudgePrices
+        self, context: Context, panel: Panel, responses: JudgeResponses, currency: str
     ) -> Case:
-        gold = preferences_of(panel, responses.pairs)
-        paid = judges_of(self._asked(context)), self.model_prices
-        marks = {
-            name: mark(
-                answers,
-                self._bar(name),
-                self.bootstrap,
-                context.seed,
-                {**responses.leads.get(name, {}), **self._chance(answers)},
-            )
-            for name, answers in responses.exams.items()
-        }
-        rules = PoolingRules(self.weights, self.orders)
-        pools = examined(responses, marks, rules)
+        gold, marks = preferences_of(panel, responses.pairs), {}
+        for name, answers in responses.exams.items():
+            bar = FIXED.get(name) if self.threshold == "fixed" else None
+            leads = dict(responses.leads.get(name, {}))
+            leads |= {"random": over_chance(answers)} if "random" in self.controls else {}
+            marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
+        pools = examined(responses, marks, self.weights)
         if "consistency" in marks:
-            pools.append(consistent(responses, marks["consistency"], rules))
+            pools.append(consistent(responses, marks["consistency"]))
         names = [agent.name for agent in panel.agents]
         missing = [*responses.missing, *unasked(context, self.judges)]
         known = bool((abs(gold) == 1).any())
-        if known and len(panel.items) >= self.folds:
-            pools.append(filtered_by_people(responses, gold, self.human_bar, self.folds, rules))
+        if known and len(panel.items) >= FOLDS:
+            pools.append(filtered_by_people(responses, gold))
         elif known:
             missing.append(
-                f"There is no human filter: {len(panel.items)} items do not make {self.folds} "
-                "folds (study.folds)."
+                f"There is no human filter: {len(panel.items)} items do not make {FOLDS} folds."
             )
         if self.family and not family_pairs(names, responses.pairs, self.family)[1].any():
             missing.append(
@@ -315,26 +267,17 @@ class Qualification(Study):
             responses=responses,
             agents=names,
             marks=marks,
-            singles=[single(responses, k, rules) for k in range(len(responses.judges))],
+            singles=[single(responses, k) for k in range(len(responses.judges))],
             pools=pools,
             gold=gold,
             human=grades_of(panel),
             family=tuple(self.family),
-            cost=prices.cost(responses.judges, responses.usage, *paid),
-            currency=prices.currency,
+            currency=currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
-            rules=rules,
             missing=tuple(missing),
             draws=self.bootstrap,
             seed=context.seed,
-            exam_costs={
-                exam: prices.exam_cost(responses.judges, usage, *paid)
-                for exam, usage in responses.exam_usage.items()
-            },
         )
-
-    def _chance(self, answers: ExamAnswers) -> dict[str, Shares]:
-        return {"random": over_chance(answers)} if "random" in self.controls else {}
 
     def _with_methods(
         self, context: Context, panel: Panel, case: Case, prices: JudgePrices
@@ -345,9 +288,9 @@ class Qualification(Study):
         known = case.responses
         wanted = list(dict.fromkeys(judge for judges in lists.values() for judge in judges))
         if lists and is_recorded(context):
-            known = recall(panel, known.pairs, wanted, self._exams)
+            known = recall(panel, known.pairs, wanted, self._exams, prices)
         made = {
-            name: self._case(context, panel, known.of(judges), prices)
+            name: self._case(context, panel, known.of(judges), prices.currency)
             for name, judges in lists.items()
         }
         lost = tuple(
@@ -357,18 +300,6 @@ class Qualification(Study):
         )
         found = {name: one for name, one in made.items() if one.outcome.members.any()}
         return replace(case, methods=found, missing=(*case.missing, *lost))
-
-    def _bar(self, exam: str) -> float | None:
-        """None: the mean of the candidates."""
-        given = (self.bars or {}).get(exam)
-        if given is not None and self.threshold == "mean":
-            raise ConfigError(
-                f"study.bars.{exam}={given} has no part where study.threshold=mean: choose "
-                "study.threshold=fixed, or leave it out."
-            )
-        if self.threshold == "mean":
-            return None
-        return FIXED.get(exam) if given is None else given
 
 
 def _placed(

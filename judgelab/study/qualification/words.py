@@ -66,15 +66,12 @@ def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> 
         facts=case.responses.facts,
         exams=[_exam_facts(case, exam) for exam in case.marks],
         enough=ENOUGH,
-        weighting=case.rules.weighting,
-        weightless=named(pool.weightless),
-        members=bool(pool.members.any()),
-        nobody=not pool.members.any() and not pool.weightless.any(),
+        nobody=not pool.members.any(),
         pool=pool.name,
         same_list=pool.same_list,
         missing=case.missing,
         known=case.known,
-        unpriced=named(np.isnan(case.cost)),
+        unpriced=named(np.isnan(case.responses.cost)),
         no_annotation_cost=math.isnan(case.annotation_cost) and human,
     )
 

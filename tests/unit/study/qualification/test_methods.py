@@ -62,7 +62,6 @@ def result(release: Path, root: Path, *more: str) -> Path:
 @pytest.fixture(scope="module")
 def run(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     more = (METHODS, "study.pertinence=null", "study.recorded=[first,second]")
-    more = (*more, "study.threshold=fixed", "study.bars.consistency=0.9")
     return result(release, tmp_path_factory.mktemp("run"), "study.annotation_cost=7", *more)
 
 

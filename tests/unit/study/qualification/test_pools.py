@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from judgelab.calls.counted import Counted
 from judgelab.calls.limits import Limits
-from judgelab.calls.log import LoggedLM
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.stats.qualification.exams import confidence, mark, shares
 from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.costs import JudgePrices, Usage
+from judgelab.study.qualification.costs import JudgePrices
 from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import (
-    PoolingRules,
     admitted,
     answer_scores,
     consistent,
@@ -47,7 +46,7 @@ def heard(**parts: Any) -> JudgeResponses:
         "verdicts": None,
         "grades": None,
         "exams": {},
-        "usage": Usage.recorded(np.zeros(judges, dtype=np.int64)),
+        "cost": np.zeros(judges),
         "taken": {},
         "facts": {},
         "tied": np.full(judges, NAN),
@@ -61,7 +60,7 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     even = (np.arange(8) % 2 == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
     responses = heard(grades=grades)
-    pool = filtered_by_people(responses, np.ones((8, 3)), bar=0.6, folds=2, rules=PoolingRules())
+    pool = filtered_by_people(responses, np.ones((8, 3)), folds=2)
     assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
@@ -72,7 +71,7 @@ def test_pre_takes_consistency_above_its_own_threshold_and_gives_each_one_vote()
     answers = np.array([[0.56] * 5, [0.95] * 5, [0.55] * 5])
     marks = mark(shares(answers), None, draws=20)
     responses = heard(verdicts=np.ones((3, 5, 1, 2)))
-    pool = consistent(responses, marks, PoolingRules("score"))
+    pool = consistent(responses, marks)
     assert_allclose(pool.power, [1, 1, 0])
     assert (pool.name, pool.same_list) == ("PRE", 1.0)
 
@@ -90,7 +89,7 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
         verdicts=np.ones((3, 10, 1, 2)),
         taken={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
     )
-    pool = admitted(responses, marks, tuple(marks), PoolingRules("score"))
+    pool = admitted(responses, marks, tuple(marks), "score")
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
     assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
@@ -103,23 +102,9 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     }
     taken = {exam: np.ones(1, dtype=bool) for exam in marks}
     responses = heard(verdicts=np.ones((1, 5, 1, 2)), taken=taken)
-    assert_allclose(admitted(responses, marks, ["consistency"], PoolingRules()).power, [0.8])
-    assert_allclose(admitted(responses, marks, ["consistency"], PoolingRules("mean")).power, [0.7])
-    assert_allclose(admitted(responses, marks, list(marks), PoolingRules()).power, [0.7])
-
-
-def test_who_passed_and_has_no_weight_has_not_failed() -> None:
-    """Two judges pass a bar below chance; their logits have nothing to say."""
-    answers = np.tile([[0.4], [0.45], [0.1]], (1, 5))
-    marks = {"consistency": mark(shares(answers), 0.3, draws=5)}
-    taken = {"consistency": np.ones(3, dtype=bool)}
-    pool = admitted(
-        heard(verdicts=np.ones((3, 5, 1, 2)), taken=taken),
-        marks,
-        ["consistency"],
-        PoolingRules("logit"),
-    )
-    assert not pool.members.any() and pool.weightless.tolist() == [True, True, False]
+    assert_allclose(admitted(responses, marks, ["consistency"], "score").power, [0.8])
+    assert_allclose(admitted(responses, marks, ["consistency"], "mean").power, [0.7])
+    assert_allclose(admitted(responses, marks, list(marks), "score").power, [0.7])
 
 
 def test_every_round_of_a_debate_is_counted_and_none_twice() -> None:
@@ -140,20 +125,18 @@ def test_a_bias_rate_says_what_it_leaves_out() -> None:
     verdicts = np.ones((3, 4, 1, 2))
     verdicts[2, :2] = NAN
     responses = heard(verdicts=verdicts)
-    pools = examined(responses, {}, PoolingRules())
+    pools = examined(responses, {}, "score")
     case = Case(
         responses=responses,
         agents=["a0", "a1"],
         marks={},
-        singles=[single(responses, k, PoolingRules()) for k in range(3)],
+        singles=[single(responses, k) for k in range(3)],
         pools=pools,
         gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
         human=np.full((4, 2), NAN),
         family=["a0"],
-        cost=np.array([2.0, NAN, 1.0]),
         currency="USD",
         annotation_cost=NAN,
-        rules=PoolingRules(),
         missing=(),
         draws=5,
         seed=0,
@@ -168,27 +151,24 @@ def test_a_bias_rate_says_what_it_leaves_out() -> None:
 
 def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path) -> None:
     prices = JudgePrices("USD", 1000, {"j0": 40.0})
-    responses = heard(
-        verdicts=np.ones((3, 1, 1, 2)),
-        usage=Usage(np.array([10, 10, 10]), np.array([2e6, 2e6, NAN]), np.array([1e6, 1e6, NAN])),
-    )
-    of = responses.judges, responses.usage
-    asked: dict[str, Any] = {
+    lms: dict[str, Any] = {
         "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
         "j1": ScriptedChat(lambda _: None),
     }
-    assert_allclose(prices.cost(*of, asked), [2 * 0.15 + 0.60, 0, NAN])
-    assert_allclose(prices.cost(*of, {}), [40 * 10 * 1000 / 1e6, NAN, NAN])
+    log: Any = SimpleNamespace(answered=10, input_tokens=2e6, output_tokens=1e6)
+    logs = {"j0": log, "j1": log}
+    assert_allclose(prices.asked(lms, logs), [2 * 0.15 + 0.60, 0])
+    assert_allclose(prices.asked(lms, {"j0": CallLog()}), [0])
+    assert_allclose(prices.recorded({"j0": 10, "j1": 10, "j2": 0}), [0.4, NAN, 0])
     own = tmp_path / "prices.yaml"
+    listed = replace(prices, models=str(own))
     own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    assert prices.cost(*of, asked, str(own))[0] == pytest.approx(17)
+    assert listed.asked(lms, logs)[0] == pytest.approx(17)
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
-    assert prices.cost(*of, asked, str(own))[0] == pytest.approx(120)
+    assert listed.asked(lms, logs)[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    for lm in (asked["j0"], Counted(asked["j0"])):  # also in a dry run, before it is asked
-        with pytest.raises(ConfigError, match="both in one currency"):
-            prices.check({"j1": asked["j1"], "lm": lm}, str(own))
-    prices.check({"j1": asked["j1"]}, str(own))
-    unlisted = replace(prices, judges={})
+    with pytest.raises(ConfigError, match="both in one currency"):
+        listed.listed("j0", lms["j0"])
+    assert listed.listed("j1", lms["j1"]) is None
     own.write_text("currency: USD\nmodels: {}\n")
-    assert np.isnan(unlisted.cost(*of, asked, str(own))[0])
+    assert np.isnan(replace(listed, judges={}).asked(lms, logs)[0])
