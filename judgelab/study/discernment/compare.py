@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -19,24 +19,21 @@ if TYPE_CHECKING:
 HEADLINES = (
     Headline("discernment/average_ew", "Discernment"),
     Headline("best_discernment", "Discernment of the best judge"),
-    Headline("discernment/average", "Discernment without weights"),
     Headline("discernment/minimum_ew", "Least discernment"),
-    Headline("discernment/minimum", "Least discernment without weights"),
 )
 AVERAGE = "discernment/average_ew"
 EACH = "d_ew/"
 DS = ("average_ew", "average", "minimum_ew", "minimum")
 ORIGINAL = "original"
-PARTS = ("value", "low", "high", "n", "unscored")
 JUDGES_NOTE = (
     "D averaged over levels and at its minimum over perturbations, with 95 % intervals over items; "
     "chance: what 5 % of judges reach by chance. Compare within a dataset, on the same "
-    "perturbations and as many items. With every perturbation by itself: judges.csv."
+    "perturbations and as many items. D without the weights of the metrics: judges.csv."
 )
 STYLES_NOTE = (
     "Pearson's r of two judges over items, by ratings averaged over metrics, for every variant of "
-    "the texts. Judges of one discernment may use the scale differently: r says how alike they "
-    "rank items, not which is right. Every rating: response_styles.csv."
+    "the texts. r says how alike they rank items, not which is right. Every rating: "
+    "response_styles.csv."
 )
 
 
@@ -53,29 +50,6 @@ def named(found: Sequence[SweepJob]) -> list[tuple[SweepJob, str]]:
     return [(job, scorer(job, keys, own)) for job, own in pairs if AVERAGE in job.summary]
 
 
-def weighing(summaries: Iterable[Mapping[str, Any]]) -> str:
-    """What the weights of metrics are, in words: uniform unless experts' were given."""
-    said = list(dict.fromkeys(str(one.get("weighting", "weighted")) for one in summaries))
-    return said[0] if len(said) == 1 else "weights as given"
-
-
-def d_headings(summaries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Summary key -> heading; D without weights where it is another number."""
-    known = [one for one in summaries if AVERAGE in one]
-    said = weighing(known)
-    made = {}
-    for name in ("average", "minimum"):
-        made[f"discernment/{name}_ew"] = f"D {name}\n{said}"
-        if not all(_alike(one, f"discernment/{name}") for one in known):
-            made[f"discernment/{name}"] = f"D {name}\nwithout weights"
-    return made
-
-
-def _alike(summary: Mapping[str, Any], key: str) -> bool:
-    both: tuple[Any, Any] = summary.get(key), summary.get(f"{key}_ew")
-    return both[0] == both[1] or (None not in both and abs(both[0] - both[1]) < 1e-9)
-
-
 def judge_table(found: Sequence[SweepJob]) -> Comparison | None:
     """Judges by discernment, the best of a dataset on top; None with fewer than two."""
     made = [_judge(job, name) for job, name in named(found)]
@@ -89,8 +63,7 @@ def judge_table(found: Sequence[SweepJob]) -> Comparison | None:
     first = [keyed(rows, key) for key in keys]
     unseen = column("not_seen", [row["not_seen"] or "" for row in rows])
     wide = list(first)
-    for key, heading in d_headings([job.summary for job, _ in named(found)]).items():
-        name = key.removeprefix("discernment/")
+    for name, heading in (("average_ew", "D average"), ("minimum_ew", "D minimum")):
         wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
         wide.append(keyed(rows, f"{name}_threshold", "chance"))
     wide += [keyed(rows, key) for key in ("n", "unscored")]
@@ -101,7 +74,7 @@ def judge_table(found: Sequence[SweepJob]) -> Comparison | None:
         rows=board,
         tables={
             "Judges by discernment": [*wide, unseen],
-            f"D of each judge on each perturbation, {rows[0]['weights']}": [*first, *_each(rows)],
+            "D of each judge on each perturbation": [*first, *_each(rows)],
         },
     )
 
@@ -115,7 +88,7 @@ def _judge(job: SweepJob, name: str) -> dict[str, Any]:
     counts = {"n": f"{AVERAGE}_n", "unscored": f"{AVERAGE}_unscored"}
     row |= {key: summary.get(place) for key, place in counts.items()}
     row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
-    row |= {"weights": weighing([summary]), "job": job.number}
+    row |= {"weights": summary.get("weighting"), "job": job.number}
     return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
 
 
@@ -143,25 +116,25 @@ def style_table(found: Sequence[SweepJob]) -> Comparison | None:
             judges.setdefault(name, means)
     if len({str(job.summary.get("dataset")) for job, _ in named(found)}) != 1 or len(judges) < 2:
         return None
-    rows: list[dict[str, Any]] = []
-    for (first, one), (second, other) in combinations(judges.items(), 2):
-        both = one.align(other, join="outer")
-        for variant in [name for name in one if name in other]:
-            x, y = (half[[variant]].to_numpy(dtype=float) for half in both)
-            estimate = clustered_correlation(x, y, "pearson")
-            row = {"first": first, "second": second, "variant": format.words(str(variant))}
-            rows.append(row | {key: getattr(estimate, key) for key in PARTS})
     cells = [
         {"judge": name, "variant": str(variant), "item": str(item), "rating": float(value)}
         for name, means in judges.items()
         for variant, values in means.items()
         for item, value in values.items()
     ]
+    rows: list[dict[str, Any]] = []
+    for (first, one), (second, other) in combinations(judges.items(), 2):
+        both = one.align(other, join="outer")
+        for variant in [name for name in one if name in other]:
+            x, y = (half[[variant]].to_numpy(dtype=float) for half in both)
+            estimate = clustered_correlation(x, y, "pearson")
+            pair = {"first": first, "second": second, "variant": format.words(str(variant))}
+            rows.append(pair | estimate.as_dict())
     shown = [keyed(rows, key) for key in ("first", "second", "variant")]
     shown += [estimates("value", rows, "r"), keyed(rows, "n"), keyed(rows, "unscored")]
-    title = "How alike judges rate the same texts"
+    tables = {"How alike judges rate the same texts": shown}
     figures = ["judges_response_styles"]
-    return Comparison("response_styles", _frame(cells), STYLES_NOTE, {title: shown}, figures)
+    return Comparison("response_styles", _frame(cells), STYLES_NOTE, tables, figures)
 
 
 def _means(job: SweepJob) -> DataFrame | None:

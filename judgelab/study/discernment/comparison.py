@@ -15,25 +15,6 @@ from judgelab.study.discernment import tables
 from judgelab.study.discernment.results import JudgeResult
 
 ALPHA = 0.05
-JUDGES_NOTE = (
-    "Discernment: mean of D over levels of perturbations, with its 95 % interval over items; D is "
-    "log_.05 of p, so that nominally 1 is p = .05. By chance: what 5 % of judges reach that see "
-    "nothing. Least: D of the perturbation that the judge sees least."
-)
-ASKED_NOTE = (
-    "Asked by: the mechanism. Calls, tokens and cost are of ratings, each question once; "
-    "manifest.json has the account of retries."
-)
-PAIRS_NOTE = (
-    "Discernment of each judge, with weights, on the n items of which both rated all texts, and "
-    "the first's minus the second's with its 95 % interval (jackknife over items; none on few "
-    "items, or where every item says the same). p: two-sided, of no difference; p Holm: adjusted "
-    "for all pairs."
-)
-EACH_NOTE = (
-    "D of each judge, with weights. A judge sees a perturbation where its D exceeds what 5 % of "
-    "judges reach by chance. Texts: how many were changed; few have no part in averages."
-)
 
 
 @dataclass(frozen=True)
@@ -93,10 +74,10 @@ class JudgeComparison:
         who = [{**_who(name, one), **spent[name]} for name, one in self.judges.items()]
         each = {name: tables.of_judge(one, weights) for name, one in self.judges.items()}
         return [
-            Table("judges", f"Judges by discernment, {weights}", rows, JUDGES_NOTE),
+            tables.table("judges", rows, weights=weights),
             *self._pair_table(),
             self._by_perturbation(),
-            Table("asked", "Who judged", who, ASKED_NOTE),
+            tables.table("asked", who),
             *_joined(each),
         ]
 
@@ -113,8 +94,7 @@ class JudgeComparison:
             }
             for (first, second), found in self.pairs.items()
         ]
-        title = "Judges in pairs: difference of discernment"
-        return [Table("judge_pairs", title, rows, PAIRS_NOTE)] if rows else []
+        return [tables.table("judge_pairs", rows)] if rows else []
 
     def _by_perturbation(self) -> Table:
         """Perturbations down, judges across."""
@@ -134,7 +114,7 @@ class JudgeComparison:
                     **{f"D of {name}": found.score.d_ew for name, found in here.items()},
                 }
             )
-        return Table("by_perturbation", "Every perturbation by judge", rows, EACH_NOTE)
+        return tables.table("by_perturbation", rows)
 
     @property
     def summary(self) -> dict[str, Value]:

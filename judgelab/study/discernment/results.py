@@ -57,7 +57,7 @@ class PerturbationResult:
         ranked: [metrics] those of them that the test ranks, which are not rated alike.
         d, most: D and the largest there is, on all items and without each of them, [1 + items, 2]:
             without weights, with weights.
-        threshold: what label-shuffled judges reach, of both; NaN without calibration.
+        threshold: what label-shuffled judges reach, of both.
     """
 
     perturbation: SuiteEntry
@@ -90,21 +90,16 @@ class PerturbationResult:
         return Estimate(self.score.d_ew, float(low), float(high), n)
 
     @property
-    def bar(self) -> float:
-        """Above it D with weights is no chance: its threshold; without one 1, p = .05."""
-        return 1.0 if np.isnan(self.threshold[1]) else self.threshold[1]
-
-    @property
     def small(self) -> bool:
         """Whether too few texts were rated for D = 1: if all of them fell, p would exceed .05."""
         return bool(self.most[0, 1] < 1.0)
 
     @property
     def seen(self) -> bool | None:
-        """Whether D with weights exceeds its bar; None: unscored, or too few texts to say."""
+        """Whether D with weights exceeds its threshold; None: unscored, or too few texts to say."""
         if np.isnan(self.score.d_ew) or self.small:
             return None
-        return bool(self.score.d_ew > self.bar)
+        return bool(self.score.d_ew > self.threshold[1])
 
     @property
     def seen_in_words(self) -> str:
@@ -135,9 +130,9 @@ class JudgeResult:
 
     @classmethod
     def of(
-        cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int | None
+        cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
-        """Test each perturbation; ``replicates`` None for no calibration."""
+        """Test each perturbation, against so many label-shuffled judges."""
         ratings, seed = rated.degraded.informative(rated.ratings), rated.context.seed
         found, metrics = [], rated.metrics
         for place, one in enumerate(rated.degraded.suite.perturbations, start=1):
@@ -146,9 +141,6 @@ class JudgeResult:
             before, after = ratings[0], ratings[place]
             if not changed:
                 before, after = np.full_like(before, NAN), np.full_like(after, NAN)
-            threshold = (NAN, NAN)
-            if replicates is not None:
-                threshold = calibrate(before, after, own, how, replicates=replicates, seed=seed)
             change = tidy(before - after)
             scored = ~np.isnan(change)
             found.append(
@@ -161,7 +153,7 @@ class JudgeResult:
                     scored.sum(axis=0),
                     (scored & (change != 0)).sum(axis=0),
                     *left_out(before, after, own, how),
-                    threshold,
+                    calibrate(before, after, own, how, replicates=replicates, seed=seed),
                 )
             )
         return cls(rated, ratings, found, _over(found, ratings, how, replicates, seed))
@@ -195,7 +187,7 @@ def _over(
     found: Sequence[PerturbationResult],
     ratings: Floats,
     how: How,
-    replicates: int | None,
+    replicates: int,
     seed: int,
 ) -> dict[str, tuple[Estimate, float]]:
     """AVERAGES over the perturbations that changed enough texts; NaN where none did."""
@@ -204,11 +196,9 @@ def _over(
         return dict.fromkeys(AVERAGES, (Estimate(NAN, NAN, NAN, 0), NAN))
     found = [found[place] for place in places]
     levels = [one.perturbation.level for one in found]
-    bars: Mapping[str, Pair] = {"average": (NAN, NAN), "minimum": (NAN, NAN)}
-    if replicates is not None:
-        rated, own = ratings[[0, *(place + 1 for place in places)]], [o.weights for o in found]
-        count = min(replicates, MOST)
-        bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
+    rated, own = ratings[[0, *(place + 1 for place in places)]], [o.weights for o in found]
+    count = min(replicates, MOST)
+    bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
     over = {}
     for name in AVERAGES:
         place, kind = int(name.endswith("_ew")), name.removesuffix("_ew")

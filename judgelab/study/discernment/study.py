@@ -26,7 +26,7 @@ from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
 from judgelab.study.common.panels import write_records, write_replies
 from judgelab.study.common.tables import about, entries
-from judgelab.study.discernment import judge_figures, tables
+from judgelab.study.discernment import tables
 from judgelab.study.discernment.compare import HEADLINES, compare
 from judgelab.study.discernment.comparison import JudgeComparison
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
@@ -57,8 +57,8 @@ class Discernment(Study):
         weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
         method: null distribution: auto (exact up to 100 ranked pairs), or normal, as in the paper.
-        calibrate: also compute what label-shuffled judges reach.
-        replicates: of the calibration; of averages and minima at most 1000.
+        replicates: label-shuffled judges, whose D is the threshold; at most 1000 for averages
+            and minima.
         judges: name -> evaluation_lm, mechanism and price, each as far as it is not the run's; or
             an LM alone; or a file or list of names of options (``judgelab.config.judges``). They
             rate the same texts and are compared in pairs. A judge that compares texts cannot
@@ -73,11 +73,10 @@ class Discernment(Study):
     weights: str = "uniform"
     combine: Combine = "harmonic"
     method: Method = "auto"
-    calibrate: bool = True
     replicates: Count = 2000
     judges: Any = None
     prices: str | None = None
-    drawings: ClassVar[Mapping[str, Any]] = {**DRAWINGS, **judge_figures.DRAWINGS}
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
@@ -226,9 +225,7 @@ class Discernment(Study):
 
     def _judged(self, rated: RatedVariants, weights: ExpertWeights) -> JudgeResult:
         """What the ratings of a judge say of it."""
-        return JudgeResult.of(
-            rated, weights, self._how, self.replicates if self.calibrate else None
-        )
+        return JudgeResult.of(rated, weights, self._how, self.replicates)
 
     @property
     def _how(self) -> How:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
 from judgelab.mechanism.rating_steps import noted_steps
 from judgelab.stats.discernment.wilcoxon import scipy_p, tidy
+from judgelab.study.common import templates
 from judgelab.study.common.tables import columns
 from judgelab.study.discernment.perturbations import Degraded
 from judgelab.study.discernment.rated import RatedVariants
 from judgelab.study.discernment.results import JudgeResult
 
-BINS = 16  # of a histogram
 INTERVAL = ("value", "low", "high", "n")
+table = partial(templates.table, __package__)
 
 
 def of_judge(one: JudgeResult, weights: str) -> list[Table]:
@@ -26,9 +27,7 @@ def of_judge(one: JudgeResult, weights: str) -> list[Table]:
         results_table(one),
         averages_table(one, weights),
         metrics_table(one),
-        coverage_table(one.rated),
         excluded_table(one.rated.degraded),
-        style_table(one.rated),
         steps_table(one.rated),
     ]
     return [table for table in made if table.rows]
@@ -52,16 +51,7 @@ def results_table(judge: JudgeResult) -> Table:
         }
         for one in judge.found
     ]
-    note = (
-        "value: D with the weights of table averages, d: without; log_.05 of the combined "
-        "one-sided p, so that nominally above 1 is p < .05. threshold (of value) and d_threshold "
-        "(of d): what 5 % of judges with shuffled labels reach on these ratings; a perturbation is "
-        "seen above it. "
-        "n (of value) and d_n (of d): items rated before and after on the metric that has the "
-        "fewest; ranked: those of them that its test ranks. "
-        "The interval is over items (docs/definitions.md) and tests nothing."
-    )
-    return Table("discernment", "Discernment of each perturbation", without_twins(rows), note)
+    return table("discernment", without_twins(rows))
 
 
 def without_twins(rows: Sequence[Row]) -> list[Row]:
@@ -89,12 +79,7 @@ def averages_table(judge: JudgeResult, weights: str) -> Table:
         }
         for name, (estimate, threshold) in judge.over.items()
     ]
-    note = (
-        "average: mean over levels of the mean within each; minimum: over perturbations; ew: "
-        "with the weights of the last column. threshold: what 5 % of judges reach that see "
-        "nothing at all. n: items of the metric and perturbation that has the fewest."
-    )
-    return Table("averages", "Discernment over all perturbations", rows, note)
+    return table("averages", rows)
 
 
 def metrics_table(judge: JudgeResult) -> Table:
@@ -123,34 +108,7 @@ def metrics_table(judge: JudgeResult) -> Table:
                     "p_scipy": scipy_p(before - after),
                 }
             )
-    note = (
-        "p: one-sided Wilcoxon signed-rank test over items, original above perturbed. n: items "
-        "rated before and after; ranked: those of them that the test ranks. p_scipy: as "
-        "scipy.stats.wilcoxon gives it, by the normal approximation where ratings tie."
-    )
-    return Table("metrics", "Each metric by itself", rows, note)
-
-
-def coverage_table(rated: RatedVariants) -> Table:
-    """What was written and rated, by text variant."""
-    degraded, rows = rated.degraded, list[Row]()
-    for column, agent in enumerate(degraded.panel.agents):
-        made = degraded.made.get(agent.name, {})
-        failed = Counter(degraded.failed.get(agent.name, {}).values())
-        texts = [row[column] for row in degraded.panel.texts]
-        rows.append(
-            {
-                "variant": agent.name,
-                "items": len(texts),
-                "absent_texts": texts.count(None) - failed.total(),
-                "excluded_texts": failed.total(),
-                "reasons": "; ".join(f"{why} ({n})" for why, n in failed.most_common()),
-                "unrated": int(np.isnan(rated.ratings[column]).sum()),
-                "written_by": str(made.get("attack_written_by", "rules" if made else "the data")),
-            }
-        )
-    note = "unrated counts ratings (items x metrics) that are missing; they are left out."
-    return Table("coverage", "What was perturbed and rated", rows, note)
+    return table("metrics", rows)
 
 
 def excluded_table(degraded: Degraded) -> Table:
@@ -160,23 +118,7 @@ def excluded_table(degraded: Degraded) -> Table:
         for name, items in degraded.failed.items()
         for item, reason in items.items()
     ]
-    note = "Such a text did not pass the check of its perturbation; it was left out, and not rated."
-    return Table("excluded", "Texts that a perturbation did not change as it claims", rows, note)
-
-
-def style_table(rated: RatedVariants) -> Table:
-    """Histograms of the ratings of each variant, averaged over metrics (the paper's figure 6)."""
-    means = rated.ratings.mean(axis=2)
-    known, rows = means[~np.isnan(means)], list[Row]()
-    edges = np.histogram_bin_edges(known, bins=BINS).tolist() if known.size else []
-    for agent, values in zip(rated.degraded.panel.agents, means, strict=True):
-        if edges:
-            counts = np.histogram(values[~np.isnan(values)], bins=edges)[0].tolist()
-            bins = zip(edges[:-1], edges[1:], counts, strict=True)
-            head = {"variant": agent.name}
-            rows += [{**head, "from": low, "to": high, "items": n} for low, high, n in bins]
-    note = "Ratings averaged over metrics; bins are the same for all variants."
-    return Table("response_style", "How ratings are distributed", rows, note)
+    return table("excluded", rows)
 
 
 def steps_table(rated: RatedVariants) -> Table:
@@ -185,5 +127,4 @@ def steps_table(rated: RatedVariants) -> Table:
         {"metric": metric, "number": number, "step": step}
         for metric, number, step in noted_steps(rated.measured.attrs)
     ]
-    note = "To keep them, or to give other judges the same, copy them into the criteria file."
-    return Table("steps", "Steps that the evaluation LM wrote", rows, note)
+    return table("steps", rows)

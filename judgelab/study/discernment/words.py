@@ -93,7 +93,7 @@ def notes_of_one(judge: JudgeResult, study: Discernment, weights: ExpertWeights)
         if "attack_written_by" in said:
             writers.setdefault(str(said["attack_written_by"]), []).append(name)
     unwritten = {name: said.get("attack_unwritten") for name, said in degraded.made.items()}
-    attrs, calibrated = rated.measured.attrs, study.calibrate and study.replicates > MOST
+    attrs = rated.measured.attrs
     return sentences(
         __package__,
         "notes.md.j2",
@@ -119,7 +119,7 @@ def notes_of_one(judge: JudgeResult, study: Discernment, weights: ExpertWeights)
         alike=alike,
         own=own,
         more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
-        shuffled=study.replicates if calibrated else 0,
+        shuffled=study.replicates if study.replicates > MOST else 0,
         most=MOST,
         steps=list(dict.fromkeys(metric for metric, _, _ in noted_steps(attrs))),
         steps_by=attrs.get("steps_written_by"),

@@ -140,7 +140,7 @@ def test_a_result_names_the_tasks_whose_answers_were_left_out(tmp_path: Path) ->
         "task,perturbation,metric\nsummarization,typos,fluency\n"
         "sumarization,typos,coherence\ntranslation,typos,accuracy\n"
     )
-    study = Discernment(only=["typos_minor"], weights=str(survey), calibrate=False)
+    study = Discernment(only=["typos_minor"], weights=str(survey), **QUICK)
     few = references().head(3)
     notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
     assert "Survey answers for other tasks were left out: sumarization, translation." in notes
