@@ -24,7 +24,8 @@ from judgelab.stats.ranking.calibration import (
 )
 from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit
-from judgelab.study.common.tables import columns, estimate_table
+from judgelab.study.common.tables import columns, estimate_rows
+from judgelab.study.common.templates import table
 from judgelab.study.ranking.scored import Scored
 
 LEAST = 4  # systems: two are predicted from the others
@@ -117,12 +118,7 @@ class Empirical:
                     _, base = calibration_error(both, self.draws, self.seed)
                     row["change_low"], row["change_high"] = percentile_interval(samples - base)
                 rows.append(row)
-        note = (
-            "Mean |predicted - observed| over bins of predictions (value). Each pair is predicted "
-            f"{self.by}; observed: share of resamples ranked right. Intervals, and "
-            "that of the change against Algorithm 1, resample systems; n counts pairs."
-        )
-        return Table("calibration_error", "Calibration error on held-out pairs", rows, note)
+        return table(__package__, "calibration_error", rows, by=self.by)
 
     def _calibration(self) -> Table:
         cells: list[tuple[Row, Estimate]] = [
@@ -130,8 +126,7 @@ class Empirical:
             for model in self.models
             for low, high, predicted, observed in calibration_bins(self._outcomes(model))
         ]
-        note = "Systems on items of their own. Intervals resample systems; n counts pairs."
-        return estimate_table("calibration", "Predicted and observed", cells, note)
+        return table(__package__, "calibration", estimate_rows(cells))
 
     def _buckets(self) -> Table:
         """Pairs by the size of their difference, as the paper averages them."""
@@ -144,12 +139,8 @@ class Empirical:
                 head: dict[str, Value] = {"items": kind, "delta": _mean(delta[group == k])}
                 head |= {model: _mean(made[model][group == k]) for model in MODELS}
                 cells.append((head, observed))
-        note = (
-            f"Pairs of systems by the difference of their human means, {BUCKETS} buckets; value: "
-            f"share of resamples of {self.items} items that the metric ranks right, interval over "
-            "systems. Averages hide that single pairs are far off: see the table of pairs."
-        )
-        return estimate_table("observed", "Simulated and observed", cells, note)
+        rows = estimate_rows(cells)
+        return table(__package__, "observed", rows, buckets=BUCKETS, items=self.items)
 
     def _pairs(self) -> Table:
         names, pairs, made = self.scored.systems, self.pairs, self.predicted.unpaired
@@ -166,8 +157,7 @@ class Empirical:
             }
             for k in np.argsort(-pairs.delta, kind="stable")
         ]
-        note = f"By people's means; predicted {self.by}, each system on its own items."
-        return Table("human_pairs", "Every pair of systems, as people rank them", rows, note)
+        return table(__package__, "human_pairs", rows, by=self.by)
 
 
 def _mean(values: Floats) -> float:

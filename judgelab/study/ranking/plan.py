@@ -22,10 +22,10 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
 from judgelab.stats.ranking.simulation import MOST_ITEMS, Draws, population
 from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge, system_moments
-from judgelab.study.common.templates import paragraphs, sentences
+from judgelab.study.common.templates import paragraphs, sentences, table
 from judgelab.study.ranking.figures import DRAWINGS
 
-STEPS = (0.1, 0.2, 0.3)  # better judges, without study.better
+STEPS = (0.1, 0.2, 0.3)  # by which other judges are better
 POINTS = 60  # of a curve
 NAMES = {
     "r": "correlation with people, r",
@@ -107,7 +107,6 @@ class Plan(Study):
         system_bias_sd: sd over systems of the judge's own errors, human units; None and not read:
             0, as the paper has it, and then the confidence is an upper bound.
         systems: how many are rated on every item.
-        better: correlations of other judges to compare with; None: .1, .2 and .3 above r.
         price: of rating one text.
     """
 
@@ -119,7 +118,6 @@ class Plan(Study):
     item_correlation: Annotated[float, Field(ge=0, lt=1)] | None = None
     system_bias_sd: NotNegative | None = None
     systems: Annotated[int, Field(ge=2)] = 2
-    better: Sequence[Correlation] | None = None
     price: NotNegative | None = None
     named_by: ClassVar[Sequence[str]] = ()
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
@@ -142,15 +140,13 @@ class Plan(Study):
             )
         known = self._known()
         above = [known.value("r") + step for step in STEPS]
-        better = [r for r in above if r <= 1] if self.better is None else self.better
-        rs = list(dict.fromkeys([known.value("r"), *(round(r, 6) for r in better)]))
+        rs = [known.value("r"), *(round(r, 6) for r in above if r <= 1)]
         plan = self._plan(known, self.delta)
         judges = self._judges(known, self.delta, rs)
         drawn = self._simulated(known, self.delta, plan["items"], context.seed)
         bias = known.numbers.get("system_bias_sd")
         words = {**plan, "systems": self.systems, "best": judges[-1], "empty": known.empty}
         words |= {"scores": None if known.scores is None else len(known.scores), "bias": bias}
-        words["sources"] = _sources(known)
         summary = {
             "study": "plan",
             **{key: value for key, value in plan.items() if key not in ("items", "price")},
@@ -161,9 +157,9 @@ class Plan(Study):
             summary=summary,
             primary="required_items",
             tables=[
-                Table("plan", "The plan", [{**plan, **drawn}], self._note()),
+                table(__package__, "plan", [plan | drawn], draws=Draws(), systems=self.systems),
                 _known_table(known),
-                Table("judges", "What a better judge would save", judges, SAVED),
+                table(__package__, "judges", judges),
                 self._curve(known, self.delta, rs, plan["items"]),
             ],
             figures=["ranking_plan"],
@@ -224,14 +220,6 @@ class Plan(Study):
         drawn = confidence(r, items, delta, known.scores, draws=draws, **known.circumstances())
         return {"simulated": float(drawn.value), "standard_error": float(drawn.standard_error)}
 
-    def _note(self) -> str:
-        draws = Draws()
-        return (
-            f"Items in closed form; simulated: Algorithm 1 with so many items, {draws.pairs} pairs "
-            f"of systems x {draws.evaluations} evaluations. Every item is answered by "
-            f"{self.systems} systems; price: of rating one text."
-        )
-
     def _judges(self, known: KnownJudge, delta: float, rs: Sequence[float]) -> list[Row]:
         """What a better judge would save, and how much dearer it may be."""
         needed = {
@@ -262,13 +250,7 @@ class Plan(Study):
             for k, r in enumerate(rs)
             for j, size in enumerate(n)
         ]
-        return Table("plan_curve", "Confidence by items", rows, "Closed form.")
-
-
-SAVED = (
-    "saved: share of the items. worth_up_to: a judge of that correlation may cost so many times as "
-    "much a text before it costs more in all."
-)
+        return table(__package__, "plan_curve", rows)
 
 
 def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
@@ -299,14 +281,4 @@ def _known_table(known: KnownJudge) -> Table:
         {"quantity": NAMES[name], **one.as_dict(), "from": known.origin[name]}
         for name, one in known.numbers.items()
     ]
-    note = "Intervals of r are over items, those of the bias over systems; n counts the same."
-    return Table("known", "What is known of the judge", rows, note)
-
-
-def _sources(known: KnownJudge) -> dict[str, list[str]]:
-    """The run -> the names of what was read from it."""
-    by: dict[str, list[str]] = {}
-    for name, where in known.origin.items():
-        if not where.startswith("study."):
-            by.setdefault(where, []).append(NAMES[name])
-    return by
+    return table(__package__, "known", rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
@@ -33,8 +33,6 @@ from judgelab.study.ranking.judge import (
 )
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
-R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
-IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 CORRELATIONS: dict[str, Method] = {"r": "pearson", "rho": "spearman", "tau": "kendall"}
 FIGURES = {
     "systems": "ranking_systems",
@@ -72,9 +70,6 @@ class RankingConfidence(Study):
             fitted, else unknown.
         items: N of the curves and of the bootstrap; None: as many as there are.
         confidence: target of the trade-off curves.
-        sizes: N of the curves.
-        correlations: r of the curves.
-        deltas: differences of the trade-off curves; None: .1, .2, .4 and .8 sd.
         pairs: of systems, in each cell of the simulation.
         evaluations: of each of these pairs.
         bootstrap: resamples of items, and of systems.
@@ -93,9 +88,6 @@ class RankingConfidence(Study):
         system_bias_sd: NotNegative | None = None,
         items: Count | None = None,
         confidence: ConfidenceLevel = 0.95,
-        sizes: Annotated[Sequence[Count], Field(min_length=1)] = (25, 50, 100, 200, 500, 1000),
-        correlations: Annotated[Sequence[Correlation], Field(min_length=1)] = R_CURVES,
-        deltas: Annotated[Sequence[Positive], Field(min_length=1)] | None = None,
         pairs: Annotated[int, Field(ge=2)] = 100,
         evaluations: Count = 200,
         bootstrap: Count = 2000,
@@ -114,7 +106,6 @@ class RankingConfidence(Study):
         self.train, self.train_run = train, train_run
         self.r, self.sd, self.system_bias_sd = r, sd, system_bias_sd
         self.folder, self.items, self.confidence = run, items, confidence
-        self.sizes, self.correlations, self.deltas = sizes, correlations, deltas
         self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
 
     def ask(self, context: Context) -> None:
@@ -222,12 +213,10 @@ class RankingConfidence(Study):
         }
 
     def _curves(self, judge: RankingJudge, size: int, seed: int) -> list[Table]:
-        deltas = self.deltas or [round(share * judge.sd, 6) for share in IN_SDS]
-        sizes = sorted({*self.sizes, size})
         draws = Draws(self.pairs, self.evaluations, seed)
         return [
-            tables.trade_off_table(judge, deltas, self.confidence),
-            *tables.curve_tables(judge, sizes, self.correlations, size, draws),
+            tables.trade_off_table(judge, self.confidence),
+            *tables.curve_tables(judge, size, draws),
             tables.noise_table(judge, seed),
         ]
 

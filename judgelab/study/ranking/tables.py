@@ -16,7 +16,8 @@ from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
-from judgelab.study.common.tables import columns, estimate_table
+from judgelab.study.common.tables import columns, estimate_rows
+from judgelab.study.common.templates import table
 from judgelab.study.ranking.judge import RankingJudge
 from judgelab.study.ranking.scored import Scored
 
@@ -27,6 +28,9 @@ MODEL_NAMES: dict[Model, str] = {
     "line": "Algorithm 1 with the bias about the line of system means",
 }
 WIDEST = 2.0  # sds of the human scores, the end of a curve
+SIZES = (25, 50, 100, 200, 500, 1000)  # N of curves
+R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves
 R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -54,12 +58,7 @@ def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> T
             row["human_mean"] = float(human[k])
         rows.append({**row, **columns(means[k])})
     rows += [{"rank": None, "system": scored.systems[k], **columns(means[k])} for k in absent]
-    note = (
-        "Mean metric score with its interval over items, and confidence that a system is above the "
-        "next one: for the same metric on more items, and (where that can be said) for people"
-        f"{_by(model)}."
-    )
-    return Table("systems", "Ranking by the metric", rows, note)
+    return table(__package__, "systems", rows, model=model and MODEL_NAMES[model])
 
 
 def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, float]]:
@@ -71,10 +70,6 @@ def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, floa
         # means over each system's own items may order two systems otherwise than shared items do
         found.setdefault((int(low), int(high)), (1 - said[0], 1 - said[1]))
     return found
-
-
-def _by(model: Model | None) -> str:
-    return "" if model is None else f", by {MODEL_NAMES[model]}"
 
 
 def order_table(
@@ -99,14 +94,13 @@ def order_table(
         if not np.isnan(human[high] - human[low]):
             row["human_gap"] = float(human[high] - human[low])
         rows.append(row)
-    note = "same_metric: confidence that this metric keeps the order on more items (paired t). "
-    if model is None:
-        note += "People's order is less sure: the judge's bias between systems is not known."
-    else:
-        error = judge.bias_by(model) / judge.slope
-        note += f"people: that people have it{_by(model)}"
-        note += f" (sd {error:.3g} in human units), which more items do not cure." if error else "."
-    return Table("ranking", "Confidence in every pair of the metric's ranking", rows, note)
+    return table(
+        __package__,
+        "ranking",
+        rows,
+        model=model and MODEL_NAMES[model],
+        error=model and judge.bias_by(model) / judge.slope,
+    )
 
 
 QUANTITIES = {"r": "Pearson's r here", "rho": "Spearman's rho here", "tau": "Kendall's tau here"}
@@ -126,14 +120,7 @@ def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate
         {"quantity": "bias between systems (sd)", **columns(judge.bias)},
     ]
     rows += [{"quantity": name, "value": value} for name, value in numbers.items()]
-    note = (
-        "Correlations are over single texts of all systems; n counts items, as do intervals. "
-        "The interval of the bias is over systems, n counts systems. Bias, in human "
-        "units: what is left of the differences between system means once people's differences "
-        "and sampled items are taken out; about the systems' line: with the slope of the system "
-        "means in place of that of single texts."
-    )
-    return Table("judge", "The judge", rows, note)
+    return table(__package__, "judge", rows)
 
 
 BINS = 12
@@ -160,22 +147,15 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
         share = float(2 * (ndtr(high / noise) - ndtr(low / noise)))
         row: Row = {"from": low, "to": high if np.isfinite(high) else None, "simulated": share}
         cells.append((row, item_mean(row_means(inside), (0.0, 1.0))))
-    note = (
-        "Absolute errors of single texts in human units, as shares of the texts: value is observed "
-        "(mean over items, interval over them; n counts items), simulated is Gaussian "
-        f"noise of sd {noise:.3g}, which gives r = {judge.r.value:.2f} (s sqrt(1/r^2 - 1))."
-    )
-    title = "The judge's errors and the noise in their place"
-    return [estimate_table("errors", title, cells, note)]
+    rows = estimate_rows(cells)
+    return [table(__package__, "errors", rows, noise=noise, r=judge.r.value)]
 
 
-def curve_tables(
-    judge: RankingJudge, sizes: Sequence[int], correlations: Sequence[float], n: int, draws: Draws
-) -> list[Table]:
+def curve_tables(judge: RankingJudge, n: int, draws: Draws) -> list[Table]:
     """Confidence against the difference: for several N (figure 4), for several r (figure 7)."""
     return [
-        _curves("items", judge, [(judge.r.value, size) for size in sizes], draws),
-        _curves("correlation", judge, [(r, n) for r in correlations], draws),
+        _curves("items", judge, [(judge.r.value, size) for size in sorted({*SIZES, n})], draws),
+        _curves("correlation", judge, [(r, n) for r in R_CURVES], draws),
     ]
 
 
@@ -200,18 +180,14 @@ def _curves(
         for k, (one, n) in enumerate(cells)
         for j, gap in enumerate(delta)
     ]
-    note = (
-        f"Algorithm 1: {draws.pairs} pairs of systems x {draws.evaluations} evaluations a cell. "
-        "Systems are drawn on their own items, without a bias between systems."
-    )
-    return Table(f"by_{by}", f"Confidence by {by}", rows, note)
+    return table(__package__, f"by_{by}", rows, draws=draws)
 
 
-def trade_off_table(judge: RankingJudge, deltas: Sequence[float], target: float) -> Table:
+def trade_off_table(judge: RankingJudge, target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
     known = not np.isnan(judge.bias.value)
-    for delta in deltas:
+    for delta in (round(share * judge.sd, 6) for share in IN_SDS):
         for r in R_GRID:
             row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
             row["items"] = required_n(r, delta, target, sd=judge.sd)
@@ -220,12 +196,7 @@ def trade_off_table(judge: RankingJudge, deltas: Sequence[float], target: float)
                     r, delta, target, sd=judge.sd, system_bias_sd=judge.bias.value
                 )
             rows.append(row)
-    note = "Closed form; grows with 1/r^2 and 1/delta^2. " + (
-        "With the judge's bias between systems no number of items may be enough (empty)."
-        if known
-        else "The judge's bias between systems is not known: these are the fewest."
-    )
-    return Table("trade_off", f"Items for a confidence of {target:g}", rows, note)
+    return table(__package__, "trade_off", rows, target=target, known=known)
 
 
 def noise_table(judge: RankingJudge, seed: int) -> Table:
@@ -240,5 +211,4 @@ def noise_table(judge: RankingJudge, seed: int) -> Table:
         reached = np.array([np.corrcoef(scores, one)[0, 1] for one in rated])
         row: dict[str, Value] = {"noise": level, "r": r, "simulated": float(reached.mean())}
         rows.append({**row, "simulated_sd": float(reached.std(ddof=1)), "n": len(scores)})
-    note = "r = s / sqrt(s^2 + noise^2); simulated: mean and sd of 20 drawings of the noise."
-    return Table("noise", "Noise and correlation", rows, note)
+    return table(__package__, "noise", rows)

@@ -325,10 +325,6 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
     "given",
     [
         {"confidence": 0.5},
-        {"sizes": [0]},
-        {"correlations": [0.0]},
-        {"deltas": []},
-        {"deltas": [math.inf]},
         {"system_bias_sd": math.inf},
         {"pairs": 1},
         {"r": 0.0},
