@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
@@ -70,6 +70,7 @@ class RankingConfidence(Study):
             fitted, else unknown.
         items: N of the curves and of the bootstrap; None: as many as there are.
         confidence: target of the trade-off curves.
+        deltas: differences of the trade-off curves; None: .1, .2, .4 and .8 sd.
         pairs: of systems, in each cell of the simulation.
         evaluations: of each of these pairs.
         bootstrap: resamples of items, and of systems.
@@ -88,6 +89,7 @@ class RankingConfidence(Study):
         system_bias_sd: NotNegative | None = None,
         items: Count | None = None,
         confidence: ConfidenceLevel = 0.95,
+        deltas: Annotated[Sequence[Positive], Field(min_length=1)] | None = None,
         pairs: Annotated[int, Field(ge=2)] = 100,
         evaluations: Count = 200,
         bootstrap: Count = 2000,
@@ -106,7 +108,8 @@ class RankingConfidence(Study):
         self.train, self.train_run = train, train_run
         self.r, self.sd, self.system_bias_sd = r, sd, system_bias_sd
         self.folder, self.items, self.confidence = run, items, confidence
-        self.pairs, self.evaluations, self.bootstrap = pairs, evaluations, bootstrap
+        self.deltas, self.pairs, self.evaluations = deltas, pairs, evaluations
+        self.bootstrap = bootstrap
 
     def ask(self, context: Context) -> None:
         """See Study: where a finished run is read, nothing is asked."""
@@ -123,12 +126,7 @@ class RankingConfidence(Study):
             DataError: nothing was scored, or fewer than two systems.
         """
         scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
-        known = int((~np.isnan(scored.metric)).any(axis=0).sum())
-        if known < 2:
-            raise DataError(
-                f"A ranking needs scores of two systems at least, but {known} of "
-                f"{len(scored.systems)} have any: see the records of the run."
-            )
+        scored.refuse_one()
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
         tested = judge.fit is not None and judge.usable
@@ -144,13 +142,15 @@ class RankingConfidence(Study):
             *(tables.error_table(scored, judge) if tested else []),
             *(self._curves(judge, size, context.seed) if judge.usable else []),
         ]
-        summary = self._summary(scored, judge, pairs, here) | {"n": size, "ranking/model": model}
         agreement = {} if seen is None else seen.agreement()
-        for name, one in agreement.items():
-            summary |= entries(f"ranking/{name}", one, *WITHOUT_P)
-        for key, error in errors.items():
-            summary |= entries(f"calibration/error_{key}", error, *WITHOUT_P)
+        summary = self._summary(scored, judge, pairs)
+        summary |= {"n": size, "ranking/model": model}
         summary["ranking/order_of"] = "the same metric" if model is None else "people"
+        estimates = {f"here/{name}": one for name, one in here.items()}
+        estimates |= {f"ranking/{name}": one for name, one in agreement.items()}
+        estimates |= {f"calibration/error_{key}": one for key, one in errors.items()}
+        for name, one in estimates.items():
+            summary |= entries(name, one, *WITHOUT_P)
         words = {
             "scored": scored,
             "judge": judge,
@@ -160,7 +160,7 @@ class RankingConfidence(Study):
             "least": min(errors, key=lambda key: errors[key].value, default=None),
             "lean": {} if seen is None else {key: seen.lean(key) for key in errors},
             "items": size,
-            "apart": math.comb(known, 2) - len(pairs.gap),
+            "apart": math.comb(scored.known, 2) - len(pairs.gap),
             "agreement": agreement.get("agreement", Estimate(math.nan)),
             "name": str(summary.get("metric") or summary.get("mechanism") or "The metric"),
             "confidence": self.confidence,
@@ -215,25 +215,19 @@ class RankingConfidence(Study):
     def _curves(self, judge: RankingJudge, size: int, seed: int) -> list[Table]:
         draws = Draws(self.pairs, self.evaluations, seed)
         return [
-            tables.trade_off_table(judge, self.confidence),
+            tables.trade_off_table(judge, self.deltas, self.confidence),
             *tables.curve_tables(judge, size, draws),
             tables.noise_table(judge, seed),
         ]
 
     def _summary(
-        self,
-        scored: Scored,
-        judge: RankingJudge,
-        pairs: OrderedPairs,
-        here: Mapping[str, Estimate],
+        self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs
     ) -> dict[str, Value]:
         summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
         summary |= {"items": len(scored.metric), "systems": len(scored.systems)}
         summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
         summary["judge/from"] = judge.origin
         summary |= entries("judge/r", judge.r, *WITHOUT_P)
-        for name, one in here.items():
-            summary |= entries(f"here/{name}", one, *WITHOUT_P)
         summary["judge/sd"] = judge.sd
         summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
         summary["judge/item_correlation"] = judge.item_correlation

@@ -49,6 +49,19 @@ class Scored:
         """Whether people scored texts that the metric scored too."""
         return bool((~np.isnan(self.human) & ~np.isnan(self.metric)).any())
 
+    @property
+    def known(self) -> int:
+        """Systems that have a score."""
+        return int((~np.isnan(self.metric)).any(axis=0).sum())
+
+    def refuse_one(self) -> None:
+        """Raises DataError: a ranking is of two systems at least."""
+        if self.known < 2:
+            raise DataError(
+                f"A ranking needs scores of two systems at least, but {self.known} of "
+                f"{len(self.systems)} have any: see the records of the run."
+            )
+
 
 def ask(context: Context) -> None:
     """Ask the LM what ``measure`` would ask."""

@@ -30,7 +30,7 @@ MODEL_NAMES: dict[Model, str] = {
 WIDEST = 2.0  # sds of the human scores, the end of a curve
 SIZES = (25, 50, 100, 200, 500, 1000)  # N of curves
 R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
-IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves
+IN_SDS = (0.1, 0.2, 0.4, 0.8)  # differences of the trade-off curves, without study.deltas
 R_GRID = tuple(round(0.06 + 0.02 * k, 2) for k in range(48))
 R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -183,11 +183,11 @@ def _curves(
     return table(__package__, f"by_{by}", rows, draws=draws)
 
 
-def trade_off_table(judge: RankingJudge, target: float) -> Table:
+def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
     known = not np.isnan(judge.bias.value)
-    for delta in (round(share * judge.sd, 6) for share in IN_SDS):
+    for delta in deltas or (round(share * judge.sd, 6) for share in IN_SDS):
         for r in R_GRID:
             row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
             row["items"] = required_n(r, delta, target, sd=judge.sd)

@@ -325,6 +325,8 @@ def test_one_system_is_no_ranking(tmp_path: Path) -> None:
     "given",
     [
         {"confidence": 0.5},
+        {"deltas": []},
+        {"deltas": [math.inf]},
         {"system_bias_sd": math.inf},
         {"pairs": 1},
         {"r": 0.0},
