@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from judgelab.core.errors import ConfigError, JudgelabError
 
 if TYPE_CHECKING:
-    from judgelab.finetune.job import Job, Send, Training
+    from judgelab.finetune.fit import Job, Send, Training
     from judgelab.finetune.settings import Settings
     from judgelab.scoring.source import ModelSource
 

@@ -20,7 +20,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.finetune.base import Base
 from judgelab.finetune.data import IGNORED
 from judgelab.finetune.data import Sequence as Example
-from judgelab.finetune.job import Job, Send, Training, curve
+from judgelab.finetune.fit import Job, Send, Training, curve
 from judgelab.finetune.settings import WHERE, Settings
 
 COMPLETE = "COMPLETE"

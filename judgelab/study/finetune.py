@@ -23,8 +23,7 @@ from judgelab.finetune import data
 from judgelab.finetune.base import check, source
 from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
 from judgelab.finetune.data import Split, part, refuse_overlap, split
-from judgelab.finetune.fit import ADAPTER, TrainingWatch, discard, fit, release
-from judgelab.finetune.job import Row, Training
+from judgelab.finetune.fit import ADAPTER, Row, Training, TrainingWatch, discard, fit, release
 from judgelab.finetune.measure import Measured, measure, nothing
 from judgelab.finetune.settings import Settings
 from judgelab.report.figures import style

@@ -13,7 +13,7 @@ from judgelab.core.result import Headline, Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import Conditional, measure_conditional
-from judgelab.stats.discrimination.symmetry import joint_symmetry
+from judgelab.stats.discrimination.correlation import joint_symmetry
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
 from judgelab.study.common.templates import paragraphs

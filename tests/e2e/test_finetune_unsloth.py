@@ -19,8 +19,11 @@ from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.finetune.data import Sequence  # noqa: E402
-from judgelab.finetune.fit import TrainingWatch, train_apart  # noqa: E402
-from judgelab.finetune.job import Job  # noqa: E402
+from judgelab.finetune.fit import (  # noqa: E402
+    Job,
+    TrainingWatch,
+    train_apart,
+)
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study import finetune as study  # noqa: E402

@@ -18,8 +18,13 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, Mask, checked
 from judgelab.stats.intervals.holm import holm
-from judgelab.stats.sequential.betting import betting_p
-from judgelab.stats.sequential.ends import Bounds, sequence_ends, surely_within, t_above_p
+from judgelab.stats.sequential.ends import (
+    Bounds,
+    betting_p,
+    sequence_ends,
+    surely_within,
+    t_above_p,
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ all looks together, and are wider for that.
   (*Estimating means of bounded random variables by betting*, arXiv 2010.09686) with their
   predictable plug-in bets, cut off at ``CUT``; for the mean of a pool their martingale for sampling
   without replacement.
+  ``betting_p`` is the test that such a mean is above 0.
 - Values without bounds: ``t_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence sequences
   for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of Student's t
   (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*, 2005), exact for
@@ -207,3 +208,48 @@ def _moments(x: Floats) -> tuple[Floats, Floats, Floats]:
     square = np.where(square <= at_least * (1e-12 * scale) ** 2, 0.0, square)
     error = np.sqrt(square / np.maximum(n - 1, 1) / at_least)
     return n, level + shift, error
+
+
+BOLDEST = 0.75
+"""Largest share of the wealth in one bet."""
+PSEUDO_SQUARE = 0.25
+"""The one pseudo-value of the mean square; the one of the mean is 0."""
+
+
+def betting_p(gains: ArrayLike, pool: int | None = None) -> Floats:
+    """[...] p that the mean is at most 0, at any number of looks; 1 without items.
+
+    Somebody with wealth 1 bets on each gain before it is seen. Where the mean is at most 0 the
+    wealth exceeds 1 / alpha at any time with probability alpha at most (Ville), so p is
+    1 / (largest wealth so far). The bet on item s is lambda_s = clip(mean / mean square, 0, .75)
+    of the items before s, with one pseudo-value each (0 and .25): sum g / (.25 + sum g^2).
+
+    Of a pool gains are bet on above their mean, were the pool's 0: -(sum so far) / (items left).
+    Wealth is infinite once no items that are left could bring the pool's mean down to 0. NaN before
+    the last gain are of items without one; those after it are not asked yet.
+
+    Args:
+        gains: [..., items] in [-1, 1]; NaN: no bet.
+        pool: the mean is that of so many items, of which these were drawn at random
+            (sampling without replacement); None: of all items like these. Exact where none is NaN.
+
+    Raises:
+        ValueError: a gain lies outside.
+    """
+    g = np.asarray(gains, dtype=np.float64)
+    known = ~np.isnan(g)
+    g = np.where(known, g, 0.0)
+    if g.size and np.abs(g).max() > 1 + 1e-9:
+        raise ValueError("Gains to be bet on lie in [-1, 1].")
+    expected, certain = np.zeros(g.shape), np.zeros(g.shape, np.bool_)
+    if pool is not None:
+        total, asked = np.cumsum(g, axis=-1), np.arange(1, g.shape[-1] + 1)
+        left = np.maximum(pool - asked, 0)
+        expected = np.clip(-(total - g) / np.maximum(left + known, 1), -1.0, 1.0)
+        certain = known & (total > left + 1e-9)
+    above = np.where(known, g - expected, 0.0)
+    before = np.cumsum(above, axis=-1) - above
+    squares = PSEUDO_SQUARE + np.cumsum(above**2, axis=-1) - above**2
+    bets = np.clip(before / squares, 0, BOLDEST / (1 + np.maximum(expected, 0)))
+    log_wealth = np.where(certain, np.inf, np.cumsum(np.log1p(bets * above), axis=-1))
+    return np.asarray(np.exp(-log_wealth.max(axis=-1, initial=0.0)))

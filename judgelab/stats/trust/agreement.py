@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.clusters import cluster_sums
 from judgelab.stats.intervals.ends import Ends, above_p, mean_ends, of_ratio, share_ends
-from judgelab.stats.intervals.estimates import Estimates
+from judgelab.stats.intervals.estimate import Estimates
 
 Places = NDArray[np.intp]
 

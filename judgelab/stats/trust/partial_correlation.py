@@ -1,4 +1,9 @@
-"""Correlation of grades with people's given the system that wrote the text."""
+"""Correlation with people net of what is known for free, and what one verdict is worth in labels.
+
+A judge whose values F have squared correlation rho^2 with people's Y brings the variance of a mean
+to 1 - rho^2 N / M of that of people alone (PPI++, N of M units unlabelled). rho^2 must be net of
+what is known for free: the system that wrote a text, its domain, its length.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, average_ranks, divide
-from judgelab.stats.intervals.clusters import cluster_sums, means_within
+from judgelab.stats.intervals.clusters import FEWEST, cluster_sums, means_within
 from judgelab.stats.intervals.ends import NEARLY_ONE, added, heavy_ends
-from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.estimate import Estimate, Estimates
 
 Places = NDArray[np.intp]
 Method = Literal["pearson", "spearman"]
@@ -85,3 +90,71 @@ def leaving_out(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:
     left = divide(xy - mx * my, spread)
     z, without = (np.arctanh(np.clip(v, -NEARLY_ONE, NEARLY_ONE)) for v in (r, left))
     return added(z, without)
+
+
+def saving(
+    truth: Floats,
+    values: Floats,
+    cluster: NDArray[np.intp],
+    free: Floats | None = None,
+    level: float = 0.95,
+) -> Estimates:
+    """rho^2 of judges [judges], the share of labels that they save at best.
+
+    Adjusted for the number of units and of what was taken out, and 0 where the correlation is
+    negative: a judge that runs backwards saves nothing as it stands.
+
+    The interval, on artanh r by leaving out each cluster, holds for odd distributions, too: t with
+    the degrees of freedom that the kurtosis of what clusters add leaves. With errors from the
+    influence y f - (r / 2)(y^2 + f^2) of standardised y and f it held in .92 of the cases on 50
+    documents of SummEval. Where clusters hold several labelled units (all summaries of an article)
+    y and f are the clusters' sums: these decide how far a mean over clusters is off. Single texts
+    of FRANK promise .24 of the labels where .15 is saved, and .09 where nothing is.
+
+    Args:
+        truth: [units], NaN without a label.
+        values: [judges, units].
+        free: [units, columns] what is known without a judge (dummies of systems, words); taken out
+            of both by least squares.
+    """
+    base = np.ones((len(truth), 1))
+    base = base if free is None else np.column_stack([base, free])
+    there = ~np.isnan(truth) & ~np.isnan(values)
+    rows = [
+        _of_complete(np.stack([truth[at], one[at]]), base[at], cluster[at], level)
+        for one, at in zip(values, there, strict=True)
+    ]
+    value, low, high = np.array(rows).reshape(-1, 3).T
+    return Estimates.of(value, (low, high), there.sum(axis=1))
+
+
+def _of_complete(
+    both: Floats, base: Floats, cluster: NDArray[np.intp], level: float
+) -> tuple[float, float, float]:
+    """Value, low and high of people and a judge, both of all units [2, units]."""
+    n, taken = both.shape[1], int(np.linalg.matrix_rank(base)) if len(base) else 0
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    groups = int(cluster.max(initial=-1)) + 1
+    if groups < FEWEST + 1 or n <= taken + 1:
+        return (np.nan,) * 3
+    left = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
+    left = cluster_sums(left, cluster)
+    spread = np.sqrt((left**2).mean(axis=1))
+    if (spread <= 1e-9 * np.maximum(np.abs(both).max(axis=1), 1e-300)).any():
+        return (np.nan,) * 3
+    y, f = left / spread[:, None]
+    r = float(np.clip((y * f).mean(), -NEARLY_ONE, NEARLY_ONE))
+    ends = heavy_ends(leaving_out(f, y, np.arange(groups), r), level)
+    low, high = np.tanh(ends).tolist()
+    if abs(r) >= NEARLY_ONE:  # of a perfect judge so many others may be wrong
+        q = 1 - ((1 - level) / 2) ** (1 / groups)
+        low, high = r - q * (r + 1), r + q * (1 - r)
+    freedom = groups - max(1, round(taken * groups / n))
+    adjusted = max(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
+    return 0.0 if r <= 0 else adjusted, max(low, 0.0) ** 2, max(high, 0.0) ** 2
+
+
+def dummies(names: NDArray[np.object_]) -> Floats:
+    """[units, names - 1] which of the names a unit has; no columns for a single name."""
+    known = np.array(sorted(set(names))[1:], object)
+    return np.asarray(names[:, None] == known, np.float64)

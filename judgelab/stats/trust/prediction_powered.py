@@ -14,6 +14,7 @@ away and the first is multiplied by 1 - n / M.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -206,3 +207,86 @@ def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:
     error = divide(np.sqrt(squares), pool.size)
     low, high = t_interval(pool.mean, error, groups, level)
     return Corrected(pool.mean, error, low, high, np.ones(len(error)), pool.n, pool.size, groups)
+
+
+RARE = 5
+"""Labelled clusters that differ from the judge below which Student's t says too little."""
+
+
+def shift(
+    pool: LabelledPool, level: float = 0.95, share: bool = False, tuning: Tuning = "power"
+) -> Corrected:
+    """The judge's own mean minus the corrected one (PPI++): how far its number is off.
+
+    Args:
+        share: of a rate. Where fewer than ``RARE`` labelled clusters differ from the judge,
+            Student's t does not hold; then from these labels alone, by Wilson's intervals of the
+            differences upwards and downwards, joined as by Zou and Donner (2008).
+    """
+    corrected, slope = estimate(pool, tuning, level=level), pool.slopes(tuning)
+    adds = pool.adds(-pool.off(slope, corrected.value), divide(1 - slope, pool.size))
+    groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
+    error = np.sqrt(divide(groups, groups - 2) * (adds**2).sum(axis=1))
+    value = pool.mean - corrected.value
+    low, high = t_interval(value, error, groups - 1, level)
+    if share:
+        few, least, most = _few_differ(pool, level)
+        low, high = np.where(few, least, low), np.where(few, most, high)
+        value = np.where(few, np.clip(value, low, high), value)
+    return replace(corrected, value=value, error=error, low=low, high=high)
+
+
+def _few_differ(pool: LabelledPool, level: float) -> tuple[Mask, Floats, Floats]:
+    """[judges] whether few labels differ from the judge; ends of the mean difference then."""
+    gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
+    sides = []
+    for each in (np.maximum(gap, 0.0), np.maximum(-gap, 0.0)):
+        sums = pool.of_clusters(each)
+        ends = share_ends(of_ratio(sums, pool.of_clusters(pool.weight)), level)
+        sides.append((each.sum(axis=1), *ends, sums > 0))
+    (up, up_low, up_high, over), (down, down_low, down_high, under) = sides
+    low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
+    high = up - down + np.sqrt((up_high - up) ** 2 + (down - down_low) ** 2)
+    return np.asarray((over | under).sum(axis=1) < RARE), low, high
+
+
+PER_STRATUM = 10
+"""Labels that every stratum needs."""
+
+
+def by_stratum(
+    pool: Callable[[Mask], LabelledPool],
+    corrected_in: Callable[[LabelledPool], Corrected],
+    stratum: NDArray[np.intp],
+    target: Target = "population",
+    *,
+    level: float = 0.95,
+    share: bool = False,
+) -> Corrected:
+    """The mean over strata of the estimates in each (2406.04291); lambda is tuned in each.
+
+    Strata weigh by their shares among the judged units; for the population those shares vary, too:
+    sum of W (theta_s - theta)^2 / M. Degrees of freedom by Satterthwaite. Clusters lie within
+    strata. NaN for a judge without an estimate in some stratum.
+
+    Args:
+        pool: units that are chosen -> their pool.
+        stratum: [units] numbers.
+    """
+    parts = [corrected_in(pool(stratum == k)) for k in np.unique(stratum)]
+
+    def each(name: str) -> Floats:
+        return np.array([getattr(one, name) for one in parts], dtype=np.float64)
+
+    n, size, groups = (each(name).sum(axis=0).astype(np.int64) for name in ("n", "pool", "groups"))
+    shares = divide(each("pool"), size)
+    value, tuning = ((shares * each(name)).sum(axis=0) for name in ("value", "tuning"))
+    variances = (shares * each("error")) ** 2
+    variance = variances.sum(axis=0)
+    if target == "population":
+        variance = variance + divide((shares * (each("value") - value) ** 2).sum(axis=0), size)
+    freedom = divide(variance**2, divide(variances**2, each("groups") - 2).sum(axis=0))
+    freedom = np.where(freedom > 0, freedom, groups - 2 * len(parts))
+    error = np.sqrt(variance)
+    low, high = ends_of(value, error, freedom + 1, level, share)
+    return Corrected(value, error, low, high, tuning, n, size, groups)

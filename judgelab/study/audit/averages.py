@@ -12,18 +12,19 @@ import numpy as np
 from judgelab.core.judgments import Floats, Mask
 from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.exchange import dummies, saving
-from judgelab.stats.trust.judge_shift import shift
+from judgelab.stats.trust.partial_correlation import dummies, saving
 from judgelab.stats.trust.prediction_powered import (
+    PER_STRATUM,
     Corrected,
     LabelledPool,
     Target,
     Tuning,
+    by_stratum,
     estimate,
     judge_alone,
     people_alone,
+    shift,
 )
-from judgelab.stats.trust.stratified import FEWEST, by_stratum
 from judgelab.study.audit.bars import AVERAGE, AVERAGE_SD, LEVEL, SAVING
 from judgelab.study.audit.held import PLACES, Held
 
@@ -197,9 +198,11 @@ def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity, unread:
     if unseen:
         return f"no label is from {unseen[0]!r}, of which verdicts are"
     if sampled == "strata":
-        few = [name for name in set(names) if (labelled & judged & (names == name)).sum() < FEWEST]
+        few = [
+            name for name in set(names) if (labelled & judged & (names == name)).sum() < PER_STRATUM
+        ]
         if few:
-            return f"stratum {min(few)!r} has fewer than {FEWEST} labels"
+            return f"stratum {min(few)!r} has fewer than {PER_STRATUM} labels"
     asked = held.judged(judge)
     if (asked & ~judged).sum() > unread * asked.sum():
         return "too many of its replies hold no verdict"

@@ -15,13 +15,12 @@ import numpy as np
 
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, average_ranks, divide
 from judgelab.stats.intervals.clusters import means_within
-from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.estimates import Estimates
+from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.intervals.holm import holm_levels
 from judgelab.stats.sequential.ends import sequence_ends
 from judgelab.stats.trust.agreement import Sums, Target, gain_p
+from judgelab.stats.trust.biases import position_bias
 from judgelab.stats.trust.partial_correlation import partial_correlations
-from judgelab.stats.trust.position import position_bias
 from judgelab.study.audit.bars import CLASS, LEVEL, Bars
 from judgelab.study.audit.held import Held
 
@@ -307,8 +306,7 @@ def _position(held: Held, rules: Bars, judge: int) -> list[Condition]:
     if held.table.judges[judge].pointwise or not both.any():
         return []
     verdicts = np.where(both[:, None], held.table.verdicts[judge], np.nan)[None]
-    bias = position_bias(verdicts, asked[None], held.cluster)
-    share = Estimates.of(bias.share, (bias.low, bias.high), bias.clusters, bias.unscored).at(0)
+    share = position_bias(verdicts, asked[None], held.cluster).at(0)
     low, high = 0.5 - rules.position, 0.5 + rules.position
     averaged = bool((both | ~asked.any(axis=1)).all())
     standing: Standing = "open"

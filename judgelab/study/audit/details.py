@@ -6,7 +6,7 @@ import numpy as np
 
 from judgelab.core.result import Row, Table
 from judgelab.stats.trust.annotators import EPSILON, alternative_annotator_test
-from judgelab.stats.trust.length_bias import length_bias
+from judgelab.stats.trust.biases import length_bias
 from judgelab.study.audit.held import Held
 from judgelab.study.common.templates import table as worded
 

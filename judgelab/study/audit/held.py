@@ -13,8 +13,7 @@ from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.stats.intervals.arrays import ROUNDING, divide
 from judgelab.stats.intervals.clusters import cluster_sums
 from judgelab.stats.intervals.ends import mean_ends
-from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.estimates import Estimates
+from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.trust.agreement import (
     GradedRows,
     Places,

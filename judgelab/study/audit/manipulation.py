@@ -18,8 +18,8 @@ from judgelab.core.result import Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.clusters import means_within
-from judgelab.stats.intervals.estimates import Estimates
-from judgelab.stats.trust.probes import items_needed, move_ends
+from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.trust.biases import items_needed, move_ends
 from judgelab.study.audit.bars import LEVEL
 from judgelab.study.audit.conditions import Condition, Standing
 from judgelab.study.audit.duels import Duels, Texts, drawn_duels

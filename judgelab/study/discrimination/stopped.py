@@ -16,8 +16,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.holm import holm
-from judgelab.stats.sequential.betting import betting_p
-from judgelab.stats.sequential.ends import FIRST, Bounds, sequence_ends, t_above_p
+from judgelab.stats.sequential.ends import FIRST, Bounds, betting_p, sequence_ends, t_above_p
 from judgelab.study.common.batches import PanelByParts
 from judgelab.study.common.groups import groups
 from judgelab.study.common.panels import Panels, ScoredPanel, refuse_unscored, write_records

@@ -25,8 +25,7 @@ from judgelab.core.result import Result, Table  # noqa: E402
 from judgelab.engine.parts import build_parts  # noqa: E402
 from judgelab.finetune.base import check  # noqa: E402
 from judgelab.finetune.card import card, same_writer, usage  # noqa: E402
-from judgelab.finetune.fit import TrainingWatch  # noqa: E402
-from judgelab.finetune.job import curve  # noqa: E402
+from judgelab.finetune.fit import TrainingWatch, curve  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402

@@ -16,8 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from judgelab.core.errors import ConfigError
 from judgelab.mechanism.bertscore import BertScore
-from judgelab.scoring.embed import Embedder
-from judgelab.scoring.pooling import EncoderHead
+from judgelab.scoring.embed import Embedder, EncoderHead
 from judgelab.scoring.source import digest
 from tests.scripted import NOBODY, panel_of
 from tests.stored_models import save_encoder

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from scipy import stats
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused-ignore]
 
-from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, row_auc
+from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, row_auc, same_order
 from judgelab.stats.intervals.arrays import average_ranks
 
 Array = NDArray[np.float64]
@@ -71,14 +70,6 @@ def test_row_auc_symmetries(classes: tuple[Array, Array]) -> None:
     assert again == pytest.approx(auc, nan_ok=True), "a monotone change of scale keeps the AUC"
     tied = ~np.isnan(auc)
     assert (row_auc(both, both)[tied] == 0.5).all()
-
-
-@given(arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(0, 9)), elements=CELLS))
-def test_average_ranks_equal_scipy_without_nan(values: Array) -> None:
-    for row, ranks in zip(values, average_ranks(values), strict=True):
-        scored = ~np.isnan(row)
-        assert (np.isnan(ranks) == ~scored).all()
-        assert ranks[scored].tolist() == stats.rankdata(row[scored]).tolist()
 
 
 def test_perfect_reversed_and_tied() -> None:
@@ -194,3 +185,25 @@ def test_macro_auc_of_nothing() -> None:
     found = macro_auc([math.nan, math.nan])
     assert math.isnan(found.value) and math.isnan(found.p)
     assert (found.n, found.unscored) == (0, 2)
+
+
+NAN = np.nan
+
+
+def test_rounding_is_no_preference() -> None:
+    """Raters who give .7 and .1, and twice .4: means that differ in the last digit."""
+    means = np.array([[(0.7 + 0.1) / 2, (0.4 + 0.4) / 2, 0.2]])
+    assert means[0, 0] != means[0, 1] or np.nextafter(0.4, 1) > 0.4
+    means[0, 0] = np.nextafter(means[0, 1], 1)
+    assert same_order([[1.0, 2.0, 0.0]], means).tolist() == [1.0]  # of two pairs, not of three
+    assert np.isnan(same_order([[1.0, 2.0]], means[:, :2])).all()
+    scores = np.array([[0.1 + 0.2, 0.3]])
+    assert same_order(scores, [[1.0, 2.0]]).tolist() == [0.5]
+
+
+def test_pairs_that_people_tell_apart_count_and_ties_earn_half() -> None:
+    found = same_order(
+        [[3.0, 2.0, 1.0], [1.0, 1.0, NAN], [1.0, 2.0, 3.0]],
+        [[3.0, 3.0, 1.0], [1.0, 2.0, 3.0], [2.0, 2.0, 2.0]],
+    )
+    np.testing.assert_array_equal(found, [1.0, 0.5, NAN])

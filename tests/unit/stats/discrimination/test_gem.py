@@ -14,13 +14,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgelab.stats.discrimination.correlation import clustered_correlation
+from judgelab.stats.discrimination.correlation import clustered_correlation, joint_symmetry
 from judgelab.stats.discrimination.standardized import (
     SmdDefinition,
     standardized_mean_difference,
     verdict,
 )
-from judgelab.stats.discrimination.symmetry import joint_symmetry
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.leaderboard import agreement, rank_intervals
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from judgelab.stats.discrimination.effect_size import effect_size_delta, paired_effect_size
+from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.ends import (
     added,
     fisher_ends,
@@ -138,3 +139,17 @@ def test_p_and_interval_are_of_one_test(n: int, grid: int) -> None:
                 assert (one.p < 0.05) == (not one.low <= null <= one.high), one
                 seen.add(one.p < 0.05)
     assert seen == {True, False}
+
+
+VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False), st.just(np.inf))
+
+
+@given(arrays(np.float64, array_shapes(max_dims=3, max_side=9), elements=VALUES))
+def test_ranks_are_scipys(cells: np.ndarray) -> None:
+    np.testing.assert_array_equal(average_ranks(cells), stats.rankdata(cells, axis=-1))
+
+
+@given(arrays(np.float64, (4, 9), elements=st.one_of(VALUES, st.just(np.nan))))
+def test_ranks_leave_nan_out_as_scipy_does(cells: np.ndarray) -> None:
+    expected = stats.rankdata(cells, axis=-1, nan_policy="omit")
+    np.testing.assert_array_equal(average_ranks(cells), expected)

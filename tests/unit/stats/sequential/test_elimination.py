@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgelab.stats.intervals.holm import holm
-from judgelab.stats.sequential.betting import betting_p
 from judgelab.stats.sequential.elimination import standing, widths
+from judgelab.stats.sequential.ends import betting_p
 
 
 def race(rng: np.random.Generator, chances: list[float], items: int) -> np.ndarray:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.stats.trust.judge_shift import shift
 from judgelab.stats.trust.prediction_powered import (
     Corrected,
     LabelledPool,
+    by_stratum,
     estimate,
     judge_alone,
     people_alone,
+    shift,
 )
-from judgelab.stats.trust.stratified import by_stratum
 
 ppi = pytest.importorskip("ppi_py")
 

@@ -1,0 +1,168 @@
+"""What moves a judge: golden values of real judges, known truth, refusals, numbers by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.trust.biases import (
+    first_shown,
+    items_needed,
+    length_bias,
+    move_ends,
+    position_bias,
+)
+from tests.judgment_tables import ADVERSARIAL, llmbar, made_pairs
+
+
+def _of(table):
+    return position_bias(table.verdicts, table.asked, table.clusters)
+
+
+def test_real_judges_have_the_published_bias() -> None:
+    table = llmbar()
+    found = _of(table)
+    for name, share, ends in (
+        ("Falcon/CoT", 0.93, (0.888, 0.965)),
+        ("GPT-4/Metrics_Reference", 0.51, (0.490, 0.534)),
+    ):
+        one = found.at(table.names.index(name))
+        assert one.value == pytest.approx(share)
+        assert (one.low, one.high) == pytest.approx(ends, abs=5e-4)
+
+
+def test_ties_of_a_judge_of_single_texts_are_no_bias() -> None:
+    table = llmbar()
+    at = table.names.index("ChatGPT/Rating")
+    pointwise = np.array([one.pointwise for one in table.judges])
+    assert pointwise[at] and not (first_shown(table.verdicts)[pointwise] == 1).any()
+    assert table.values[at][first_shown(table.verdicts)[at] == 0] == pytest.approx(0.5)
+
+
+def test_a_judge_that_takes_the_first_text_is_found_and_a_fair_one_is_not():
+    fair = _of(made_pairs(200, (0.8,) * 400, first=0.0))
+    assert 0.92 < ((fair.low <= 0.5) & (fair.high >= 0.5)).mean() < 0.98
+    found = _of(made_pairs(400, (0.8,), first=0.4))
+    assert found.low[0] < 0.7 < found.high[0]  # .4 + .6 * .5
+    always = _of(made_pairs(50, (0.8,), first=1.0))
+    assert always.value[0] == 1 and 0.85 < always.low[0] < 1 and always.high[0] == 1
+
+
+def test_a_missing_verdict_leaves_its_unit_out_and_is_counted():
+    table = made_pairs(40, (0.7,))
+    table.verdicts[0, 3, 1] = np.nan
+    found = _of(table)
+    assert (found.n[0], found.unscored[0]) == (39, 1)
+
+
+def test_units_of_one_item_are_one_cluster():
+    table = made_pairs(60, (0.7,), first=0.3, seed=2)
+    twice = np.concatenate([table.verdicts, table.verdicts], axis=1)
+    asked = np.ones(twice.shape, np.bool_)
+    cluster = np.tile(np.arange(60), 2)
+    found = position_bias(twice, asked, cluster)
+    alone = _of(table)
+    assert (found.low[0], found.high[0]) == pytest.approx((alone.low[0], alone.high[0]))
+    assert found.n[0] == 60
+
+
+def test_the_interval_of_a_few_flips_that_go_one_way_holds():
+    """As of LLMBar's GPT-4/Vanilla_1shot: 8 flips in 100, all to the second text."""
+    rng = np.random.default_rng(0)
+    second = rng.random((1000, 50)) < 0.08
+    verdicts = np.where(second[..., None], [0.0, 1.0], 1.0)
+    asked = np.ones(verdicts.shape, bool)
+    found = position_bias(verdicts, asked, np.arange(50))
+    held = ((found.low <= 0.46) & (found.high >= 0.46)).mean()
+    assert 0.93 <= held <= 0.985
+
+
+def test_a_real_judge_prefers_longer_texts() -> None:
+    table = llmbar(ADVERSARIAL).of(["LLaMA2/Vanilla"])
+    bias = length_bias(table.verdicts[0], table.truth, table.units.words, table.clusters)
+    assert (bias.effect, bias.error) == pytest.approx((1.254, 0.173), abs=1e-3)
+    assert (bias.agreement, bias.controlled) == pytest.approx((0.328, 0.478), abs=1e-3)
+
+
+def drawn(units: int, length: float, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Verdicts with b1 = 1, truth and words; better texts are longer."""
+    rng = np.random.default_rng(seed)
+    h = rng.choice([-1.0, 1.0], units)
+    x = 0.5 * h + rng.normal(size=units)
+    words = np.column_stack([np.exp(4 + x) - 1, np.full(units, np.exp(4.0) - 1)])
+    odds = h + length * x / x.std()
+    verdicts = rng.random((units, 2)) < 1 / (1 + np.exp(-odds))[:, None]
+    return verdicts.astype(float), (h + 1) / 2, words
+
+
+@pytest.mark.parametrize("length", [0.0, 1.0])
+def test_the_effect_is_that_of_length_alone_though_better_texts_are_longer(length: float) -> None:
+    verdicts, truth, words = drawn(3000, length, 1)
+    bias = length_bias(verdicts, truth, words, np.arange(3000))
+    assert abs(bias.effect - length) < 4 * bias.error < 0.3
+    assert bias.controlled == pytest.approx(1 / (1 + np.exp(-1.0)), abs=0.02)
+    swapped = length_bias(1 - verdicts, 1 - truth, words[:, ::-1], np.arange(3000))
+    assert swapped.effect == pytest.approx(bias.effect)
+
+
+def test_refusals() -> None:
+    verdicts, truth, words = drawn(200, 1.0, 1)
+    clusters = np.arange(200)
+    right = np.repeat(truth[:, None], 2, axis=1)
+    longer = np.repeat((words[:, :1] > words[:, 1:]).astype(float), 2, axis=1)
+    tied = np.where((truth == 1)[:, None], [[90.0, 30.0]], [[30.0, 90.0]])
+    for data, why in (
+        ((right, truth, words), "no finite effect"),
+        ((longer, truth, words), "no finite effect"),
+        ((verdicts, truth, np.full((200, 2), 9.0)), "same length"),
+        ((verdicts, truth, np.tile([5.0, 8.0], (200, 1))), "same length"),
+        ((verdicts, truth, tied), "told apart"),
+        ((verdicts, truth * np.nan, words), "too few"),
+        ((verdicts * np.nan, truth, words), "too few"),
+    ):
+        bias = length_bias(*data, clusters)
+        assert why in bias.refused and np.isnan(bias.controlled)
+
+
+NAN = np.nan
+
+
+def test_items_needed() -> None:
+    """The golden numbers of the method note: .3 and power .8."""
+    assert items_needed(0.3) == 223
+    assert items_needed(0.0) == items_needed(NAN) == 59
+
+
+def test_nothing_moved_has_the_ends_of_a_share_of_none() -> None:
+    moves = np.zeros((2, 74))
+    moves[1] = NAN
+    low, high = move_ends(moves)
+    assert high[0] == -low[0] == pytest.approx(1 - 0.025 ** (1 / 74)) and high[0] < 0.05
+    assert np.isnan(high[1])
+
+
+def test_rare_moves_have_the_ends_of_a_share() -> None:
+    moves = np.zeros((1, 100))
+    moves[0, :2] = 1
+    high = move_ends(moves, 0.9)[1][0]
+    assert high >= beta.ppf(0.95, 3, 98)
+    assert move_ends(-moves, 0.9)[0][0] == pytest.approx(-high)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "chances"),
+    [((1.0,), (0.05,)), ((0.5,), (0.1,)), ((1.0, -1.0), (0.06, 0.01)), ((0.5, -0.5), (0.15, 0.05))],
+    ids=["rare", "half", "both ways", "noisy"],
+)
+def test_who_falls_by_the_margin_is_seldom_called_safe(
+    sizes: tuple[float, ...], chances: tuple[float, ...]
+) -> None:
+    """At most alpha and the noise of 1,500 trials; a t test calls .19 of the rare ones safe."""
+    rng = np.random.default_rng(7)
+    values = np.array([*sizes, 0.0])
+    for items in (60, 150):
+        drawn = rng.choice(values, size=(1500, items), p=[*chances, 1 - sum(chances)])
+        high = move_ends(drawn, 0.9)[1]
+        assert (high < 0.05).mean() < 0.075
