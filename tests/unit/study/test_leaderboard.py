@@ -1,4 +1,4 @@
-"""What is known of candidates elsewhere: other benchmarks, and the leaderboards of other runs."""
+"""What is known of candidates elsewhere, and scores beside sizes over a sweep."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from scipy import stats
 
 from experiments.gem.printed import METRICS, read_printed
 from judgelab.core.errors import DataError
+from judgelab.core.result import Result, Table
+from judgelab.report.jobs import SweepJob
 from judgelab.report.tables import frame
-from judgelab.study.leaderboard import read_benchmarks
+from judgelab.study.leaderboard import Leaderboard, read_benchmarks
 
 OURS = {"a": 4.0, "b": 1.0, "c": 2.5, "d": 0.5}
 
@@ -86,3 +88,29 @@ def test_the_shipped_benchmarks_give_table_5() -> None:
         found = {r["with"]: r["value"] for r in table.rows if r["correlation"] == "pearson"}
         for benchmark, number in printed.table5[metric].items():
             assert round(float(str(found[benchmark])), 2) == number, (metric, benchmark)
+
+
+def job(number: int, dataset: str, mechanism: str = "bleu", size: float | None = 8.0) -> SweepJob:
+    row = {"candidate": "a", "kind": "text", "parameters": size, "value": 0.1 * number, "n": 9}
+    made = Result(
+        summary={"study": "leaderboard", "mechanism": mechanism},
+        primary="",
+        tables=[Table("leaderboard", "Leaderboard", [row])],
+    )
+    choices = {"dataset": dataset, "mechanism": mechanism}
+    given = tuple(f"{key}={value}" for key, value in choices.items())
+    return SweepJob(number, given, choices, None, made.to_json(), None)
+
+
+def test_scores_on_two_datasets_are_apart() -> None:
+    [boards] = Leaderboard.compare(
+        [job(1, "iclr_reviews"), job(2, "yelp"), job(3, "yelp", "length")]
+    )
+    assert list(boards.rows["metric"]) == ["bleu · iclr_reviews", "bleu · yelp", "length · yelp"]
+
+
+def test_metrics_on_one_dataset_are_named_alone() -> None:
+    [boards] = Leaderboard.compare([job(1, "yelp"), job(2, "yelp", "length")])
+    assert boards.answer[0][1].startswith("a leads 2 of 2 leaderboards.")
+    assert list(boards.rows["metric"]) == ["bleu", "length"]
+    assert not Leaderboard.compare([job(1, "yelp", size=None)])[0].tables

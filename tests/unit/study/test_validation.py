@@ -1,8 +1,9 @@
-"""The study validation where there is little to say."""
+"""The study validation: where there is little to say, and metrics by attacks over a sweep."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,12 @@ from hydra import compose, initialize_config_dir
 from judgelab.config import resolved
 from judgelab.core.errors import ConfigError
 from judgelab.engine.parts import build_parts
+from judgelab.report.comparison import Comparison
+from judgelab.report.figures.style import saved
+from judgelab.report.jobs import SweepJob
 from judgelab.store.run_dir import RunDir
+from judgelab.study.validation import Validation
+from tests.drawings import draw
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
 TEXTS = ("A study of mice. It is short.", "A study of mice. It is long.", "Other words for it.")
@@ -42,3 +48,66 @@ def test_released_texts_belong_to_the_released_definition(tmp_path: Path) -> Non
         parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
     made = both.study.run(both.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
     assert made.summary["definition"] == "released"
+
+
+def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> SweepJob:
+    expects = "no_rise" if attack == "rephrase" else "fall"
+    summary = {"mechanism": metric, "attack": attack, "expects": expects, "verdict": verdict}
+    summary |= {"change/smd": d, "change/smd_n": 24, "change/smd_unscored": 0}
+    if d is not None:
+        summary |= {"change/smd_low": d - 0.1, "change/smd_high": d + 0.1}
+    overrides = (f"mechanism={metric}", f"attack={attack}")
+    choices = {"mechanism": metric, "attack": attack}
+    return SweepJob(number, overrides, choices, Path("run"), {"summary": summary}, None)
+
+
+JOBS = [
+    job(0, "gem", "sentence_deletion", -0.4, "falls"),
+    job(1, "gem", "rephrase", 0.3, "rises"),
+    job(2, "bleu", "sentence_deletion", 0.05, "does not fall"),
+    job(3, "bleu", "rephrase", None, "undecided"),
+]
+
+
+def made(jobs: list[SweepJob] = JOBS) -> Comparison:
+    [found] = Validation.compare(jobs)
+    return found
+
+
+def test_cells_are_metrics_by_attacks() -> None:
+    [columns] = made().tables.values()
+    assert [c.key for c in columns] == ["metric", "sentence_deletion", "rephrase"]
+    assert columns[0].cells == ("gem", "bleu")
+    assert columns[1].cells == (
+        "-0.400 [-0.500, -0.300]\nfalls",
+        "0.050 [-0.050, 0.150]\ndoes not fall",
+    )
+    assert columns[2].cells[1] == "–\nundecided"
+    assert "should not rise" in columns[2].heading
+
+
+def test_the_answer_counts_honest_metrics() -> None:
+    assert made().answer[0][1].startswith("In 1 of 4 runs the metric does")
+    assert "1 run undecided" in made().answer[0][1]
+
+
+def test_a_sweep_without_validation_has_no_such_table() -> None:
+    assert not Validation.compare([SweepJob(0, (), {}, None, {"summary": {}}, None)])
+
+
+def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> None:
+    jobs = [
+        replace(job, overrides=(*job.overrides, f"attack.definition={d}"), number=k)
+        for k, (job, d) in enumerate((j, d) for j in JOBS[:1] for d in ("corrected", "released"))
+    ]
+    assert list(made(jobs).rows["attack"]) == [
+        "sentence_deletion definition=corrected",
+        "sentence_deletion definition=released",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_figure_is_drawn(kind: str) -> None:
+    tables = {"metrics_by_attacks": made().rows}
+    assert len(saved(draw("metrics_by_attacks", tables).figure, kind)) > 2_000
+    assert "24" in draw("metrics_by_attacks", tables).caption

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +10,20 @@ import pandas as pd
 import pytest
 
 from judgelab.core.lm import ChatRequest
+from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.core.scores import measured
+from judgelab.engine.study import Study
+from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.study.common.calls import calls_of
 from judgelab.study.common.panels import ScoredPanel
 from judgelab.study.discrimination import Discrimination
+from judgelab.study.leaderboard import Leaderboard
+from judgelab.study.validation import Validation
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.study.discernment.discernment_context import rows
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
@@ -109,3 +115,18 @@ def test_recorded_verdicts_without_a_value_are_counted_too() -> None:
 def test_a_mechanism_that_asks_nothing_has_no_calls(tmp_path: Path) -> None:
     made = STUDY.run(context(tmp_path, Length()))
     assert not [key for key in made.summary if "calls" in key]
+
+
+def with_reference() -> Panel:
+    panel = graded()
+    return replace(panel, agents=(replace(panel.agents[0], reference=True), *panel.agents[1:]))
+
+
+@pytest.mark.parametrize("study", [Validation(bootstrap=50), Leaderboard(bootstrap=50)])
+def test_calls_that_gave_nothing_are_counted_and_told(study: Study, tmp_path: Path) -> None:
+    lm = ScriptedLogProb(lambda c, t: np.nan if "quality 7 of 3 " in c else -len(t) + 0.1 * len(c))
+    gem = Gem(prompt=Prompt("second_opinion.txt"), reads="raw")
+    made = study.run(context(tmp_path, gem, lm, panel=with_reference()))
+    counted = {"calls": 12 * (3 + 1), "unread_calls": 0, "failed_calls": 1, "dropped_pairs": 1}
+    assert {key: made.summary.get(f"clean/{key}") for key in counted} == counted
+    assert [n for n in made.notes if n.startswith("1 of 48 calls on the clean panel gave nothing")]

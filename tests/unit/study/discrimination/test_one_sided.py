@@ -11,7 +11,6 @@ from judgelab.attack.word_deletion import WordDeletion
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
-from judgelab.store.fingerprint import fingerprint
 from judgelab.study.discrimination import Discrimination
 from tests.scripted import ScriptedChat
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
@@ -49,11 +48,6 @@ def test_a_judge_of_quality_gives_nothing_for_it(tmp_path: Path) -> None:
 def test_shortening_oneself_costs(tmp_path: Path) -> None:
     made = STUDY.run(context(tmp_path, Length(), attack=WordDeletion(on=["a0", "a1"])))
     assert made.summary["cheating"] == "costs"
-
-
-def test_the_run_s_identity_holds_whom_the_attack_is_on() -> None:
-    of = {on: fingerprint({"attack": {"_target_": "x", "on": on}}) for on in ("all", "good")}
-    assert of["all"] != of["good"]
 
 
 def test_no_interval_no_answer(tmp_path: Path) -> None:

@@ -33,6 +33,14 @@ def context_of(folder: Path, limit: int | None = None) -> Context:
     return parts.context(run_dir=RunDir(folder), seed=0, limit=limit)
 
 
+def finished(folder: Path, result: Result) -> RunDir:
+    """The run of ``outcome`` in this folder, with its result and DONE."""
+    run = RunDir(folder / "run")
+    run.write_json("result.json", result.to_json())
+    run.finish()
+    return run
+
+
 def tables(result: Result) -> dict[str, pd.DataFrame]:
     return {table["name"]: frame(table) for table in result.to_json()["tables"]}  # type: ignore[attr-defined]
 

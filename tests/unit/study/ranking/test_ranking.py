@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose, initialize_config_dir
+from hydra import compose
 from scipy.stats import kendalltau, spearmanr, ttest_rel
 
 from judgelab.config import build, resolved
@@ -25,10 +24,10 @@ from judgelab.study.ranking.ranking_confidence import RankingConfidence
 from tests.drawings import draw
 from tests.scripted import ScriptedChat, panel_of
 from tests.unit.study.ranking.ranking_context import (
-    CONF,
     RANKING,
     SMALL,
     context_of,
+    finished,
     outcome,
     scores,
     table_study,
@@ -47,18 +46,11 @@ class Loaded:
         return self.panel
 
 
-@pytest.fixture(autouse=True)
-def _composer() -> Iterator[None]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield
-
-
 @pytest.fixture(scope="module")
 def annotated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, pd.DataFrame]:
     folder = tmp_path_factory.mktemp("annotated")
     path, table = scores(folder)
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        return outcome(folder, *table_study(path)), table
+    return outcome(folder, *table_study(path)), table
 
 
 def test_the_judge_is_what_the_table_says(annotated: tuple[Result, pd.DataFrame]) -> None:
@@ -135,16 +127,8 @@ def test_predictions_are_held_against_the_bootstrap(
 
 def test_its_figures(annotated: tuple[Result, pd.DataFrame]) -> None:
     result, _ = annotated
-    assert result.figures == [
-        "ranking_systems",
-        "ranking_observed",
-        "ranking_calibration",
-        "ranking_errors",
-        "ranking_trade_off",
-        "ranking_by_items",
-        "ranking_by_correlation",
-        "ranking_noise",
-    ]
+    shown = "systems observed calibration errors trade_off by_items by_correlation noise"
+    assert result.figures == [f"ranking_{name}" for name in shown.split()]
     found = tables(result)
     for name in result.figures:
         assert draw(name, found).caption
@@ -204,10 +188,7 @@ def test_a_run_that_exists_is_ranked(
 ) -> None:
     """The records of any study: what it wrote is all that is read."""
     path, _ = scores(tmp_path)
-    direct = outcome(tmp_path, *table_study(path))
-    run = RunDir(tmp_path / "run")
-    run.write_json("result.json", direct.to_json())
-    run.finish()
+    run = finished(tmp_path, outcome(tmp_path, *table_study(path)))
     result = outcome(tmp_path / "b", "study=ranking_confidence", f"study.run={run.path}", *SMALL)
     for key, value in annotated[0].summary.items():
         assert result.summary[key] == pytest.approx(value, nan_ok=True), key
