@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.calls.log import LoggedLM
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
@@ -27,7 +28,6 @@ from judgelab.study.qualification.judge_responses import (
     Counts,
     JudgeResponses,
     both_orders,
-    confidences_of,
     put_of,
     stacked,
     ties_of,
@@ -51,68 +51,67 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    alone_asked, judges, lms = asks_nobody(context.mechanism), tuple(asked), judges_of(asked)
-    if alone_asked:
+    judges, lms = tuple(asked), judges_of(asked)
+    if asks_nobody(context.mechanism):
         exams = {name: exam.asked_by(ByScore(context.mechanism)) for name, exam in exams.items()}
     _able(context, lms, exams)
-    counted = {name: _writers(context, exam) for name, exam in exams.items()}
-    writers = {name: each for name, (_, each) in counted.items()}
-    writings = {name: {who: lm.log for who, lm in each.items()} for name, each in writers.items()}
-    exams = {name: exam for name, (exam, _) in counted.items()}
+    writers = {name: {"the writer": LoggedLM(context.writer)} for name in exams}
+    exams = {name: exam.with_lms(partial(_logged, writers[name])) for name, exam in exams.items()}
     papers, missing = _papers(context, panel, exams, writers)
+    voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
+    examined = {name: {judge: LoggedLM(lm) for judge, lm in lms.items()} for name in papers}
     measured: dict[str, xr.Dataset] = {}
-    logs: dict[str, CallLog] = {}
-    answers = {name: list[Answers]() for name in papers}
-    exam_logs = {name: dict[str, CallLog]() for name in papers}
+    answers = {name: dict[str, Answers]() for name in papers}
     for judge, own in asked.items():
-        lm = LoggedLM(own.evaluation_lm)
-        logs[judge] = lm.log
         context.tell(judge, 0)
         shown = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
-        measured[judge] = replace(own, evaluation_lm=lm, spread=alone).measure(shown)
+        measured[judge] = replace(own, evaluation_lm=voting[judge], spread=alone).measure(shown)
         for name, paper in papers.items():
             context.tell(f"{judge}, {name}", 0)
-            lm = LoggedLM(own.evaluation_lm)
-            said = exams[name].of(judge).take(paper, lm, seed=context.seed)
-            if said.absence and alone_asked:
-                said = replace(said, absence=f"mechanism={judge} does not say how sure it is")
-            answers[name].append(said)
-            exam_logs[name][judge] = lm.log
-    took = {name: np.array([not one.absence for one in each]) for name, each in answers.items()}
-    taken = {name: each for name, each in took.items() if each.any()}
+            lm, exam = examined[name][judge], exams[name].of(judge)
+            answers[name][judge] = _answers(context, exam, paper, lm)
+    taken = {
+        name: np.array([not one.absence for one in each.values()])
+        for name, each in answers.items()
+        if not all(one.absence for one in each.values())
+    }
+    beside = {
+        name: _beside(context, exams[name], papers[name], answers[name], controls) for name in taken
+    }
     verdicts, grades = _arrays(asked, measured, pairs)
-    made = JudgeResponses(
+    return JudgeResponses(
         judges,
         pairs,
         verdicts,
         grades,
-        {name: stacked(answers[name]) for name in taken},
-        prices.asked(lms, logs),
-        taken,
-        {name: {**papers[name].facts, **_ways(answers[name], judges)} for name in taken},
-        ties_of(answers, len(judges)),
-        (*missing, *_absences(answers, judges)),
+        exams={name: stacked([*answers[name].values()]) for name in taken},
+        cost=prices.asked(voting),
+        taken=taken,
+        facts={name: {**papers[name].facts, **_ways(answers[name])} for name in taken},
+        tied=ties_of([*answers.get("consistency", {}).values()], len(judges)),
+        missing=(*missing, *_absences(answers)),
+        controls={name: got for name, (got, _, _) in beside.items() if got},
+        leads={name: leads for name, (_, leads, _) in beside.items() if leads},
+        gaps={name: gaps for name, (_, _, gaps) in beside.items() if gaps},
         measured=measured,
         exam_costs={
-            name: (
-                prices.asked(lms, each),
-                prices.asked(lms, {judge: log.beyond(logs[judge]) for judge, log in each.items()}),
-                float(prices.asked(writers[name], writings[name]).sum()),
-            )
-            for name, each in exam_logs.items()
+            name: (prices.asked(own), prices.asked(own, voting), prices.asked(writers[name]).sum())
+            for name, own in examined.items()
         },
-        confidences=confidences_of(judges, answers.get("self_confidence", ())),
+        confidences={
+            judge: (each.scored, each.hard)
+            for judge, each in answers.get("self_confidence", {}).items()
+            if each.hard is not None and not np.isnan(each.scored).all()
+        },
     )
-    beside = {}
-    for name in taken:
-        said_by = dict(zip(judges, answers[name], strict=True))
-        beside[name] = _beside(context, exams[name], papers[name], said_by, controls)
-    return replace(
-        made,
-        controls={name: found for name, (found, _, _) in beside.items() if found},
-        leads={name: found for name, (_, found, _) in beside.items() if found},
-        gaps={name: found for name, (_, _, found) in beside.items() if found},
-    )
+
+
+def _answers(context: Context, exam: Exam, paper: ExamPaper, lm: EvaluationLM) -> Answers:
+    answers = exam.take(paper, lm, seed=context.seed)
+    if answers.absence and asks_nobody(context.mechanism):
+        absence = f"mechanism={context.mechanism.name} does not say how sure it is"
+        return replace(answers, absence=absence)
+    return answers
 
 
 def _beside(
@@ -148,14 +147,8 @@ def _beside(
     return got, leads, looks
 
 
-def _writers(context: Context, exam: Exam) -> tuple[Exam, dict[str, LoggedLM]]:
-    """The exam with an account for each LM of its own, and these and the run's writer."""
-    found = {"the writer": LoggedLM(context.writer)}
-
-    def count(name: str, lm: EvaluationLM) -> EvaluationLM:
-        return found.setdefault(name, LoggedLM(lm))
-
-    return exam.with_lms(count), found
+def _logged(writers: dict[str, LoggedLM], name: str, lm: EvaluationLM) -> EvaluationLM:
+    return writers.setdefault(name, LoggedLM(lm))
 
 
 def _papers(
@@ -182,12 +175,11 @@ def judges_of(asked: Mapping[str, Context]) -> dict[str, EvaluationLM]:
     return {name: own.evaluation_lm for name, own in asked.items()}
 
 
-def of_one_kind(judges: Mapping[str, NamedJudge]) -> Mapping[str, NamedJudge]:
-    """The judges, whose votes can be pooled.
+def refuse_unfit(judges: Mapping[str, NamedJudge]) -> Mapping[str, NamedJudge]:
+    """The judges.
 
     Raises:
-        ConfigError: one compares answers and another grades them, one asks no LM, or one reads
-            other texts.
+        ConfigError: one asks no LM, or reads other texts.
     """
     own = {name: one.mechanism for name, one in judges.items() if one.mechanism is not None}
     for name, mechanism in own.items():
@@ -201,14 +193,24 @@ def of_one_kind(judges: Mapping[str, NamedJudge]) -> Mapping[str, NamedJudge]:
                 f"study.judges.{name}.preprocessor: all judges read the same texts here: choose "
                 "preprocessor for the run."
             )
-    ways = {mechanism.subject == "choice": name for name, mechanism in own.items()}
+    return judges
+
+
+def refuse_mixed(asked: Mapping[str, Context]) -> None:
+    """A pool votes in one way.
+
+    Raises:
+        ConfigError: one judge compares answers and another grades them.
+    """
+    ways = {
+        own.mechanism.subject == "choice": f"{name} (mechanism={own.mechanism.name})"
+        for name, own in asked.items()
+    }
     if len(ways) > 1:
         raise ConfigError(
-            f"study.judges: {ways[True]} compares answers (mechanism={own[ways[True]].name}) and "
-            f"{ways[False]} grades them ({own[ways[False]].name}): a pool votes in one way, so "
-            "give all judges mechanisms of one kind."
+            f"study.judges: {ways[True]} compares answers, and {ways[False]} grades them: give all "
+            "judges mechanisms of one kind."
         )
-    return judges
 
 
 def unasked(context: Context, judges: Mapping[str, NamedJudge] | None) -> tuple[str, ...]:
@@ -222,27 +224,26 @@ def unasked(context: Context, judges: Mapping[str, NamedJudge] | None) -> tuple[
     )
 
 
-def _ways(answers: Sequence[Answers], judges: Sequence[str]) -> dict[str, str]:
+def _ways(answers: Mapping[str, Answers]) -> dict[str, str]:
     """How the judges were asked, where that may differ."""
     ways: dict[str, list[str]] = {}
-    for judge, said in zip(judges, answers, strict=True):
-        if said.way:
-            ways.setdefault(said.way, []).append(judge)
-    return (
-        {"by": "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())} if ways else {}
-    )
+    for judge, own in answers.items():
+        if own.way:
+            ways.setdefault(own.way, []).append(judge)
+    by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
+    return {"by": by} if by else {}
 
 
-def _absences(answers: Mapping[str, Sequence[Answers]], judges: Sequence[str]) -> tuple[str, ...]:
+def _absences(answers: Mapping[str, Mapping[str, Answers]]) -> Iterator[str]:
     """A sentence on each exam that some judge did not take, and why."""
-    said = []
     for exam, each in answers.items():
-        for reason in dict.fromkeys(one.absence for one in each if one.absence):
-            who = [j for j, one in zip(judges, each, strict=True) if one.absence == reason]
-            said.append(f"Exam {exam} was not taken by {', '.join(who)}: {reason}.")
-            if len(who) == len(judges):
-                said[-1] += " No judge took this exam, and no pool requires it."
-    return tuple(said)
+        for reason in dict.fromkeys(one.absence for one in each.values() if one.absence):
+            who = [judge for judge, one in each.items() if one.absence == reason]
+            nobody = " No judge took this exam, and no pool requires it."
+            yield (
+                f"Exam {exam} was not taken by {', '.join(who)}: {reason}."
+                f"{nobody if len(who) == len(each) else ''}"
+            )
 
 
 def _able(context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]) -> None:
@@ -270,14 +271,8 @@ def _arrays(
     asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts
 ) -> tuple[Floats | None, Floats | None]:
     """Verdicts where the mechanisms compare answers, else grades."""
-    compare = ["verdict" in each for each in data.values()]
-    if all(compare):
-        verdicts = [each["verdict"].values for each in data.values()]
-        return both_orders(np.stack(verdicts), pairs), None
-    if any(compare):
-        raise ConfigError(
-            "study.judges: some compare answers and others grade them: a pool votes in one way, so "
-            "give all judges mechanisms of one kind."
-        )
+    if all(own.mechanism.subject == "choice" for own in asked.values()):
+        verdicts = np.stack([each["verdict"].values for each in data.values()])
+        return both_orders(verdicts, pairs), None
     grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
     return None, np.stack(grades)

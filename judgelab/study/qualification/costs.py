@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import yaml
 
-from judgelab.calls.log import CallLog
+from judgelab.calls.log import LoggedLM
 from judgelab.calls.prices import PER, Price
 from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, DataError
@@ -55,16 +55,22 @@ class JudgePrices:
             )
         return listed
 
-    def asked(self, lms: Mapping[str, EvaluationLM], logs: Mapping[str, CallLog]) -> Floats:
+    def asked(
+        self, lms: Mapping[str, LoggedLM], without: Mapping[str, LoggedLM] | None = None
+    ) -> Floats:
         """[LMs] what their logged answers cost; NaN where unknown, 0 where there are none.
 
         One behind an endpoint costs what the run's price list says of its model, input and reply
         each at its price; one that the list lacks, or that runs here, what this list says. One on
         neither list costs nothing if it runs here, and is else unknown.
+
+        Args:
+            without: of the same names; what these were asked, too, is left out.
         """
-        costs = np.zeros(len(logs))
-        for k, (name, log) in enumerate(logs.items()):
-            lm, tokens = lms[name].unwrapped, log.input_tokens + log.output_tokens
+        costs = np.zeros(len(lms))
+        for k, (name, logged) in enumerate(lms.items()):
+            log = logged.log if without is None else logged.log.beyond(without[name].log)
+            lm, tokens = logged.unwrapped, log.input_tokens + log.output_tokens
             if not log.answered:
                 continue
             if listed := self.listed(name, lm):

@@ -126,21 +126,9 @@ def both_orders(cells: Floats, pairs: Counts) -> Floats:
     return np.stack([cells[:, :, first, second], 1 - cells[:, :, second, first]], axis=-1)
 
 
-def confidences_of(
-    judges: Sequence[str], answers: Sequence[Answers]
-) -> dict[str, tuple[Floats, Floats]]:
-    """Those of the judges who were asked how sure they are."""
-    return {
-        judge: (each.scored, each.hard)
-        for judge, each in zip(judges, answers, strict=bool(answers))
-        if each.hard is not None and not np.isnan(each.scored).all()
-    }
-
-
-def ties_of(answers: Mapping[str, Sequence[Answers]], judges: int) -> Floats:
-    """[judges] share of ties in the consistency exam; NaN where it was not taken."""
-    given = answers.get("consistency") or [Answers(np.empty(0))] * judges
-    return np.array([each.tied for each in given])
+def ties_of(consistency: Sequence[Answers], judges: int) -> Floats:
+    """[judges] share of ties in that exam; NaN where it was not taken."""
+    return np.array([each.tied for each in consistency] or [np.nan] * judges)
 
 
 def stacked(answers: Sequence[Answers]) -> ExamAnswers:

@@ -75,7 +75,7 @@ def recall(
         cost,
         taken={name: each.n > 0 for name, each in marked.items()},
         facts={name: {"change": "position"} for name in marked},
-        tied=ties_of(answers, len(judges)),
+        tied=ties_of(answers.get("consistency", ()), len(judges)),
         missing=tuple(
             f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and "
             "no pool requires it."

@@ -26,7 +26,7 @@ from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification import tables
-from judgelab.study.qualification.asking import ask, judges_of, of_one_kind, unasked
+from judgelab.study.qualification.asking import ask, judges_of, refuse_mixed, refuse_unfit, unasked
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,
@@ -111,7 +111,7 @@ class Qualification(Study):
         return compare(runs)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", of_one_kind(named(self.judges)))
+        object.__setattr__(self, "judges", refuse_unfit(named(self.judges)))
         for name, judges in (self.methods or {}).items():
             if not judges or len(set(judges)) < len(judges):
                 raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
@@ -221,6 +221,7 @@ class Qualification(Study):
                 "(mechanism=recorded_scores)."
             )
         asked = self._asked(context)
+        refuse_mixed(asked)
         return ask(context, panel, pairs, asked, self._exams, self.controls, prices)
 
     def _asked(self, context: Context) -> dict[str, Context]:

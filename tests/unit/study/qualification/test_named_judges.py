@@ -18,6 +18,13 @@ from tests.unit.python.frames import graded
 
 SMALL = {"evaluation_lm": "compression", "evaluation_lm.order": 3, "mechanism": "gptscore"}
 LARGE = {"evaluation_lm": "compression", "mechanism": "gptscore"}
+CHAT = {
+    "evaluation_lm": "openai",
+    "evaluation_lm.model": "m",
+    "evaluation_lm.base_url": "http://localhost:1/v1",
+    "evaluation_lm.api_key_env": None,
+    "mechanism": "pairwise",
+}
 NO_EXAMS: dict[str, Any] = {"consistency": None, "pertinence": None, "self_confidence": None}
 FILE = """
 - {name: small, evaluation_lm: compression, evaluation_lm.order: 3, mechanism: gptscore, price: 2}
@@ -53,8 +60,8 @@ def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -
     [
         ([{"name": "a", "mechanism": "length"}], "a: mechanism=length asks no LM"),
         (
-            [{"name": "a", "mechanism": "pairwise"}, {"name": "b", "mechanism": "pointwise5"}],
-            "a compares answers .* and b grades them",
+            [CHAT | {"name": "a"}, CHAT | {"name": "b", "mechanism": "pointwise5"}],
+            r"a \(mechanism=pairwise\) compares answers, and b .* grades them",
         ),
         ([{"name": "a", "price": -1}], r"entry 1 \(a\): price=-1 must be a number per million"),
         ([{"name": "a", "price": {"in": 1}}], "must be a number per million"),

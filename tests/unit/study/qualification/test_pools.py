@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from judgelab.calls.limits import Limits
-from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.calls.log import LoggedLM
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.openai import OpenAI
@@ -155,20 +155,20 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
         "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
         "j1": ScriptedChat(lambda _: None),
     }
-    log: Any = SimpleNamespace(answered=10, input_tokens=2e6, output_tokens=1e6)
-    logs = {"j0": log, "j1": log}
-    assert_allclose(prices.asked(lms, logs), [2 * 0.15 + 0.60, 0])
-    assert_allclose(prices.asked(lms, {"j0": CallLog()}), [0])
+    log = SimpleNamespace(answered=10, input_tokens=2e6, output_tokens=1e6)
+    logged: Any = {name: SimpleNamespace(log=log, unwrapped=lm) for name, lm in lms.items()}
+    assert_allclose(prices.asked(logged), [2 * 0.15 + 0.60, 0])
+    assert_allclose(prices.asked({"j0": LoggedLM(lms["j0"])}), [0])
     assert_allclose(prices.recorded({"j0": 10, "j1": 10, "j2": 0}), [0.4, NAN, 0])
     own = tmp_path / "prices.yaml"
     listed = replace(prices, models=str(own))
     own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    assert listed.asked(lms, logs)[0] == pytest.approx(17)
+    assert listed.asked(logged)[0] == pytest.approx(17)
     own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
-    assert listed.asked(lms, logs)[0] == pytest.approx(120)
+    assert listed.asked(logged)[0] == pytest.approx(120)
     own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
     with pytest.raises(ConfigError, match="both in one currency"):
         listed.listed("j0", lms["j0"])
     assert listed.listed("j1", lms["j1"]) is None
     own.write_text("currency: USD\nmodels: {}\n")
-    assert np.isnan(replace(listed, judges={}).asked(lms, logs)[0])
+    assert np.isnan(replace(listed, judges={}).asked(logged)[0])
