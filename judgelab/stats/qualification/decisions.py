@@ -69,12 +69,12 @@ def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
     return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
 
 
-def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
+def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
     """Weighted majority [...]: 1 first answer, -1 second, 0 a tie, NaN where no judge voted.
 
     Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades count
     by their size, so that a judge who saw no difference does not count. A weight [judges] of 0 or
-    NaN keeps a judge out. A balance within ``tolerance`` of all that was cast is a tie.
+    NaN keeps a judge out. A balance within TOLERANCE of all that was cast is a tie.
 
     Raises:
         ValueError: shapes do not fit, or a weight is negative.
@@ -89,7 +89,7 @@ def decide(votes: ArrayLike, weight: ArrayLike, tolerance: float = TOLERANCE) ->
     voted = np.tensordot(power, (~np.isnan(cells)).astype(np.float64), axes=1)
     balance = np.tensordot(power, filled, axes=1)
     size = np.tensordot(power, np.abs(filled), axes=1)
-    sign = np.where(np.abs(balance) <= tolerance * size, 0.0, np.sign(balance))
+    sign = np.where(np.abs(balance) <= TOLERANCE * size, 0.0, np.sign(balance))
     return np.where(voted > 0, sign, np.nan)
 
 
@@ -196,7 +196,6 @@ def accuracy_samples(
     gold: ArrayLike,
     power: Floats,
     weights: Floats,
-    tolerance: float = TOLERANCE,
 ) -> Floats:
     """[draws] accuracy over pairs of a pool that is chosen anew in each resample of the items.
 
@@ -207,18 +206,13 @@ def accuracy_samples(
     usable = _preferred(truth)
     cells = np.asarray(votes, dtype=np.float64)[:, usable]
     rows, where = np.unique(np.nan_to_num(power), axis=0, return_inverse=True)
-    total, count = _won(rows, cells, truth[usable], np.nonzero(usable)[0], len(truth), tolerance)
+    total, count = _won(rows, cells, truth[usable], np.nonzero(usable)[0], len(truth))
     at = where.ravel()
     return divide((weights * total[at]).sum(axis=1), (weights * count[at]).sum(axis=1))
 
 
 def _won(
-    rows: Floats,
-    votes: Floats,
-    wanted: Floats,
-    item: NDArray[np.int64],
-    items: int,
-    tolerance: float,
+    rows: Floats, votes: Floats, wanted: Floats, item: NDArray[np.int64], items: int
 ) -> tuple[Floats, Floats]:
     """[pools, items] sums of correct decisions, and how many were made."""
     starts = np.flatnonzero(np.diff(item, prepend=-1))  # the cells come item by item
@@ -230,7 +224,7 @@ def _won(
     for begin in range(0, len(rows), 250):  # keeps the temporary arrays small
         part = slice(begin, begin + 250)
         leaning, cast = rows[part] @ towards, (rows[part] @ voted) > 0
-        draw = np.abs(leaning) <= tolerance * (rows[part] @ size)
+        draw = np.abs(leaning) <= TOLERANCE * (rows[part] @ size)
         right = np.where(draw, 0.5, leaning > 0) * cast
         total[part, item[starts]] = np.add.reduceat(right, starts, axis=1)
         count[part, item[starts]] = np.add.reduceat(cast.astype(np.float64), starts, axis=1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import format
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, marked, scorer
-from judgelab.report.tables import Column, column, estimates, frame, records
+from judgelab.report.tables import column, estimates, frame, records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -28,7 +27,8 @@ ORIGINAL = "original"
 JUDGES_NOTE = (
     "D averaged over levels and at its minimum over perturbations, with 95 % intervals over items; "
     "chance: what 5 % of judges reach by chance. Compare within a dataset, on the same "
-    "perturbations and as many items. D without the weights of the metrics: judges.csv."
+    "perturbations and as many items. D of each perturbation, and without the weights of the "
+    "metrics: judges.csv."
 )
 STYLES_NOTE = (
     "Pearson's r of two judges over items, by ratings averaged over metrics, for every variant of "
@@ -60,23 +60,14 @@ def judge_table(found: Sequence[SweepJob]) -> Comparison | None:
     board = board.sort_values(by, ascending=[True, False], kind="stable", ignore_index=True)
     rows = records(board)
     keys = ["judge", "dataset"] if board["dataset"].nunique() > 1 else ["judge"]
-    first = [keyed(rows, key) for key in keys]
-    unseen = column("not_seen", [row["not_seen"] or "" for row in rows])
-    wide = list(first)
+    wide = [keyed(rows, key) for key in keys]
     for name, heading in (("average_ew", "D average"), ("minimum_ew", "D minimum")):
         wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
         wide.append(keyed(rows, f"{name}_threshold", "chance"))
     wide += [keyed(rows, key) for key in ("n", "unscored")]
-    return Comparison(
-        name="judges",
-        figures=["discernment_judges"],
-        note=JUDGES_NOTE,
-        rows=board,
-        tables={
-            "Judges by discernment": [*wide, unseen],
-            "D of each judge on each perturbation": [*first, *_each(rows)],
-        },
-    )
+    wide.append(column("not_seen", [row["not_seen"] or "" for row in rows]))
+    tables = {"Judges by discernment": wide}
+    return Comparison("judges", board, JUDGES_NOTE, tables, ["discernment_judges"])
 
 
 def _judge(job: SweepJob, name: str) -> dict[str, Any]:
@@ -90,16 +81,6 @@ def _judge(job: SweepJob, name: str) -> dict[str, Any]:
     row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
     row |= {"weights": summary.get("weighting"), "job": job.number}
     return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
-
-
-def _each(rows: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
-    """Perturbations across."""
-    for key in (key for key in rows[0] if key.startswith(EACH)):
-        name = key.removeprefix(EACH)
-        unseen = [name in str(row["not_seen"] or "").split(", ") for row in rows]
-        made = keyed(rows, key, format.words(name).replace(" ", "\n"))
-        cells = zip(made.cells, unseen, strict=True)
-        yield replace(made, cells=tuple(f"{cell}\nnot seen" if no else cell for cell, no in cells))
 
 
 def style_table(found: Sequence[SweepJob]) -> Comparison | None:

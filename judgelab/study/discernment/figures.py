@@ -148,29 +148,23 @@ def styles(tables: Tables) -> Drawn:
     """How each judge rates originals and perturbed texts, and how alike every two judges do.
 
     One panel for each judge on the diagonal; above it two judges' ratings of the originals, below
-    it those of the perturbed texts, with Pearson's r. Without the latter for many judges.
+    it those of the perturbed texts, with Pearson's r. Of the first ``MOST`` judges.
     """
     frame = tables["response_styles"]
     wide = frame.pivot_table(
         index=["variant", "item"], columns="judge", values="rating", sort=False
     )
-    judges = list(dict.fromkeys(frame["judge"]))
+    judges = list(dict.fromkeys(frame["judge"]))[:MOST]
     wide = wide.reindex(columns=judges)
     rated = set(wide.index.get_level_values("variant"))
     variants = [name for name in dict.fromkeys(frame["variant"]) if name in rated]
-    held = len(judges) <= MOST
-    if held:
-        figure, axes = style.new_figure(0.9 + 1.45 * len(judges), len(judges), len(judges))
-        panels = {name: axes[k, k] for k, name in enumerate(judges)}
-        for (r, row), (c, col) in product(enumerate(judges), repeat=2):
-            if r != c:
-                shown = variants[:1] if r < c else variants[1:]
-                _against(axes[r, c], wide[col].loc[shown], wide[row].loc[shown], c < r)
-    else:
-        figure, axes = style.multiples(judges, 0.9, 1.7)
-        panels = dict(zip(judges, axes.flat, strict=False))
+    figure, axes = style.new_figure(0.9 + 1.45 * len(judges), len(judges), len(judges))
     hues = dict(zip(variants, VARIANTS, strict=False))
-    for name, side in panels.items():
+    for (r, row), (c, col) in product(enumerate(judges), repeat=2):
+        if r != c:
+            shown = variants[:1] if r < c else variants[1:]
+            _against(axes[r, c], wide[col].loc[shown], wide[row].loc[shown], c < r)
+    for name, side in zip(judges, axes.diagonal(), strict=True):
         _shares(side, wide[name], hues)
         side.set_title(format.shorten(format.text(name), 22), fontsize=8.5)
         side.tick_params(labelsize=7)
@@ -178,11 +172,10 @@ def styles(tables: Tables) -> Drawn:
     style.legend(figure, keys)
     said = (
         "Items by their rating, averaged over metrics, one panel for each judge: its response "
-        "style; only the shift from the grey histogram is discernment."
+        "style; only the shift from the grey histogram is discernment. Above the diagonal two "
+        "judges' ratings of the originals, below it of the perturbed texts, with Pearson's r "
+        "(intervals: table of the page)."
     )
-    if held:
-        said += " Above the diagonal two judges' ratings of the originals, below it of the "
-        said += "perturbed texts, with Pearson's r (intervals: table of the page)."
     counted = wide.loc[variants[0]].notna().sum()
     low, high = int(counted.min()), int(counted.max())
     n = f"{low}" if low == high else f"{low} to {high}"

@@ -139,12 +139,10 @@ def _read(path: Path) -> tuple[bytes, dict[str, Shape]]:
 
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
-    known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
     if given is not None and given.endswith((".yaml", ".yml")):
-        if Path(given).is_file():
-            return Path(given)
-        raise ConfigError(f"study.perturbations: there is no file {given!r}.")
-    for name in (given,) if given is not None else (dataset, task):
+        return Path(given)
+    known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
+    for name in (dataset, task) if given is None else (given,):
         if name in known:
             return FOLDER / f"{name}.yaml"
     if given is not None:

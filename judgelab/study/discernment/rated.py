@@ -47,15 +47,10 @@ class RatedVariants:
 
     @classmethod
     def asked(cls, context: Context, degraded: Degraded) -> RatedVariants:
-        """Put every question to the judge of this context.
-
-        Raises:
-            ConfigError: its mechanism holds texts against one another.
-        """
+        """Put every question to the judge of this context."""
         read = degraded.read_in(context)
         lm = LoggedLM(context.evaluation_lm, texts=True)
         measured = replace(context, evaluation_lm=lm).measure(read.panel)
-        refuse_pairs(measured, context.mechanism.name)
         scores = context.score(measured)
         of = _ratings(measured, scores, context.mechanism.name)
         return cls(context, read, measured, scores, lm.log, *of)
@@ -100,31 +95,16 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     """
     mechanism, lm = context.mechanism, context.evaluation_lm
     if mechanism.subject != "text":
-        raise against_peers(mechanism.name)
+        raise ConfigError(
+            "study=discernment has a judge score each text by itself, but mechanism="
+            f"{mechanism.name} holds texts against one another: choose rating (an LM that chats), "
+            "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+            "pointwise5, acu_rating, gptscore, length."
+        )
     mechanism.fits(base)
     if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
-    refuse_pairs(mechanism.measure(base, Counted(lm), seed=context.seed), mechanism.name)
-
-
-def refuse_pairs(measured: xr.Dataset, mechanism: str) -> None:
-    """Refuse measurements of pairs, which a mechanism may make without declaring its subject.
-
-    Raises:
-        ConfigError: something was measured for a text and its peer.
-    """
-    if any("peer" in values.dims for values in measured.data_vars.values()):
-        raise against_peers(mechanism)
-
-
-def against_peers(mechanism: str) -> ConfigError:
-    """Why a mechanism that compares texts does not fit: the peers are perturbed originals."""
-    return ConfigError(
-        "study=discernment has a judge score each text by itself, but mechanism="
-        f"{mechanism} holds texts against one another: choose rating (an LM that chats), "
-        "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
-        "pointwise5, acu_rating, gptscore, length."
-    )
+    mechanism.measure(base, Counted(lm), seed=context.seed)
 
 
 def _ratings(data: xr.Dataset, scores: Scores, mechanism: str) -> tuple[list[str], Floats]:

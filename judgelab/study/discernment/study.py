@@ -171,7 +171,12 @@ class Discernment(Study):
         write_ratings(context, degraded.panel, rated)
         judged = {name: self._judged(one, weights) for name, one in rated.items()}
         found = JudgeComparison.of(judged, self._how)
-        made = found.tables(weights.named, self._spent(rated))
+        judges: dict[str, NamedJudge] = self.judges
+        costs = {
+            name: spent(one.log, one.context.evaluation_lm, judges[name].price, self.prices)
+            for name, one in rated.items()
+        }
+        made = found.tables(weights.named, costs)
         asked = {name: dict(one.measured.attrs) for name, one in rated.items()}
         origin = {**self._made(degraded, weights), "judges": asked}
         said = about(context, degraded.panel, "discernment") | self._settings(degraded)
@@ -196,13 +201,6 @@ class Discernment(Study):
                 PageSection("Each judge by itself", [one.name for one in made if one.by]),
             ],
         )
-
-    def _spent(self, rated: Mapping[str, RatedVariants]) -> dict[str, dict[str, Value]]:
-        judges: dict[str, NamedJudge] = self.judges
-        return {
-            name: spent(one.log, one.context.evaluation_lm, judges[name].price, self.prices)
-            for name, one in rated.items()
-        }
 
     def _by_the_run(self, context: Context) -> list[str]:
         """A sentence on the judges that are not asked by their own mechanism."""

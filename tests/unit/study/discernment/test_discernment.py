@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
-import xarray as xr
 from hydra import compose, initialize_config_dir
 from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import Scores, measured
 from judgelab.engine.run import execute
 from judgelab.mechanism.bertscore import BertScore
 from judgelab.mechanism.bleu import Bleu
@@ -28,7 +25,7 @@ from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.mechanism.protocol import Definition, Mechanism
+from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.report.tables import frame
@@ -348,28 +345,6 @@ def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> No
     result = study.run(lab(tmp_path, real))
     assert dry.seen == real.seen
     assert any("may recognise its own style" in note for note in result.notes)
-
-
-class Undeclared(Mechanism):
-    """Compares texts, and does not say so."""
-
-    name: ClassVar[str] = "undeclared"
-    measurement: ClassVar[str] = "text"
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        shape = (len(panel.items), *[len(panel.agents)] * 2)
-        return measured(panel, overlap=(("item", "agent", "peer"), np.zeros(shape)))
-
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        return Scores(agent=measured["overlap"].mean("peer"))
-
-
-def test_a_mechanism_that_compares_texts_is_refused_though_it_does_not_say_so(
-    tmp_path: Path,
-) -> None:
-    for carried_out in (Discernment(**QUICK).ask, Discernment(**QUICK).run):
-        with pytest.raises(ConfigError, match="undeclared holds texts against one another"):
-            carried_out(lab(tmp_path, NOBODY, Undeclared()))
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:

@@ -79,14 +79,12 @@ def test_the_best_judge_stands_on_top_with_its_threshold(sweep: Path) -> None:
     assert list(board["n"]) == [11] * 3 and list(board["unscored"]) == [1] * 3
     assert board["d_ew/typos_minor"].tolist()[:2] == [2.5, 0.7]
     assert math.isnan(board["average_ew"][2])
-    shown, cells = made.tables.values()
+    [shown] = made.tables.values()
     by_key = {column.key: column.cells for column in shown}
     assert by_key["average_ew"] == ("2.50 [2.00, 3.00]", "0.70 [0.20, 1.20]", "–")
     assert by_key["average_ew_threshold"] == by_key["minimum_ew_threshold"] == ("0.810",) * 3
     assert by_key["not_seen"] == ("", "reordering_minor", "")
     assert "dataset" not in by_key, "there is one"
-    each = {column.key: column.cells for column in cells}
-    assert each["d_ew/reordering_minor"] == ("2.50", "0.700\nnot seen", "–")
 
 
 def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> None:
@@ -155,8 +153,7 @@ def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:
     titles = [side.get_title(loc="left") or side.get_title() for side in figure.axes]
     assert [title for title in titles if title] == ["counts", "random", "length"]
     many = pd.concat([styles.assign(judge=f"judge {k}") for k in range(8)])
-    held = draw("judges_response_styles", {"response_styles": many})
-    assert len(held.figure.axes) == 9 and "diagonal" not in held.caption
+    assert len(draw("judges_response_styles", {"response_styles": many}).figure.axes) == 6 * 6
 
 
 def test_bars_are_the_papers_four_and_say_which_weights(real: Path) -> None:
