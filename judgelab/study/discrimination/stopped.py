@@ -68,18 +68,7 @@ def asked(
     """
     first = next(iter(panels.values()))
     items = len(first.items)
-    if not groups(first, definition).known:
-        raise ConfigError(
-            "study.stop looks at how good agents are told from problematic ones, but the agents of "
-            "these data have no categories: use study=leaderboard, or give categories."
-        )
-    bounds = None if primary == "effect_size" else SHARE
-    if stop.top is not None or (bounds is None and stop.width is not None):
-        wrong = "top" if stop.top is not None else "width"
-        raise ConfigError(
-            f"study.stop.{wrong} is not for study=discrimination study.primary={primary}: leave it "
-            "out, or use study.primary=auc."
-        )
+    bounds = _bounds(first, stop, definition, primary)
     pool = stop.of(items, bounds)
 
     asking = PanelByParts(context, panels, definition)
@@ -113,6 +102,23 @@ def asked(
         "pool": POOL.format(items=items) if stop.target == "pool" else "",
     }
     return StoppedPanels(found, pool, summary, words)
+
+
+def _bounds(first: Panel, stop: Stop, definition: Definition, primary: str) -> Bounds | None:
+    """Of the figure's values; refuses what cannot be stopped."""
+    if not groups(first, definition).known:
+        raise ConfigError(
+            "study.stop looks at how good agents are told from problematic ones, but the agents of "
+            "these data have no categories: use study=leaderboard, or give categories."
+        )
+    bounds = None if primary == "effect_size" else SHARE
+    if stop.top is not None or (bounds is None and stop.width is not None):
+        wrong = "top" if stop.top is not None else "width"
+        raise ConfigError(
+            f"study.stop.{wrong} is not for study=discrimination study.primary={primary}: leave it "
+            "out, or use study.primary=auc."
+        )
+    return bounds
 
 
 def _open(

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
-from judgelab.core.result import Result, Value
+from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.study import Study
@@ -84,17 +84,7 @@ class Discrimination(Study):
             looked = stopped.figures_at_every_look
             figures = {name: looked(one, items[name], run.pool) for name, one in figures.items()}
             change = stopped.change_at_every_look(change, items, run.pool)
-        made = [
-            tables.figures_table(figures, states, definition) if figures else None,
-            tables.change_table(change, states, definition) if change else None,
-            tables.beside_table(others) if others else None,
-            tables.agents_table(states, definition, how),
-            tables.correlation_table(states, definition, how),
-            tables.shape_table(shapes),
-            tables.information_table(context, states),
-            *diagnostics_tables(states),
-        ]
-        shown = [table for table in made if table is not None]
+        shown = self._tables(context, states, figures, change, others, shapes)
         summary = self._summary(context, states, figures, change) | _entries({"clean": others})
         if run is None:
             summary |= _entries(shapes, WITHOUT_P)
@@ -124,6 +114,29 @@ class Discrimination(Study):
                 judged=group.known or not np.isnan(human_scores(clean.panel)).all(),
             ),
         )
+
+    def _tables(
+        self,
+        context: Context,
+        states: Panels,
+        figures: Mapping[str, Named],
+        change: Named,
+        others: Named,
+        shapes: Mapping[str, Named],
+    ) -> list[Table]:
+        definition = self.definition
+        how = (self.bootstrap, context.seed, kind_of(definition))
+        made = [
+            tables.figures_table(figures, states, definition) if figures else None,
+            tables.change_table(change, states, definition) if change else None,
+            tables.beside_table(others) if others else None,
+            tables.agents_table(states, definition, how),
+            tables.correlation_table(states, definition, how),
+            tables.shape_table(shapes),
+            tables.information_table(context, states),
+            *diagnostics_tables(states),
+        ]
+        return [table for table in made if table is not None]
 
     def _summary(
         self,

@@ -14,7 +14,8 @@ from judgelab.core.result import Table, Value
 from judgelab.core.terminal import unquoted
 from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.ranking.leaderboard import agreement
-from judgelab.study.common.tables import estimate_table
+from judgelab.study.common.tables import estimate_rows
+from judgelab.study.common.templates import table
 
 SIZE = "parameters"
 NAMES = ("model", "candidate")
@@ -54,11 +55,7 @@ class Benchmarks:
             for column in self.table.columns
             for method in METHODS
         ]
-        note = "Over models; n counts those with both numbers. Intervals are over models."
-        if self.left_out:
-            listed = ", ".join(self.left_out)
-            note += f" Left out, as they hold other things than numbers: {listed}."
-        return estimate_table("benchmarks", "Correlation with other benchmarks", cells, note)
+        return table(__package__, "benchmarks", estimate_rows(cells), left_out=self.left_out)
 
 
 def read_benchmarks(path: str) -> Benchmarks:
@@ -73,14 +70,14 @@ def read_benchmarks(path: str) -> Benchmarks:
     """
     where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
     try:
-        table = pd.read_csv(file, index_col=False)
+        read = pd.read_csv(file, index_col=False)
         # names as written: else 007 would become 7, and None nothing
         written = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as cause:
         raise DataError(
             f"{where} cannot be read as CSV: {' '.join(str(cause).split())}."
         ) from cause
-    column = next((name for name in NAMES if name in table), None)
+    column = next((name for name in NAMES if name in read), None)
     if column is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
     names = written[column].map(unquoted)
@@ -92,8 +89,8 @@ def read_benchmarks(path: str) -> Benchmarks:
     if names.duplicated().any():
         twice = names[names.duplicated()].iloc[0]
         raise DataError(f"{where} names {twice!r} twice in its column {column!r}: keep one.")
-    table = table.drop(columns=column).set_axis(names)
-    numbers = table.select_dtypes("number").astype("float64")
+    read = read.drop(columns=column).set_axis(names)
+    numbers = read.select_dtypes("number").astype("float64")
     if numbers.columns.empty:
         raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
     for row, place in zip(*np.isinf(numbers.to_numpy()).nonzero(), strict=True):
@@ -101,4 +98,4 @@ def read_benchmarks(path: str) -> Benchmarks:
             f"{where}: column {numbers.columns[place]!r} holds {numbers.iloc[row, place]} for "
             f"{numbers.index[row]!r}: give a finite number, or leave it empty."
         )
-    return Benchmarks(numbers, tuple(str(c) for c in table if c not in numbers))
+    return Benchmarks(numbers, tuple(str(c) for c in read if c not in numbers))

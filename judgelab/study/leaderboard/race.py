@@ -17,12 +17,7 @@ from judgelab.stats.sequential.ends import Bounds, sequence_ends
 from judgelab.study.common.batches import PanelByParts
 from judgelab.study.common.panels import Panels, ScoredPanel, write_records
 from judgelab.study.common.stopping import CANDIDATES, LOOKS, Elimination, Stop, until_clear
-
-NOTE = (
-    "Mean score over the items that were asked, with its interval, which holds at every look; and "
-    "best and worst rank that is left, with the confidence of study.stop.order. Candidates are "
-    "sorted by what is sure, then by mean: those that stopped early were asked about fewer items."
-)
+from judgelab.study.common.templates import table
 
 
 @dataclass(frozen=True)
@@ -32,20 +27,18 @@ class Race:
     Attributes:
         panels: ``clean``: the items that were asked about.
         ranking: of the candidates.
-        tables: what is sure of every pair.
+        pairs: what is sure of every two.
         summary: how much was asked and left open.
         notes: the same in sentences.
         who: [items, candidates] whose texts were asked about.
-        note: of the table of the ranking.
     """
 
     panels: Panels
     ranking: Ranking
-    tables: Sequence[Table]
+    pairs: Table
     summary: dict[str, Value]
     notes: Sequence[str]
     who: Mask
-    note: str = NOTE
 
 
 def race(
@@ -91,9 +84,13 @@ def race(
     write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)
     pool = asked.stop.of(items, bounds)
     ranking = _ranking(clean.values[:, chosen], asked, level, bounds, pool)
-    summary = _summary(asked)
-    notes = [*asked.sentences, LOOKS]
-    return Race(panels, ranking, [_pairs(asked)], summary, notes, asked.who)
+    summary: dict[str, Value] = {
+        "stop/items_asked": len(asked.who),
+        "stop/items": asked.turns,
+        "stop/asked_share": 1 - asked.saved,
+        "stop/open_pairs": int(asked.left.sum()) // 2,
+    }
+    return Race(panels, ranking, _pairs(asked), summary, [*asked.sentences, LOOKS], asked.who)
 
 
 def _apart(context: Context, scored: ScoredPanel) -> bool:
@@ -134,13 +131,7 @@ def _pairs(asked: Elimination) -> Table:
             )
     states = ("open", "not needed", "tie", "sure")
     rows.sort(key=lambda row: states.index(str(row["order"])))
-    note = (
-        "Tie: the two surely differ by less than study.stop.width. Not needed: a pair whose order "
-        "was not asked for. p: that the first is not above the second, adjusted for all pairs, and "
-        "valid at every look. An order may be sure as it follows from others, with a p of its own "
-        "that is not small."
-    )
-    return Table("stopped_pairs", "What is sure of each two", rows, note)
+    return table(__package__, "stopped_pairs", rows)
 
 
 def _state(asked: Elimination, a: int, b: int) -> str:
@@ -149,12 +140,3 @@ def _state(asked: Elimination, a: int, b: int) -> str:
     if not asked.standing.open[a, b]:
         return "sure"
     return "open" if asked.left[a, b] else "not needed"
-
-
-def _summary(asked: Elimination) -> dict[str, Value]:
-    return {
-        "stop/items_asked": len(asked.who),
-        "stop/items": asked.turns,
-        "stop/asked_share": 1 - asked.saved,
-        "stop/open_pairs": int(asked.left.sum()) // 2,
-    }

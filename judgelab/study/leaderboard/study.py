@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
-from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.result import Result, Row, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
@@ -22,10 +22,10 @@ from judgelab.report.jobs import SweepJob
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.study.common.calls import call_entries, missing_calls
-from judgelab.study.common.panels import score_panels
+from judgelab.study.common.panels import ScoredPanel, score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, read_by
-from judgelab.study.common.templates import paragraphs
+from judgelab.study.common.templates import paragraphs, table
 from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
 from judgelab.study.leaderboard.compare import compare
 from judgelab.study.leaderboard.figures import DRAWINGS
@@ -33,13 +33,6 @@ from judgelab.study.leaderboard.race import Race, race
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
-
-NOTE = (
-    "Mean score over items with its 90 % interval, rank with its 90 % interval, and in what share "
-    "of resamples of the items a candidate came first (no probability of being best). An item's "
-    "score is the mean over the references that the text could be held against; pairs counts texts "
-    "with each reference."
-)
 NO_BASELINE = "There is no human baseline."
 
 
@@ -89,38 +82,31 @@ class Leaderboard(Study):
         run: Race | None = None
         if self.stop.on:
             run = race(context, panel, candidates, self.stop, self.definition, LEVEL)
-            states, panel = run.panels, run.panels["clean"].panel
+            states = run.panels
         else:
             states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
         clean = states["clean"]
-        values, directed = clean.values[:, candidates], clean.scores.directed
+        values = clean.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
                 f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
                 "rank: see the records of the run."
             )
-        agents = [panel.agents[k] for k in candidates]
         if run is None:
-            ranking = rank_intervals(
-                values, LEVEL, self.bootstrap, context.seed, context.mechanism.bounds
-            )
+            bounds = context.mechanism.bounds
+            ranking = rank_intervals(values, LEVEL, self.bootstrap, context.seed, bounds)
         else:
             ranking = run.ranking
-        references = [k for k, agent in enumerate(panel.agents) if agent.reference]
-        against = values[..., None]
-        if directed is not None:
-            against = directed.values[:, candidates][:, :, references]
         asked = np.ones(values.shape, np.bool_) if run is None else run.who
+        against = _against(clean, candidates)
+        agents = [panel.agents[k] for k in candidates]
         rows = self._rows(agents, ranking, against, asked, others)
-        baseline = f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE
-        note = NOTE if run is None else run.note
-        made = [Table("leaderboard", "Leaderboard", rows, note, LEVEL)]
-        if run is not None:
-            made += run.tables
+        board = table(__package__, "leaderboard", rows, stopped=run is not None)
+        made = [replace(board, level=LEVEL), *([] if run is None else [run.pairs])]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
         return Result(
-            summary=self._summary(context, panel, values, asked, rows)
+            summary=self._summary(context, clean.panel, values, asked, rows)
             | {"clean/unscored_pairs": int((np.isnan(against) & asked[..., None]).sum())}
             | call_entries(states)
             | ({} if run is None else run.summary),
@@ -129,9 +115,9 @@ class Leaderboard(Study):
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
             notes=(
                 *(() if run is None else run.notes),
-                *sources(context, panel),
+                *sources(context, clean.panel),
                 *missing_calls(states),
-                baseline,
+                f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE,
             ),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
@@ -139,8 +125,6 @@ class Leaderboard(Study):
                 __package__,
                 "answer.md.j2",
                 rows=rows,
-                first=rows[0]["candidate"],
-                others=[str(row["candidate"]) for row in rows[1:] if row["rank_low"] == 1],
                 mechanism=context.mechanism.name,
                 level=self.stop.order or LEVEL,
             ),
@@ -214,6 +198,15 @@ class Leaderboard(Study):
         summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
         summary["clean/unscored_texts"] = int((np.isnan(values) & asked).sum())
         return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
+
+
+def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
+    """[items, candidates, references] scores; alone in its row where no reference is looked at."""
+    if clean.scores.directed is None:
+        return clean.values[:, candidates, None]
+    references = [k for k, agent in enumerate(clean.panel.agents) if agent.reference]
+    found: Floats = clean.scores.directed.values[:, candidates][:, :, references]
+    return found
 
 
 def _bar(rows: Floats) -> float:

@@ -17,6 +17,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.pairs import OrderedPairs
 from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.common.tables import WITHOUT_P, entries
@@ -33,6 +34,7 @@ from judgelab.study.ranking.judge import (
 )
 from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
+HEADLINES = (Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True),)
 CORRELATIONS: dict[str, Method] = {"r": "pearson", "rho": "spearman", "tau": "kendall"}
 FIGURES = {
     "systems": "ranking_systems",
@@ -143,9 +145,7 @@ class RankingConfidence(Study):
             *(self._curves(judge, size, context.seed) if judge.usable else []),
         ]
         agreement = {} if seen is None else seen.agreement()
-        summary = self._summary(scored, judge, pairs)
-        summary |= {"n": size, "ranking/model": model}
-        summary["ranking/order_of"] = "the same metric" if model is None else "people"
+        summary = self._summary(scored, judge, pairs, model) | {"n": size}
         estimates = {f"here/{name}": one for name, one in here.items()}
         estimates |= {f"ranking/{name}": one for name, one in agreement.items()}
         estimates |= {f"calibration/error_{key}": one for key, one in errors.items()}
@@ -171,9 +171,7 @@ class RankingConfidence(Study):
         return Result(
             summary=summary,
             primary="ranking/mean_confidence" if seen is None else "ranking/agreement",
-            headlines=[
-                Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True)
-            ],
+            headlines=HEADLINES,
             tables=made,
             figures=[FIGURES[table.name] for table in made if table.name in FIGURES],
             notes=sentences(__package__, "answer.md.j2", part="notes", **words),
@@ -221,7 +219,7 @@ class RankingConfidence(Study):
         ]
 
     def _summary(
-        self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs
+        self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
     ) -> dict[str, Value]:
         summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
         summary |= {"items": len(scored.metric), "systems": len(scored.systems)}
@@ -231,6 +229,8 @@ class RankingConfidence(Study):
         summary["judge/sd"] = judge.sd
         summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
         summary["judge/item_correlation"] = judge.item_correlation
+        summary["ranking/model"] = model
+        summary["ranking/order_of"] = "the same metric" if model is None else "people"
         agreed = pairs.agreed
         summary["ranking/mean_confidence"] = float(agreed.mean()) if agreed.size else math.nan
         summary["ranking/pairs"] = len(pairs.gap)

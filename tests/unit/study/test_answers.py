@@ -39,13 +39,10 @@ def row(name: str, low: float, high: float) -> Row:
     ],
 )
 def test_who_is_first(rows: list[Row], heading: str, words: str) -> None:
-    others = [one["candidate"] for one in rows[1:] if one["rank_low"] == 1]
     ((first, said),) = paragraphs(
         "judgelab.study.leaderboard",
         "answer.md.j2",
         rows=rows,
-        first="a",
-        others=others,
         mechanism="mi",
         level=0.9,
     )
