@@ -13,12 +13,14 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from judgelab.config.composing import read_option
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 PLACES = {"exam": "study.NAME", "finetune": "study.settings"}
@@ -51,10 +53,25 @@ class Setting:
 
 
 def settings(path: Path) -> list[Setting]:
-    """Of a YAML, those of nested parts included, in its order."""
+    """Of a YAML and of the option it starts from, those of nested parts included, in its order."""
     text = path.read_text(encoding="utf-8")
     node = yaml.compose(text)
-    return list(_of(node, "", text.splitlines())) if isinstance(node, yaml.MappingNode) else []
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    found = {one.key: one for base in _bases(path) for one in settings(base)}
+    for one in _of(node, "", text.splitlines()):
+        inherited = found.get(one.key, one)
+        found[one.key] = replace(one, what=one.what or inherited.what)
+    return list(found.values())
+
+
+def _bases(path: Path) -> list[Path]:
+    """Options of the same folder that a YAML starts from."""
+    chosen = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("defaults", [])
+    named = [path.with_name(f"{one}.yaml") for one in chosen if isinstance(one, str)]
+    return [
+        base for base in named if base.is_file() and base.parent != CONF
+    ]  # no settings of Hydra
 
 
 def _of(node: yaml.MappingNode, prefix: str, lines: list[str]) -> Iterator[Setting]:
@@ -143,7 +160,7 @@ def classes(axis: str) -> dict[str, list[Path]]:
     """Dotted name of a class -> the YAMLs that build it, by the name of the class."""
     found: dict[str, list[Path]] = {}
     for path in sorted((CONF / axis).glob("*.yaml")):
-        target = _target(yaml.compose(path.read_text(encoding="utf-8")))
+        target = read_option(path).get("_target_")
         found.setdefault(target or "", []).append(path)
     return dict(sorted(found.items(), key=lambda one: one[0].rpartition(".")[2].lower()))
 

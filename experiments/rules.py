@@ -179,7 +179,7 @@ def main() -> int:
     given = folder / "summeval" / "dhp_inputs"
     read = partial(pd.read_parquet)
     references = {
-        "summeval": read(given / "summeval_refs_100.parquet").reference_most_sentences,
+        "summarization": read(given / "summeval_refs_100.parquet").reference_most_sentences,
         "sumpubmed": read(given / "sumpubmed_background_100.parquet").summary_background,
         "translation": read(given / "wmt22_de-en_general_test.parquet")
         .query("refA_gt300chars")

@@ -151,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--data", type=Path, default=SAMPLE, help="parquet, CSV or JSONL file")
     parser.add_argument("--column", default="human_summaries", help="of the texts")
-    parser.add_argument("--suite", default="summeval", help="a name of conf/perturbation")
+    parser.add_argument("--suite", default="summarization", help="a name of conf/perturbation")
     parser.add_argument("--n", type=int, default=10, help="how many texts")
     parser.add_argument("--pairs", type=Path, help="JSONL of perturbation, before, after: checked")
     parser.add_argument("--figures", action="store_true", help="a table instead of the texts")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from judgelab.attack.edits import share_changed, words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.core.prompt import Prompt
 
 MOST = 0.5
 """Share of the words that a few names can be: what changes more is another text."""
@@ -20,6 +21,7 @@ class FictionalEntities(Perturbation):
     of translations wrongly. See ``Perturbation`` for the settings.
     """
 
+    prompt: Prompt = field(default_factory=lambda: Prompt("perturb_entities.txt"))
     by: Literal["lm"] = "lm"
     name: ClassVar[str] = "fictional_entities"
 

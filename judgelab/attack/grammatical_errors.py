@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from judgelab.attack.edits import share_changed, word_edits, words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.core.prompt import Prompt
 from judgelab.core.resources import words
 from judgelab.core.step import Place
 
@@ -166,6 +167,7 @@ class GrammaticalErrors(Perturbation):
     text with fewer such places stays as it is. See ``Perturbation`` for the settings.
     """
 
+    prompt: Prompt = field(default_factory=lambda: Prompt("perturb_grammar.txt"))
     name: ClassVar[str] = "grammatical_errors"
 
     def rule(self, text: str, at: Place) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import ClassVar, Literal
 
 from judgelab.attack.edits import words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.core.prompt import Prompt
 from judgelab.core.sentences import sentence_spans
 
 LEAST = 0.15
@@ -25,6 +26,7 @@ class RewritingInsertion(Perturbation):
     ``Perturbation`` for the settings.
     """
 
+    prompt: Prompt = field(default_factory=lambda: Prompt("perturb_insertion.txt"))
     by: Literal["lm"] = "lm"
     name: ClassVar[str] = "rewriting_insertion"
 

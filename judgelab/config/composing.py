@@ -85,6 +85,16 @@ def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
         return config, config.pop("hydra")
 
 
+def read_option(file: Path) -> dict[str, Any]:
+    """What an option's YAML holds, laid over the options of its folder that it starts from."""
+    node = OmegaConf.load(file)
+    chosen = node.pop("defaults", []) if isinstance(node, DictConfig) else []
+    bases = [file.with_name(f"{one}.yaml") for one in chosen if isinstance(one, str)]
+    starts = [read_option(base) for base in bases if base.is_file()]  # not _self_
+    found: Any = OmegaConf.to_container(OmegaConf.merge(*starts, node))
+    return dict(found)
+
+
 def with_settings(config: DictConfig, hydra: Any, words: Sequence[str]) -> None:
     """Set ``KEY=VALUE`` of keys that are there, as if these words had been composed with the rest.
 

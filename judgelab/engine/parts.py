@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import yaml
-
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.config import WRITER, build
+from judgelab.config.composing import read_option
 from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
 from judgelab.core.lm import EvaluationLM, is_lm
@@ -131,7 +130,7 @@ def _available() -> dict[str, frozenset[Capability]]:
     """Name -> capabilities of every LM in conf/evaluation_lm that needs no setting."""
     found = {}
     for path in sorted(LMS.glob("*.yaml")):
-        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        node = read_option(path)
         if "???" in node.values():
             continue
         try:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import judgelab
+from judgelab.config.composing import read_option
 from judgelab.config.overrides import differences, written
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import PROGRAM, conf
@@ -116,10 +115,7 @@ def same_writer(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        return {}
-    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return found
+    return read_option(file) if file.is_file() else {}
 
 
 def _changes(where: str, option: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import yaml
 from hydra import compose, initialize_config_dir
 
 from judgelab.config import AXES, build, frame, resolved
+from judgelab.config.composing import read_option
 from judgelab.config.targets import located
 from judgelab.core.capability import Capability
 from judgelab.core.criteria import criteria_tasks
@@ -65,7 +66,7 @@ def test_option_composes_and_builds(axis: str, name: str) -> None:
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     """A user finds every knob in the YAML: nothing is configurable that is not shown."""
-    node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+    node = read_option(CONF / axis / f"{name}.yaml")
     parameters = set(inspect.signature(located(node["_target_"], axis)).parameters)
     assert parameters == set(node) - {"_target_", "defaults"}
 
@@ -74,7 +75,7 @@ def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:
     """No mechanism, attack, ... is reachable only from Python."""
     targets = set()
     for axis, name in OPTIONS:
-        node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+        node = read_option(CONF / axis / f"{name}.yaml")
         targets.add(node["_target_"].rsplit(".", 1)[0])
     used = targets | _imported()
     for axis in AXES:
@@ -129,7 +130,7 @@ def test_missing_extra_is_one_sentence() -> None:
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_a_default_of_a_class_is_that_of_its_yaml(axis: str, name: str) -> None:
     """The YAML that has a class's own name documents its defaults: Python callers get the same."""
-    node = yaml.safe_load((CONF / axis / f"{name}.yaml").read_text(encoding="utf-8"))
+    node = read_option(CONF / axis / f"{name}.yaml")
     module = str(node["_target_"]).rpartition(".")[0]
     if module.rpartition(".")[2] != name:
         return  # another setting of a class, which differs on purpose

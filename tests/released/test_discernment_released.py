@@ -59,7 +59,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Every perturbation by rules that suits a text without a wrong ending, in one suite."""
     folder = tmp_path_factory.mktemp("discernment")
     suite: dict[str, Any] = {}
-    for name in ("answer_equivalence", "translation", "summeval"):
+    for name in ("answer_equivalence", "translation", "summarization"):
         suite |= yaml.safe_load((CONF / "perturbation" / f"{name}.yaml").read_text("utf-8"))
     suite = {k: v for k, v in suite.items() if k.split("_")[0] not in BY_AN_LM}
     (folder / "all.yaml").write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")

@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
 from judgelab.config import build, frame, resolved  # noqa: E402
+from judgelab.config.composing import read_option  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
@@ -70,7 +71,7 @@ def test_settings_compose_inside_the_study_and_show_every_argument(name: str) ->
     study = build(config["study"], "study")
     assert study.settings.name == name
     assert config["mechanism"]["name"] == "gem"
-    node = yaml.safe_load((CONF / "finetune" / f"{name}.yaml").read_text())
+    node = read_option(CONF / "finetune" / f"{name}.yaml")
     assert set(inspect.signature(Settings).parameters) == set(node) - {"_target_"}
 
 

@@ -36,7 +36,6 @@ def summaries(small: int, large: int) -> dict[str, object]:
 
 
 TABLE_2: dict[str, dict[str, object]] = {
-    "summeval": summaries(10, 50),
     "summarization": summaries(10, 50),
     "sumpubmed": summaries(20, 100),
     "story_cloze": {
@@ -98,7 +97,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no perturbations for dataset 'iclr2023'"):
         load_suite(None, "iclr2023", "peer_review")
     with pytest.raises(ConfigError, match="Did you mean 'typos_minor'"):
-        load_suite("summeval", "", "", ["typo_minor"])
+        load_suite("summarization", "", "", ["typo_minor"])
     own = tmp_path / "own.yaml"
     own.write_text(f"more: {{level: word, severity: null, attack: {PADDING}}}\n")
     suite = load_suite(str(own), "", "")
