@@ -12,7 +12,7 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 
 from experiments.command import aligned
-from experiments.dhp.perturbations import perturbed
 from judgelab.agents.reading import Source
 from judgelab.agents.strategies import writers
-from judgelab.study.discernment.perturbations import load_suite
+from judgelab.core.panel import Agent, Item, rng_for
+from judgelab.core.step import Place, RuleStep, TextWritingStep
+from judgelab.study.discernment.perturbations import SuiteEntry, load_suite
 
 TEXTS = 40
 """Of each set."""
@@ -153,6 +154,16 @@ PERTURBATIONS: dict[str, Check] = {
 """Of a degraded text by the perturbation's name; grammar: a pair of words that nobody wrote."""
 
 
+def perturbed(one: SuiteEntry, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(before, after) of each text that a rule can change; seeded by its number."""
+    attack = one.attack
+    if attack.requires or not isinstance(attack, RuleStep | TextWritingStep):
+        return
+    for k, text in enumerate(texts):
+        rng = rng_for(0, attack.name, str(k), "original")
+        yield text, attack.rule(text, Place(Item(str(k), ""), Agent("original"), rng))
+
+
 def main() -> int:
     """Print both tables."""
     parser = argparse.ArgumentParser(prog="python -m experiments.rules", description=__doc__)
@@ -177,19 +188,20 @@ def main() -> int:
         rows.append(row)
     print(aligned("Agents: share of texts that are as the name says", rows, []))
     given = folder / "summeval" / "dhp_inputs"
-    read = partial(pd.read_parquet)
+    summeval, sumpubmed, wmt22 = (
+        pd.read_parquet(given / f"{name}.parquet")
+        for name in ("summeval_refs_100", "sumpubmed_background_100", "wmt22_de-en_general_test")
+    )
     references = {
-        "summarization": read(given / "summeval_refs_100.parquet").reference_most_sentences,
-        "sumpubmed": read(given / "sumpubmed_background_100.parquet").summary_background,
-        "translation": read(given / "wmt22_de-en_general_test.parquet")
-        .query("refA_gt300chars")
-        .ref_A,
+        "summarization": summeval.reference_most_sentences,
+        "sumpubmed": sumpubmed.summary_background,
+        "translation": wmt22.query("refA_gt300chars").ref_A,
     }
     rows = []
     for suite, texts in references.items():
         for one in load_suite(suite, "", "").perturbations:
             kind = one.name.removesuffix("_minor").removesuffix("_major")
-            made = [pair[:2] for pair in perturbed(one, list(texts[:TEXTS]))]
+            made = list(perturbed(one, list(texts[:TEXTS])))
             check = PERTURBATIONS.get(
                 kind, lambda b, a: any(not seen[p] for p in {*pairs(a)} - {*pairs(b)})
             )

@@ -68,9 +68,6 @@ def commands(data: Path, out: Path) -> Iterator[list[str]]:
         file = out if name == FIRST else out.with_name(f"{name}_{out.name}")
         given = [] if folder is None else ["--data", str(folder)]
         yield [f"experiments.{name}.tables", *given, "--out", str(file)]
-        if name == FIRST:
-            tags = out.with_name("tags.json")
-            yield [f"experiments.{name}.tags", *given, "--out", str(tags)]
 
 
 def _found(data: Path) -> dict[str, Path | None]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.dhp.perturbations import main
 from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
 from judgelab.attack.fictional_entities import FictionalEntities
 from judgelab.attack.grammatical_errors import GrammaticalErrors, error_sites
@@ -244,22 +242,3 @@ def test_the_wrong_ending_is_the_items_own() -> None:
 def test_nothing_to_do_is_refused(kind: type[CharacterDeletion]) -> None:
     with pytest.raises(ConfigError, match=r"attack\.k=0 must be at least"):
         build({"_target_": f"{kind.__module__}.{kind.__name__}", "k": 0}, "attack")
-
-
-def test_the_shipped_summaries_under_every_rule_are_shown(  # type: ignore[no-untyped-def]
-    capsys, tmp_path: Path
-) -> None:
-    assert main(["--n", "2"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("- before:") == said.count("  check:") == 2 * 8
-    assert main(["--n", "2", "--figures"]) == 0
-    assert "50.0" in capsys.readouterr().out, "edits of deletions_major"
-    assert main(["--column", "absent"]) == 1
-    pairs = tmp_path / "pairs.jsonl"
-    row = '{"perturbation": "insertion_minor", "before": "Lee ran off.", "after": "Lee ran."}'
-    pairs.write_text(f"{row}\n")
-    assert main(["--pairs", str(pairs), "--figures"]) == 0
-    assert "0 of 1" in capsys.readouterr().out
-    pairs.write_text("{}")
-    assert main(["--pairs", str(pairs)]) == 1
-    assert "line 1 of pairs.jsonl needs perturbation" in capsys.readouterr().err
