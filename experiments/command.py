@@ -20,9 +20,8 @@ Rows = list[dict[str, Any]]
 class Printed(Protocol):
     """A table that can be shown."""
 
-    @property
-    def rows(self) -> Sequence[Any]:
-        """Its rows."""
+    def as_dicts(self) -> Rows:
+        """Its rows, ready for JSON."""
         ...
 
     def text(self) -> str:
@@ -54,6 +53,10 @@ class Table(Generic[OneRow]):
     rows: tuple[OneRow, ...]
     notes: tuple[str, ...] = ()
 
+    def as_dicts(self) -> Rows:
+        """Its rows, ready for JSON."""
+        return [row.as_dict() for row in self.rows]
+
     def text(self) -> str:
         """Title, aligned columns, notes."""
         rows = [row.cells() for row in self.rows]
@@ -62,25 +65,6 @@ class Table(Generic[OneRow]):
 
 Some = TypeVar("Some", bound=Printed)
 Setting = TypeVar("Setting")
-
-
-def tables_parser(
-    name: str, description: str, data: str, *, required: bool = True
-) -> argparse.ArgumentParser:
-    """The options of ``python -m experiments.NAME.tables``: --data, --out.
-
-    Args:
-        name: the experiment.
-        description: one sentence.
-        data: what --data names.
-        required: whether nothing can be computed without --data.
-    """
-    parser = argparse.ArgumentParser(
-        prog=f"python -m experiments.{name}.tables", description=description
-    )
-    parser.add_argument("--data", required=required, help=data)
-    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    return parser
 
 
 def aligned(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> str:
@@ -122,42 +106,46 @@ def point(value: float, n: int, unscored: int = 0) -> Estimate:
     return Estimate(value, math.nan, math.nan, n, unscored)
 
 
-def rows_of(tables: Sequence[Printed]) -> Rows:
-    """All rows of tables whose rows have ``as_dict``."""
-    return [row.as_dict() for table in tables for row in table.rows]
-
-
 def run_tables(
-    out: Path,
-    definitions: str,
-    compute: Callable[[], Sequence[Some]],
+    name: str,
+    arguments: Sequence[str] | None,
+    data: str,
+    compute: Callable[[Any], Sequence[Some]],
     summary: Callable[[Sequence[Some]], str],
-    rows: Callable[[Sequence[Some]], Rows] = rows_of,
+    *,
+    required: bool = True,
 ) -> int:
-    """Compute tables, write their rows as a JSON list, print them.
+    """``python -m experiments.NAME.tables``: compute, write the rows as a JSON list, print.
 
     Args:
-        out: the file; its folder is made.
-        definitions: what the columns mean, printed first.
-        compute: the tables.
+        name: the experiment, whose definitions.txt says what the columns mean.
+        arguments: the command line; None for the process's own.
+        data: what --data names.
+        compute: the tables, of what --data is.
         summary: a last sentence on them.
-        rows: of the tables, ready for JSON.
+        required: whether nothing can be computed without --data.
 
     Returns:
         The exit code: 1, with one sentence on standard error, where the data are not right or
         the file cannot be written.
     """
+    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}.tables")
+    parser.add_argument("--data", required=required, help=data)
+    parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
+    chosen = parser.parse_args(arguments)
     try:
-        tables = compute()
-        made = rows(tables)
-        text = json.dumps(made, indent=1, allow_nan=False) + "\n"
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
+        tables = compute(chosen.data)
+        rows = [row for table in tables for row in table.as_dicts()]
+        text = json.dumps(rows, indent=1, allow_nan=False) + "\n"
+        chosen.out.parent.mkdir(parents=True, exist_ok=True)
+        chosen.out.write_text(text, encoding="utf-8")
     except (JudgelabError, OSError) as cause:
         print(cause, file=sys.stderr)
         return 1
-    print("\n\n".join([definitions.strip(), *(table.text() for table in tables)]))
-    print(f"\n{summary(tables)} {len(made)} rows in {out}.")
+    definitions = Path(__file__).with_name(name) / "definitions.txt"
+    shown = [definitions.read_text(encoding="utf-8").strip(), *(table.text() for table in tables)]
+    print("\n\n".join(shown))
+    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
     return 0
 
 

@@ -26,7 +26,7 @@ from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
 from judgelab.study.ranking.empirical import NAMES
 
-ITEMS, SEED = 100, 1
+ITEMS, DRAWS, SEED = 100, 2000, 1
 SURE = 0.9
 """A confidence that somebody would act on."""
 
@@ -42,9 +42,9 @@ class Judged:
     held_out: Predictions
 
 
-def judged(cell: Cell, draws: int) -> Judged:
+def judged(cell: Cell) -> Judged:
     """Bootstrap and predict one judge (N = 100 items, as the paper has it)."""
-    pairs = ranked_pairs(cell.human, cell.metric, ITEMS, draws, SEED)
+    pairs = ranked_pairs(cell.human, cell.metric, ITEMS, DRAWS, SEED)
     return Judged(
         cell,
         fit_judge(system_moments(cell.human, cell.metric)),
@@ -133,7 +133,6 @@ def errors_table(found: Sequence[Judged]) -> Table:
             "Each pair is predicted from the other systems. change: 95 % interval of the error "
             "less that of Algorithm 1, systems resampled for both together. sure: pairs with a "
             f"predicted confidence of {SURE} or more.",
-            *(_why(group, part) for group, part in _groups(found)),
         ),
     )
 
@@ -217,37 +216,6 @@ def _groups(found: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
     for one in found:
         groups.setdefault(one.cell.group, []).append(one)
     return list(groups.items())
-
-
-def _why(group: str, part: Sequence[Judged]) -> str:
-    """Whether the bias term pays, and what speaks for it or against it."""
-    errors = {
-        model: calibration_error(pooled(part, model, lambda one: one.held_out))[0].value
-        for model in MODELS
-    }
-    slopes = [one.fit.system_slope for one in part if one.fit.r > 0]
-    data = pooled(part, "algorithm_1", lambda one: one.held_out)
-    known = ~np.isnan(data.predicted)
-    lean = _mean(data.predicted) - _mean(data.observed[known])
-    better = errors["bias"] < errors["algorithm_1"]
-    return (
-        f"{group}: the bias term makes the error {'smaller' if better else 'NOT smaller'} "
-        f"({errors['algorithm_1']:.3f} to {errors['bias']:.3f}). Algorithm 1 is "
-        f"{'too sure' if lean > 0 else 'too careful'} by {abs(lean):.3f} on average to begin with; "
-        f"the median slope of the system means is {np.median(slopes):.2f} times that of single "
-        "texts (1 in the paper's model), and a bias term can only lower a confidence. Pairs it is "
-        f"sure of ({SURE} or more): {_sure(part, 'algorithm_1')} under Algorithm 1, "
-        f"{_sure(part, 'bias')} with the bias."
-    )
-
-
-def _sure(part: Sequence[Judged], model: Model) -> str:
-    data = pooled(part, model, lambda one: one.held_out)
-    sure = data.predicted >= SURE
-    return (
-        f"{int(sure.sum())} pairs, predicted {_mean(data.predicted[sure]):.3f}, observed "
-        f"{_mean(data.observed[sure]):.3f}"
-    )
 
 
 def _shares(name: str, values: NDArray[np.float64], pairs: RankedPairs) -> dict[str, Value]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.command import Rows, run_tables, tables_parser
+from experiments.command import run_tables
 from experiments.ranking_confidence.calibration import (
     bins_table,
     errors_table,
@@ -30,19 +30,8 @@ from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, paper, verdicts
 from judgelab.core.errors import DataError
 
-DEFINITIONS = """\
-paper         the printed number.
-Algorithm 1   metric score = human score + noise that gives the correlation r; every system on
-              items of its own. N items, s: sd of human scores over single texts.
-unpaired      share of bootstrap resamples (each system on items of its own) in which the metric
-              ranks two systems as their human means do; paired: both on the same items.
-bias          sd over systems of the metric's errors that all texts of a system share, estimated
-              from annotations: confidence = Phi(delta / sqrt(2 s^2 / (r^2 N) + 2 bias^2)).
-held out      the two systems of a pair are left out when r, s and the bias are estimated.
-"""
 
-
-def compute(folder: str | Path | None = None, draws: int = 2000) -> list[Table]:
+def compute(folder: str | None = None) -> list[Table]:
     """Every table; without a folder those that need no annotations but their sd.
 
     Raises:
@@ -55,7 +44,7 @@ def compute(folder: str | Path | None = None, draws: int = 2000) -> list[Table]:
     try:
         rose = rose_scores(root)
         human = rose["acu"].to_numpy(dtype=np.float64)
-        found = [judged(cell, draws) for cell in cells(root)]
+        found = [judged(cell) for cell in cells(root)]
     except (OSError, KeyError, ValueError) as cause:
         raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
     grades, sd = experts(root), float(human.std())
@@ -75,21 +64,8 @@ def compute(folder: str | Path | None = None, draws: int = 2000) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    parser = tables_parser(
-        "ranking_confidence",
-        "The ranking-confidence paper's claims and tables from public annotations.",
-        "folder with rose/ and summeval/; without it what follows from the print",
-        required=False,
-    )
-    parser.add_argument("--draws", type=int, default=2000, help="bootstrap resamples")
-    chosen = parser.parse_args(arguments)
-    return run_tables(
-        chosen.out, DEFINITIONS, lambda: compute(chosen.data, chosen.draws), _claims, _rows
-    )
-
-
-def _rows(tables: Sequence[Table]) -> Rows:
-    return [row for table in tables for row in table.as_dicts()]
+    data = "folder with rose/ and summeval/; without it what follows from the print"
+    return run_tables("ranking_confidence", arguments, data, compute, _claims, required=False)
 
 
 def _claims(tables: Sequence[Table]) -> str:
