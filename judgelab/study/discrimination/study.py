@@ -23,7 +23,8 @@ from judgelab.study.common.groups import groups
 from judgelab.study.common.panels import Panels, human_scores, score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import WITHOUT_P, about, diagnostics_tables, entries, kind_of
-from judgelab.study.discrimination import statistics, stopped, sweep_figures, tables
+from judgelab.study.discrimination import statistics, stopped, tables
+from judgelab.study.discrimination.compare import DRAWINGS as SWEEP_DRAWINGS
 from judgelab.study.discrimination.compare import HEADLINES, compare
 from judgelab.study.discrimination.figures import DRAWINGS
 from judgelab.study.discrimination.words import answer
@@ -47,7 +48,7 @@ class Discrimination(Study):
     bootstrap: Count = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
     stop: Stop = field(default_factory=Stop)
-    drawings: ClassVar[Mapping[str, Any]] = {**DRAWINGS, **sweep_figures.DRAWINGS}
+    drawings: ClassVar[Mapping[str, Any]] = {**DRAWINGS, **SWEEP_DRAWINGS}
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
@@ -11,14 +12,15 @@ import numpy as np
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
-from judgelab.core.result import Result, Row, Value
+from judgelab.core.result import Result, Row, Value, read_estimate
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.comparison import Comparison, keyed
+from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
+from judgelab.report.tables import estimates, frame
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.study.common.calls import call_entries, missing_calls
@@ -27,13 +29,17 @@ from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, read_by
 from judgelab.study.common.templates import paragraphs, table
 from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
-from judgelab.study.leaderboard.compare import compare
 from judgelab.study.leaderboard.figures import DRAWINGS
 from judgelab.study.leaderboard.race import Race, race
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
 NO_BASELINE = "There is no human baseline."
+PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
+BOARDS_NOTE = (
+    "Mean score of each candidate by each metric, 90 % interval over items; parameters in "
+    "billions. Metrics have units of their own: compare within one. All parts: boards.csv."
+)
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,30 @@ class Leaderboard(Study):
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+        """Every candidate by every metric, drawn where sizes are known (Figures 4 and 5)."""
+        keys = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
+        if len({setting(job, "dataset") for job in runs}) > 1:
+            keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
+        rows: list[dict[str, Any]] = [
+            {"metric": scorer(job, keys, own), **{part: row.get(part) for part in PARTS}}
+            for job, own in zip(runs, marked(runs), strict=True)
+            for row in _board(job)
+        ]
+        if not rows:
+            return []
+        sized = any(row["parameters"] is not None for row in rows)
+        score = estimates("value", [read_estimate(row, "value") | row for row in rows], "score")
+        named = [keyed(rows, key) for key in ("metric", "candidate")]
+        rest = [keyed(rows, key) for key in ("kind", "parameters", "n", "unscored")]
+        made = Comparison(
+            name="boards",
+            rows=frame({"rows": rows, "columns": list(rows[0])}),
+            note=BOARDS_NOTE,
+            tables={"Scores beside sizes": [*named, score, *rest]} if sized else {},
+            figures=["boards_by_size"] if sized else [],
+            answer=_leaders(runs),
+        )
+        return [made]
 
     def run(self, context: Context) -> Result:
         """Measure, score and rank.
@@ -213,3 +241,18 @@ def _bar(rows: Floats) -> float:
     """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
     known = rows[~np.isnan(rows)]
     return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
+
+
+def _leaders(runs: Sequence[SweepJob]) -> list[tuple[str, str]]:
+    """Who leads how many of them; their scores have units of their own."""
+    first = [rows[0]["candidate"] for job in runs if (rows := _board(job))]
+    if len(first) < 2:
+        return []
+    said = (f"{name} leads {n} of {len(first)}" for name, n in Counter(first).most_common())
+    words = f"{', '.join(said)} leaderboards. Whether a lead is sure, each says itself."
+    return [("Leaders", words)]
+
+
+def _board(job: SweepJob) -> Sequence[dict[str, Any]]:
+    tables = (job.result or {}).get("tables", ())
+    return next((one["rows"] for one in tables if one["name"] == "leaderboard"), ())

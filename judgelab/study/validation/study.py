@@ -42,8 +42,7 @@ from judgelab.study.common.tables import (
     read_by,
 )
 from judgelab.study.common.templates import paragraphs
-from judgelab.study.validation.compare import HEADLINES, compare
-from judgelab.study.validation.figures import DRAWINGS
+from judgelab.study.validation.compare import DRAWINGS, HEADLINES, compare
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
