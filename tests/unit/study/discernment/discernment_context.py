@@ -23,8 +23,11 @@ from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
 from judgelab.preprocessor.identity import Identity
+from judgelab.report.figures.style import Drawn
+from judgelab.report.tables import frame
 from judgelab.store.run_dir import RunDir
 from judgelab.synopsis.recorded import RecordedSynopsis as RecordedSynopsis
+from tests.drawings import draw
 
 CONF = Path(__file__).resolve().parents[4] / "conf"
 SAMPLES = ("summeval", "sumpubmed", "billsum", "multi_news", "pubmed")
@@ -79,6 +82,12 @@ def rows(result: Result, table: str, key: str) -> dict[Any, Any]:
     """The rows of a table by one of their columns."""
     found = next(t for t in result.tables if t.name == table)
     return {row[key]: row for row in found.rows}
+
+
+def drawn(result: Result) -> list[Drawn]:
+    """All figures of a result, from its tables as they are written."""
+    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
+    return [draw(name, tables) for name in result.figures]
 
 
 def rated_text(request: ChatRequest) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,10 +29,8 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.report.tables import frame
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
-from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.study.discernment.discernment_context import (
     CONF,
@@ -39,6 +38,7 @@ from tests.unit.study.discernment.discernment_context import (
     TEXT,
     at_random,
     counts_typos,
+    drawn,
     lab,
     rated_text,
     references,
@@ -77,10 +77,7 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert fluent["p"] == 1 and np.isnan(fluent["p_scipy"]), "scipy ranks nothing"
     typed = rows(result, "metrics", "perturbation")["typos_major"]
     assert typed["p"] < typed["p_scipy"] < 1e-9, "exact, and scipy's normal approximation"
-    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
-    for name in result.figures:
-        drawn = draw(name, tables)
-        assert drawn.figure.axes and drawn.caption
+    assert all(one.figure.axes and one.caption for one in drawn(result))
 
 
 def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
@@ -120,8 +117,6 @@ def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> No
     assert any("1 items have no reference" in note for note in result.notes)
     over = rows(result, "averages", "statistic")["average_ew"]
     assert (over["n"], over["perturbations"]) == (0, 0), "two of three texts are too few"
-    n, unscored = (result.summary[f"discernment/average_ew_{part}"] for part in ("n", "unscored"))
-    assert (n, unscored) == (0, 0)
     assert result.answer[0][1] == (
         "Too few texts were changed to say what this judge (rating) sees: reordering_major (2 of 3 "
         "texts)."
@@ -158,30 +153,32 @@ def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
     assert (over["average_ew"]["unscored"], over["average"]["unscored"]) == (0, 20)
 
 
-def test_notes_say_how_far_d_can_go_and_count_tests_that_were_made(tmp_path: Path) -> None:
-    items = tuple(Item(f"i{k}", "source", f"Only sentence {k}{LONG}.") for k in range(8))
-    few = Panel(items, provenance={"dataset": "summeval"})
-    only = ["typos_minor", "typos_major", "reordering_major"]
-    said = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos), panel=few))
-    assert any(note.startswith("2 tests at 5 %") for note in said.notes), "reordering changed none"
-    assert any("D is at most 1.9 on 8 items: compare" in note for note in said.notes)
-    many = Discernment(only=only[:1], **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
-    assert any("D is at most 13.9 on 60 items: compare" in note for note in many.notes)
-    study = Discernment(only=only[:1], method="normal", **QUICK)
-    many = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
-    assert any(
-        "D is at most 11.0 on 60 items (8.5 where no two fall by the same amount)" in note
-        for note in many.notes
-    )
-
-
-def test_notes_say_how_many_shuffled_judges_stand_behind_a_threshold(tmp_path: Path) -> None:
-    few = references().head(3)
-    said = "minima come from 1000 shuffled judges, those of single perturbations from 1001"
-    for replicates in (1000, 1001):
-        study = Discernment(only=["typos_major"], replicates=replicates)
-        notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
-        assert any(said in note for note in notes) == (replicates > 1000)
+@pytest.mark.parametrize(
+    ("settings", "items", "note"),
+    [
+        ({"only": ["typos_minor", "typos_major", "reordering_major"]}, 8, "2 tests at 5 %"),
+        ({"only": ["typos_major"]}, 8, "D is at most 1.9 on 8 items: compare"),
+        (
+            {"only": ["typos_major"], "method": "normal"},
+            60,
+            "D is at most 11.0 on 60 items (8.5 where no two fall by the same amount)",
+        ),
+        (
+            {"only": ["typos_major"], "replicates": 1001},
+            3,
+            "minima come from 1000 shuffled judges, those of single perturbations from 1001",
+        ),
+    ],
+)
+def test_notes_limit_what_numbers_mean(
+    tmp_path: Path, settings: dict[str, Any], items: int, note: str
+) -> None:
+    """No text of one sentence can be reordered: its test was not made."""
+    only = tuple(Item(f"i{k}", "source", f"Only sentence {k}{LONG}.") for k in range(items))
+    panel = references() if items == 60 else Panel(only, provenance={"dataset": "summeval"})
+    study = Discernment(**{**QUICK, **settings})
+    notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel)).notes
+    assert any(note in said for said in notes)
 
 
 @pytest.mark.parametrize("items", [1, 4, 6])
@@ -221,23 +218,17 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     over = rows(result, "averages", "statistic")["average_ew"]
     assert over["value"] == found["typos_major"]["value"] > 1
     assert result.answer[0][1].endswith("because they changed no text: reordering_major.")
-    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
-    for name in result.figures:
-        assert draw(name, tables).figure.axes
+    assert drawn(result)
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
     assert nothing.answer[0][1] == (
         "No text was changed, so nothing is known of what this judge (rating) sees. Left out, "
         "because they changed no text: reordering_major."
     )
-    for name in ("average_ew", "minimum_ew", "average", "minimum"):
-        key = f"discernment/{name}"
-        value, bar = nothing.summary[key], nothing.summary[f"{key}_threshold"]
-        assert value != value and bar != bar
-        assert (nothing.summary[f"{key}_n"], nothing.summary[f"{key}_unscored"]) == (0, 0)
-    tables = {t["name"]: frame(t) for t in nothing.to_json()["tables"]}  # type: ignore[attr-defined]
-    for name in nothing.figures:
-        assert draw(name, tables).figure.axes
+    for one in rows(nothing, "averages", "statistic").values():
+        assert one["value"] is None and math.isnan(one["threshold"])
+        assert (one["n"], one["unscored"]) == (0, 0)
+    assert drawn(nothing)
 
 
 def test_texts_that_nobody_wrote_are_unscored_and_not_unchanged(tmp_path: Path) -> None:

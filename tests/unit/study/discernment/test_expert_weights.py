@@ -17,7 +17,6 @@ from tests.unit.study.discernment.discernment_context import (
     counts_typos,
     lab,
     references,
-    rows,
 )
 
 TASKS = ("summarization", "story_completion", "question_answering", "translation")
@@ -134,31 +133,24 @@ def test_weights_that_fit_no_perturbation_are_refused_before_anything_is_asked(
         study.run(lab(tmp_path, NOBODY))
 
 
-def test_a_result_names_the_tasks_whose_answers_were_left_out(tmp_path: Path) -> None:
+def test_a_result_names_the_tasks_and_perturbations_that_were_left_out(tmp_path: Path) -> None:
     survey = tmp_path / "answers.csv"
     survey.write_text(
         "task,perturbation,metric\nsummarization,typos,fluency\n"
         "sumarization,typos,coherence\ntranslation,typos,accuracy\n"
     )
-    study = Discernment(only=["typos_minor"], weights=str(survey), **QUICK)
-    few = references().head(3)
-    notes = study.run(lab(tmp_path, ScriptedChat(counts_typos), panel=few)).notes
-    assert "Survey answers for other tasks were left out: sumarization, translation." in notes
-
-
-def test_a_result_names_the_perturbations_that_weigh_all_metrics_alike(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text("summarization: {typos: {fluency: 1}}\n")
-    study = Discernment(only=["typos_minor", "deletions_minor"], weights=str(own), **QUICK)
-    result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
-    note = "All metrics weigh alike for deletions_minor, which own.yaml does not list."
-    assert note in result.notes
-    metrics = next(t for t in result.tables if t.name == "metrics").rows
+    few, only = references().head(3), ["typos_minor", "deletions_minor"]
+    given, plain = (
+        Discernment(only=only, weights=weights, **QUICK).run(
+            lab(tmp_path, ScriptedChat(counts_typos), panel=few)
+        )
+        for weights in (str(survey), "uniform")
+    )
+    assert "Survey answers for other tasks were left out: sumarization, translation." in given.notes
+    note = "All metrics weigh alike for deletions_minor, which answers.csv does not list."
+    assert note in given.notes
+    metrics = next(t for t in given.tables if t.name == "metrics").rows
     weights = {(r["perturbation"], r["metric"]): r["weight"] for r in metrics}
     assert weights["typos_minor", "fluency"] == 1
     assert weights["deletions_minor", "fluency"] == 0.25
-    plain = Discernment(only=["typos_minor"], **QUICK).run(
-        lab(tmp_path, ScriptedChat(counts_typos))
-    )
     assert not any("weigh alike" in note for note in plain.notes), "uniform means to"
-    assert rows(plain, "discernment", "perturbation")["typos_minor"]["seen"] == "yes"

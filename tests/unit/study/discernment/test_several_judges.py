@@ -16,7 +16,6 @@ from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.report.tables import frame
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
 from tests.drawings import draw
@@ -27,6 +26,7 @@ from tests.unit.study.discernment.discernment_context import (
     RATING,
     at_random,
     counts_typos,
+    drawn,
     lab,
     references,
 )
@@ -144,8 +144,7 @@ def test_the_answer_is_as_loud_as_the_tests(
     if nothing in rules[1:]:
         unseen = dict(result.answer).get("What they do not see", "No judge that was scored")
         assert unseen.startswith("No judge that was scored")
-    tables = {t["name"]: frame(t) for t in result.to_json()["tables"]}  # type: ignore[attr-defined]
-    assert draw(result.figures[0], tables).caption and json.dumps(result.to_json(), allow_nan=False)
+    assert drawn(result)[0].caption and json.dumps(result.to_json(), allow_nan=False)
 
 
 def test_a_judge_that_compares_is_asked_to_rate_and_a_dry_run_asks_the_same(

@@ -16,8 +16,9 @@ from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
 from judgelab.report.comparison import Comparison, comparisons
 from judgelab.report.figures.style import saved
-from judgelab.report.jobs import jobs
+from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.sweep import write
+from judgelab.study.qualification.compare import methods_table
 from tests.drawings import draw
 from tests.tiny_release import write_release
 from tests.unit.report.report_results import write_job
@@ -138,3 +139,15 @@ def test_methods_of_nobody_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         result(release, tmp_path, f"study.methods={methods}")
+
+
+def test_a_judge_without_accuracy_stands_last() -> None:
+    parts = ("called", "value", "low", "high", "n", "unscored", "gain", "exam_cost", "p")
+    rows = [
+        dict.fromkeys(parts) | {"name": name, "kind": "judge", "cost": 1.0, "value": value}
+        for name, value in (("unread", None), ("fair", 0.6), ("good", 0.8))
+    ]
+    table = {"name": "pools", "columns": list(rows[0]), "rows": rows}
+    found = methods_table([SweepJob(0, (), {}, None, {"tables": [table]}, None)])
+    assert found is not None
+    assert list(found.rows["name"]) == ["good", "fair", "unread"]

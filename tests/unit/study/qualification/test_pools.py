@@ -1,24 +1,27 @@
-"""Pools: weights, the human filter, and what the answers behind them took."""
+"""Pools: weights, the human filter, what answers cost, and judges that ask no LM."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
 
 from judgelab.calls.limits import Limits
 from judgelab.calls.log import LoggedLM
 from judgelab.core.errors import ConfigError
-from judgelab.core.prompt import Prompt
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.mechanism.chat_eval import ChatEval
+from judgelab.mechanism.length import Length
 from judgelab.stats.qualification.exams import confidence, mark, shares
 from judgelab.study.qualification.case import Case
+from judgelab.study.qualification.controls import ByScore
 from judgelab.study.qualification.costs import JudgePrices
 from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import (
@@ -30,7 +33,7 @@ from judgelab.study.qualification.pools import (
     single,
 )
 from judgelab.study.qualification.tables import bias_table
-from tests.scripted import ScriptedChat, panel_of
+from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 NAN = np.nan
 
@@ -107,19 +110,6 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     assert_allclose(admitted(responses, marks, list(marks), "score").power, [0.7])
 
 
-def test_every_round_of_a_debate_is_counted_and_none_twice() -> None:
-    lm = LoggedLM(ScriptedChat(lambda request: "I say one" if "reader" in request.key else None))
-    panel = panel_of([["a", "b"], ["c", None]])
-    debate = ChatEval(Prompt("chat_eval.txt"), {"reader": "r", "mute": "m"}, rounds=2)
-    debate.measure(panel, lm, seed=0)
-    log = lm.log
-    assert log.answered == 2 * 2  # both orders, two rounds; who fails to answer is not paid
-    assert log.output_tokens == 4 * 3 and log.input_tokens > 4 * 100
-    before = log.input_tokens
-    debate.measure(panel, lm, seed=0)
-    assert (log.answered, log.input_tokens) == (4, before)
-
-
 def test_a_bias_rate_says_what_it_leaves_out() -> None:
     """The third judge decided half of the pairs."""
     verdicts = np.ones((3, 4, 1, 2))
@@ -172,3 +162,25 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
     assert listed.listed("j1", lms["j1"]) is None
     own.write_text("currency: USD\nmodels: {}\n")
     assert np.isnan(replace(listed, judges={}).asked(logged)[0])
+
+
+@dataclass(frozen=True)
+class PartlyUnscored(Length):
+    """Length of all agents' texts but the first one's."""
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        data = super().measure(panel, lm, seed=seed)
+        return data.where(data["agent"] != "a0")
+
+
+def test_an_answer_without_a_score_gets_no_verdict() -> None:
+    judge, panel = ByScore(PartlyUnscored()), panel_of([["one", "one two", "one two three"]])
+    replies = judge.ask(panel, NOBODY).replies
+    said = {cell[1:]: reply.text for cell, reply in replies.items()}
+    assert {pair: text for pair, text in said.items() if 0 not in pair} == {
+        (1, 2): "two",
+        (2, 1): "one",
+    }
+    assert {text for pair, text in said.items() if 0 in pair} == {None}
+    verdict = judge.measure(panel, NOBODY, seed=0)["verdict"].values[0]
+    assert np.isnan(verdict[0]).all() and np.isnan(verdict[:, 0]).all()

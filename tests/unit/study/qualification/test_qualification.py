@@ -8,18 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from judgelab.config import build
 from judgelab.core.errors import JudgelabError
 from judgelab.engine.run import execute
 from judgelab.report.figures.style import saved
 from judgelab.report.tables import frame
 from tests.drawings import draw
-from tests.scripted import ScriptedChat, panel_of
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -347,14 +344,3 @@ def test_nobody_is_asked_before_the_settings_are_sound(
     with pytest.raises(JudgelabError, match=message):
         run(setting, f"dry_run={dry}", items=2)
     assert not asked
-
-
-@pytest.mark.parametrize("name", ["pointwise5", "pointwise100"])
-def test_grades_outside_the_scale_are_unscored(name: str) -> None:
-    node = OmegaConf.to_container(composed(f"mechanism={name}")["mechanism"])
-    assert isinstance(node, dict)
-    mechanism = build({str(key): value for key, value in node.items()}, "mechanism")
-    replies = iter(["4", "400", "no idea", "Grade: 5"])
-    panel = panel_of([["a", "b"], ["c", "d"]])
-    value = mechanism.measure(panel, ScriptedChat(lambda _: next(replies)), seed=0)["value"].values
-    assert value[0, 0] == 4 and value[1, 1] == 5 and np.isnan([value[0, 1], value[1, 0]]).all()
