@@ -42,36 +42,12 @@ def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]
         command: scores with the adapter.
         facts: heading -> name -> value, in the order to be read.
     """
-    head = [
-        "---",
-        f"base_model: {settings.model}",
-        "library_name: peft",
-        "tags: [judgelab, lora, evaluation-lm]",
-        "---",
-        "",
-        "# A LoRA adapter for an evaluation LM",
-        "",
-        "It was trained to predict one reviewer's judgments from another's, and without them, so "
-        "that differences of its log-probabilities estimate mutual information (GEM, appendix E). "
-        "It is meant for scoring, not for writing. Score with it by",
-        "",
-        f"    {command}",
-        "",
-        f"{TRAINED_ON} holds the ids of the papers that trained it, and the SHA-256 of their "
-        f"sources, synopses and texts of {LONG} characters or more (in lower case, with single "
-        "spaces): do not evaluate it on these.",
-        "",
-    ]
-    parts = [
-        line
-        for title, entries in facts.items()
-        for line in (f"## {title}", "", *(f"- {k}: {_flat(v)}" for k, v in entries.items()), "")
-    ]
-    return "\n".join([*head, *parts])
+    from jinja2 import StrictUndefined, Template
 
-
-def _flat(value: Any) -> str:
-    return " ".join(str(value).split())
+    text = Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8")
+    template = Template(text, undefined=StrictUndefined, trim_blocks=True)
+    values = {"base": settings.model, "command": command, "facts": facts}
+    return str(template.render(values, record=TRAINED_ON, long=LONG))
 
 
 def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOLDER") -> str:

@@ -115,16 +115,12 @@ def _chains(path: Ids, labels: list[Ids], places: Mapping[Ids, int]) -> tuple[Id
     return tuple(chains)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Index of the label that greedy decoding gives, and ``Trie.totals`` of all labels, nats."""
+def choose(
+    engine: Engine, questions: Sequence[tuple[Ids, Trie]]
+) -> list[tuple[int, tuple[float, ...]]]:
+    """Index of the label of each closed question, and ``Trie.totals`` of all its labels, nats.
 
-    best: int
-    nats: tuple[float, ...]
-
-
-def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice]:
-    """Answer closed questions, all in one call of the engine, so that prompts share prefixes.
+    All are answered in one call of the engine, so that prompts share prefixes.
 
     The label is that of greedy decoding, which takes the likeliest token at each step, among the
     tokens that labels have: it is the one that the generated reply begins with, wherever that
@@ -137,7 +133,7 @@ def choose(engine: Engine, questions: Sequence[tuple[Ids, Trie]]) -> list[Choice
     choices = []
     for prompt, trie in questions:
         nats = {pair: next(found) for pair in trie.asked}
-        choices.append(Choice(_greedy(engine.model, prompt, trie, nats), trie.totals(nats)))
+        choices.append((_greedy(engine.model, prompt, trie, nats), trie.totals(nats)))
     return choices
 
 
@@ -209,10 +205,11 @@ def answer_closed(
             replies[index] = Reply(None, reason, settled=True)
         else:
             questions[index] = prompt, _trie(labels, stops)
-    for index, choice in zip(questions, choose(engine, list(questions.values())), strict=True):
+    answers = choose(engine, list(questions.values()))
+    for index, (best, nats) in zip(questions, answers, strict=True):
         texts, read = requests[index].labels, len(questions[index][0])
-        scored = tuple(zip(texts, choice.nats, strict=True))
-        replies[index] = Reply(texts[choice.best], None, read, 0, label_logprobs=scored)
+        scored = tuple(zip(texts, nats, strict=True))
+        replies[index] = Reply(texts[best], None, read, 0, label_logprobs=scored)
     return [replies[index] for index in range(len(requests))]
 
 

@@ -154,10 +154,3 @@ def test_undefined_correlations_are_nan() -> None:
     assert math.isnan(nothing.value) and (nothing.n, nothing.unscored) == (0, 4)
     one_item = clustered_correlation([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]])
     assert one_item.value == pytest.approx(1) and math.isnan(one_item.low)
-
-
-def test_unknown_method_and_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match="choose one of"):
-        clustered_correlation([[1.0]], [[1.0]], method="tau")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="one shape"):
-        item_correlations(np.zeros((2, 3)), np.zeros((3, 2)))

@@ -1,4 +1,4 @@
-"""Group differences, paired and pooled effect sizes, Welch's p."""
+"""Group differences, effect sizes, Welch's p, and what an attack changes of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from scipy import stats
 
 from experiments.peer_prediction.baseline import pooled_cohens_d, welch_p
 from judgelab.stats.discrimination.effect_size import (
+    auc_delta,
     effect_size,
+    effect_size_delta,
     group_difference,
     paired_effect_size,
     resampled_effect_sizes,
+    score_delta,
 )
 from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 
@@ -49,19 +52,6 @@ def test_group_difference_ignores_a_level_per_item(scores: Array, level: float) 
     after = group_difference(shifted, positive, ~positive)
     assert after == pytest.approx(before, abs=1e-9, nan_ok=True)
     assert group_difference(scores, ~positive, positive) == pytest.approx(-before, nan_ok=True)
-
-
-def test_masks_must_be_disjoint_booleans() -> None:
-    scores = np.zeros((2, 3))
-    mask = np.array([True, False, False])
-    with pytest.raises(ValueError, match=r"Agents \[0\]"):
-        group_difference(scores, mask, mask)
-    with pytest.raises(ValueError, match="boolean mask"):
-        group_difference(scores, [0, 1, 1], mask)
-    with pytest.raises(ValueError, match="boolean mask"):
-        group_difference(scores, mask[:2], ~mask)
-    with pytest.raises(ValueError, match="2 dimensions"):
-        group_difference(scores[0], mask, ~mask)
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=30), st.floats(0.01, 100))
@@ -119,12 +109,6 @@ def test_paired_effect_size_counts_and_brackets() -> None:
     assert drawn[0] != drawn[1]
 
 
-def test_no_effect_is_not_significant() -> None:
-    found = paired_effect_size(np.random.default_rng(4).normal(size=100))
-    assert found.low < 0 < found.high
-    assert found.p > 0.05
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -170,3 +154,108 @@ def test_samples_without_spread_have_no_d_and_no_p() -> None:
         assert math.isnan(pooled_cohens_d(x, y))
         assert math.isnan(welch_p(x, y))
     assert 0 < welch_p([5.0, 5.0], [4.0, 4.5]) < 1
+
+
+@given(
+    st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
+        lambda shape: st.tuples(
+            arrays(np.float64, shape, elements=CELLS), arrays(np.float64, shape, elements=CELLS)
+        )
+    )
+)
+def test_score_delta_counts_agents_scored_on_both_sides(tables: tuple[Array, Array]) -> None:
+    clean, attacked = tables
+    found = score_delta(clean, attacked, draws=20)
+    changes = []
+    for before, after in zip(clean, attacked, strict=True):
+        row = (after - before)[~np.isnan(after - before)]
+        if row.size:
+            changes.append(row.mean())
+    assert (found.n, found.unscored) == (len(changes), len(clean) - len(changes))
+    expected = np.mean(changes) if changes else math.nan
+    assert found.value == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    back = score_delta(attacked, clean, draws=20)
+    assert back.value == pytest.approx(-found.value, abs=1e-9, nan_ok=True)
+    assert back.p == pytest.approx(found.p, nan_ok=True)
+
+
+def test_a_failed_call_is_not_an_effect() -> None:
+    clean = np.tile(np.linspace(0, 1, 5), (30, 1)) + np.arange(30)[:, None]
+    attacked = clean.copy()
+    attacked[:10, 3:] = np.nan
+    attacked[10:15] = np.nan
+    found = score_delta(clean, attacked)
+    assert (found.value, found.n, found.unscored, found.p) == (0, 25, 5, 1)
+    assert math.isnan(found.low), "25 items without a change do not bound that of others"
+    assert score_delta(clean, attacked, interval="percentile").high == 0
+
+
+def test_score_delta_interval_comes_from_the_differences() -> None:
+    generator = np.random.default_rng(0)
+    level = generator.normal(0, 50, size=(120, 1))
+    clean = level + generator.normal(size=(120, 8))
+    attacked = clean - 0.5 + generator.normal(0, 0.1, size=(120, 8))
+    found = score_delta(clean, attacked)
+    assert found.low < -0.5 < found.high or found.value == pytest.approx(-0.5, abs=0.01)
+    assert found.half_width < 0.01, "item levels cancel"
+    assert found.p < 0.001
+
+
+def test_effect_size_delta_is_paired() -> None:
+    generator = np.random.default_rng(3)
+    clean = generator.normal(2, 1, size=150)
+    attacked = clean * 0.5 + generator.normal(0, 0.05, size=150)
+    clean[:4], attacked[2:9] = np.nan, np.nan
+    found = effect_size_delta(clean, attacked)
+    shared = ~(np.isnan(clean) | np.isnan(attacked))
+    assert found.value == effect_size(attacked[shared]) - effect_size(clean[shared])
+    assert (found.n, found.unscored) == (141, 9)
+    apart = paired_effect_size(clean[shared]).half_width
+    assert found.half_width < apart / 2, "shared resamples cancel what both sides share"
+    assert found.low < found.value < found.high
+
+
+@given(
+    arrays(np.float64, st.integers(3, 20), elements=st.floats(-10, 10), unique=True),
+    st.floats(0.1, 10),
+)
+def test_a_change_of_scale_is_no_change_of_effect_size(clean: Array, scale: float) -> None:
+    found = effect_size_delta(clean, clean * scale, draws=50)
+    if not math.isnan(found.value):
+        tolerance = 1e-6 * (1 + abs(effect_size(clean)))
+        assert found.value == pytest.approx(0, abs=tolerance)
+    same = effect_size_delta(clean, clean, draws=50)
+    if not math.isnan(same.value):
+        assert same.value == 0 and not same.p < 1 and math.isnan(same.low)
+
+
+def test_no_spread_on_one_side_is_undefined() -> None:
+    found = effect_size_delta([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+    assert all(math.isnan(v) for v in (found.value, found.low, found.high, found.p))
+    assert (found.n, found.unscored) == (3, 0)
+
+
+def test_auc_delta_uses_items_that_have_both() -> None:
+    clean = np.array([0.9, 0.8, np.nan, 0.7, 0.9])
+    attacked = np.array([0.5, 0.6, 0.1, np.nan, 0.7])
+    found = auc_delta(clean, attacked)
+    assert found.value == pytest.approx(-0.8 / 3)
+    assert (found.n, found.unscored) == (3, 2)
+    assert -1 <= found.low <= -0.4 and -0.2 <= found.high <= 0.05
+    spread = auc_delta(clean, attacked, interval="percentile")
+    assert -0.4 <= spread.low <= spread.high <= -0.2
+
+
+def test_p_of_the_effect_size_delta_keeps_its_level_on_few_items() -> None:
+    rng = np.random.default_rng(5)
+    for n in (3, 5, 12):
+        ps = [effect_size_delta(*rng.normal(1, 1, (2, n))).p for _ in range(300)]
+        assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_p_of_the_effect_size_delta_finds_a_large_change() -> None:
+    rng = np.random.default_rng(6)
+    clean = rng.normal(3, 1, 40)
+    for kind in ("items", "percentile"):
+        assert effect_size_delta(clean, clean - 3, 500, 0, kind).p < 0.01  # type: ignore[arg-type]
+        assert effect_size_delta(clean, clean, 500, 0, kind).p == 1  # type: ignore[arg-type]

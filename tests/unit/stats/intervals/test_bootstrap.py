@@ -97,16 +97,6 @@ def test_interval_agrees_with_scipy_and_covers() -> None:
     assert 0.90 < covered / 300 < 0.98
 
 
-def test_two_mechanisms_share_resamples_even_with_gaps() -> None:
-    generator = np.random.default_rng(0)
-    base = generator.normal(size=40)
-    weights = item_weights(40, 500, seed=9)
-    gaps = base.copy()
-    gaps[:3] = np.nan
-    together = np.corrcoef(resampled_means(base, weights), resampled_means(gaps, weights))
-    assert together[0, 1] > 0.9
-
-
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 def test_percentile_interval_is_numpy_quantiles_and_skips_nan(values: list[float]) -> None:
     low, high = percentile_interval([*values, math.nan])
@@ -143,23 +133,6 @@ def test_sign_flip_p_is_uniform_without_an_effect() -> None:
     found = [sign_flip_p(generator.normal(size=30), 199, seed) for seed in range(400)]
     assert stats.kstest(found, "uniform").pvalue > 0.01
     assert sign_flip_p(np.zeros(5)) == 1
-
-
-@pytest.mark.parametrize("bad", [[[1.0]], [math.inf, 1.0], 3.0])
-def test_bad_values_are_refused(bad: object) -> None:
-    with pytest.raises(ValueError):
-        bootstrap_mean(bad)  # type: ignore[arg-type]
-    with pytest.raises(ValueError):
-        sign_flip_p(bad)  # type: ignore[arg-type]
-
-
-def test_nothing_to_draw_is_refused() -> None:
-    with pytest.raises(ValueError, match="needs items"):
-        item_weights(0, 5, 0)
-    with pytest.raises(ValueError, match="needs items"):
-        bootstrap_mean([1.0, 2.0, 3.0], draws=0)
-    with pytest.raises(ValueError, match="permutations"):
-        sign_flip_p([1.0, 2.0], permutations=0)
 
 
 def test_estimate_as_dict_is_json_without_nan() -> None:
